@@ -1,0 +1,52 @@
+# Every target sets up what it needs in a local environment; Python 3.11+ and a package index suffice.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test lint format docs bench clean
+
+demo: $(VENV)/.package  ## fit a classifier on real bank notes and show what it learned
+	$(BIN)/surefoot demo
+
+test: $(VENV)/.test  ## run all tests, doctests included
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint  ## check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.lint  ## put the code into its format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs  ## build the documentation into docs/_build/html; warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+bench: $(VENV)/.bench  ## measure speed against other implementations, side by side
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) docs/_build docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "surefoot needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -qq --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.created pyproject.toml constraints.txt
+	$(PIP) --editable ".[plots]"
+	@touch $@
+
+$(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.package
+	$(PIP) --group $*
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.package
+	$(PIP) --group bench
+	$(PIP) --no-deps gcastle==1.0.4
+	@touch $@

@@ -1,0 +1,31 @@
+"""The family of errors and warnings: each also inherits what it means."""
+
+from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
+
+
+class SurefootError(Exception):
+    """Base of every error that surefoot raises on purpose."""
+
+
+class DataError(SurefootError, ValueError):
+    """The data cannot be used; the message names the column and the row."""
+
+
+class StructureError(SurefootError, ValueError):
+    """The graph cannot be used: a cycle, an unknown feature, contradictory prior knowledge."""
+
+
+class ModelFileError(SurefootError, ValueError):
+    """A file is not a model that this version can read, or it has been changed."""
+
+
+class MissingDependencyError(SurefootError, ImportError):
+    """An optional package is needed; the message says how to get it."""
+
+
+class SurefootWarning(UserWarning):
+    """Base of every warning that surefoot issues."""
+
+
+class ConvergenceWarning(SurefootWarning, _SklearnConvergenceWarning):  # type: ignore[misc]
+    """A learner stopped before it had converged."""

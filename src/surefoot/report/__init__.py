@@ -1,0 +1,1 @@
+"""Faces: they print and draw what others computed."""
