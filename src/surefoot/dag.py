@@ -79,7 +79,8 @@ class Dag:
         for child, group in mapping.items():
             if isinstance(group, str) or not isinstance(group, Iterable):
                 raise StructureError(f"the parents of {child!r} must be a list of features, not {group!r}")
-            edges += [(feature_index(parent, names), feature_index(child, names)) for parent in group]
+            position = feature_index(child, names)
+            edges += [(feature_index(parent, names), position) for parent in group]
         refuse_cycle(edges, names)
         return cls.from_edges(len(names), edges)
 

@@ -80,6 +80,7 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
         content["feature_range"], (2, n), "feature_range", lambda a: (a[0] <= a[1]).all()
     )
     clf.structure_report_ = StructureReport(dag=dag, **content["structure"])
+    clf.n_iter_ = clf.structure_report_.n_iter
     clf.networks_ = tuple(LinearGaussianNetwork(dag, **network) for network in content["networks"])
     _require(len(clf.networks_) == k, "networks")
 

@@ -15,7 +15,7 @@ VERSION = 1
 
 
 def write_model(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Write a model's content with format, version and checksum; an old file is replaced whole or not at all."""
+    """Write a model with format, version and checksum; an old file is replaced whole or not at all."""
     document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(content), "model": content}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     target = Path(path)

@@ -34,23 +34,16 @@ def plot_dag(dag: Dag, names: Sequence[Any], *, ax: Any = None, class_name: str 
     places = _layers(dag) if dag.n_edges else _circle(dag.n_features)
     if ax is None:
         ax = _new_axes(places, max(len(str(name)) for name in names))
+    nodes = {
+        node: _node(ax, place, class_name if node == CLASS_NODE else str(names[node]), node == CLASS_NODE)
+        for node, place in places.items()
+    }
     for child in range(dag.n_features):
-        _arrow(ax, places[CLASS_NODE], places[child], linestyle=(0, (4, 3)), color=FAINT, linewidth=0.8)
+        _arrow(ax, nodes[CLASS_NODE], nodes[child], linestyle=(0, (4, 3)), color=FAINT, linewidth=0.8)
     for parent, child in dag.edges:
         span = dag.depths[child] - dag.depths[parent]
         # An arrow that skips a row bends, so that it does not run through the nodes between.
-        _arrow(ax, places[parent], places[child], color=INK, linewidth=1.3, bend=0.0 if span == 1 else 0.18)
-    for node, (x, y) in places.items():
-        is_class = node == CLASS_NODE
-        box = {
-            "boxstyle": "round,pad=0.35" if not is_class else "circle,pad=0.3",
-            "facecolor": "#eeeeee" if is_class else "white",
-            "edgecolor": INK,
-            "linestyle": "--" if is_class else "-",
-        }
-        ax.text(
-            x, y, class_name if is_class else str(names[node]), ha="center", va="center", fontsize=9, bbox=box
-        )
+        _arrow(ax, nodes[parent], nodes[child], color=INK, linewidth=1.3, bend=0.0 if span == 1 else 0.18)
     _legend(ax, bool(dag.n_edges))
     _frame(ax, places)
     return ax
@@ -64,7 +57,7 @@ def _layers(dag: Dag) -> Positions:
     neighbours: list[list[int]] = [list(group) for group in dag.parents]
     for parent, child in dag.edges:
         neighbours[parent].append(child)
-    x = {feature: float(k) for row in rows for k, feature in enumerate(_centred(row))}
+    x = {feature: float(k) for row in rows for k, feature in enumerate(row)}
     for _ in range(12):
         for row in rows:
             row.sort(key=lambda f: sum(x[j] for j in neighbours[f]) / max(len(neighbours[f]), 1))
@@ -75,10 +68,6 @@ def _layers(dag: Dag) -> Positions:
     }
     places[CLASS_NODE] = (0.0, 0.3)
     return places
-
-
-def _centred(row: list[int]) -> list[int]:
-    return row
 
 
 def _circle(n: int) -> Positions:
@@ -94,22 +83,27 @@ def _new_axes(places: Positions, longest_name: int) -> Any:
     except ImportError:
         raise MissingDependencyError("drawing needs matplotlib: pip install 'surefoot[plots]'") from None
     xs, ys = zip(*places.values(), strict=True)
-    column = 0.5 + 0.09 * max(longest_name, 6)
+    column = 0.7 + 0.09 * max(longest_name, 6)
     size = (column * (max(xs) - min(xs) + 1.2), 0.85 * (max(ys) - min(ys) + 1.4))
-    return plt.subplots(figsize=size, layout="constrained")[1]
+    return plt.subplots(figsize=(max(size[0], 3.5), max(size[1], 3.0)), layout="constrained")[1]
 
 
-def _arrow(
-    ax: Any, start: tuple[float, float], end: tuple[float, float], bend: float = 0.0, **style: Any
-) -> None:
-    arrow = {
-        "arrowstyle": "-|>",
-        "shrinkA": 12,
-        "shrinkB": 12,
-        "connectionstyle": f"arc3,rad={bend}",
-        **style,
+def _node(ax: Any, place: tuple[float, float], label: str, is_class: bool) -> Any:
+    box = {
+        "boxstyle": "circle,pad=0.3" if is_class else "round,pad=0.35",
+        "facecolor": "#eeeeee" if is_class else "white",
+        "edgecolor": INK,
+        "linestyle": "--" if is_class else "-",
     }
-    ax.annotate("", xy=end, xytext=start, arrowprops=arrow)
+    return ax.text(*place, label, ha="center", va="center", fontsize=9, bbox=box, zorder=4)
+
+
+def _arrow(ax: Any, start: Any, end: Any, bend: float = 0.0, **style: Any) -> None:
+    """An arrow between two nodes that stops at the edges of their boxes."""
+    shape = {"arrowstyle": "-|>", "shrinkA": 1, "shrinkB": 1, "connectionstyle": f"arc3,rad={bend}"}
+    boxes = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch()}
+    arrow = {**shape, **boxes, **style}
+    ax.annotate("", xy=end.get_position(), xytext=start.get_position(), arrowprops=arrow, zorder=2)
 
 
 def _legend(ax: Any, has_edges: bool) -> None:

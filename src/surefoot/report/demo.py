@@ -24,7 +24,8 @@ NEXT = """Try it on your own table:
 def _data_text(bank: Dataset) -> str:
     counts = bank.y.value_counts().sort_index()
     classes = ", ".join(f"{n} {name}" for n, name in zip(counts, bank.class_names, strict=True))
-    return f"{bank.title}: {len(bank.X)} photographed bank notes ({classes}), {bank.X.shape[1]} measurements each."
+    notes = f"{len(bank.X)} photographed bank notes ({classes})"
+    return f"{bank.title}: {notes}, {bank.X.shape[1]} measurements each."
 
 
 def _structure_text(bank: Dataset) -> str:
@@ -57,4 +58,5 @@ def _note_text(clf: ConditionalGaussianNetworkClassifier, bank: Dataset) -> str:
     probability = clf.predict_proba(note)[0]
     best = int(probability.argmax())
     values = ", ".join(f"{name} {value:g}" for name, value in note.iloc[0].items())
-    return f"The first note ({values}) is taken to be {bank.class_names[best]}, with probability {probability[best]:.4f}."
+    verdict = f"{bank.class_names[best]}, with probability {probability[best]:.4f}"
+    return f"The first note ({values})\nis taken to be {verdict}."

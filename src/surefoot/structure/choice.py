@@ -62,7 +62,8 @@ def choose_structure(
     if not isinstance(structure, str):
         if knowledge or max_parents is not None:
             raise StructureError(
-                "required_edges, forbidden_edges and max_parents guide a learner; a given graph is taken as it is"
+                "required_edges, forbidden_edges and max_parents guide a learner; "
+                "a given graph is taken as it is"
             )
         return StructureReport("given", given_dag(structure, data.names))
     if structure == "naive":
@@ -87,8 +88,8 @@ def choose_structure(
             max_iter=max_iter,
         )
     raise StructureError(
-        f"structure must be 'naive', 'tan', 'ban' or a graph (Dag, networkx.DiGraph or {{child: [parents]}}), "
-        f"not {structure!r}"
+        "structure must be 'naive', 'tan', 'ban' or a graph "
+        f"(Dag, networkx.DiGraph or {{child: [parents]}}), not {structure!r}"
     )
 
 

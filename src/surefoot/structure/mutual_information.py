@@ -23,14 +23,21 @@ def equal_frequency_codes(X: NDArray[np.floating], n_bins: int, weights: Array |
     array([1, 0, 0, 1], dtype=uint8)
     """
     codes = np.empty(X.shape, dtype=np.min_scalar_type(n_bins))  # a byte per value, not eight
-    w = np.ones(len(X)) if weights is None else weights
     for j in range(X.shape[1]):
-        order = np.argsort(X[:, j], kind="stable")
-        cumulative = np.cumsum(w[order])
-        targets = cumulative[-1] * np.arange(1, n_bins) / n_bins
-        cuts = np.unique(X[order[np.searchsorted(cumulative, targets)], j])
-        codes[:, j] = np.searchsorted(cuts, X[:, j])
+        column = np.ascontiguousarray(X[:, j])
+        codes[:, j] = np.searchsorted(_cuts(column, n_bins, weights), column)
     return codes
+
+
+def _cuts(column: NDArray[np.floating], n_bins: int, weights: Array | None) -> NDArray[np.floating]:
+    """Observed values at which the cumulative weight reaches 1/n_bins, 2/n_bins, ... of the total."""
+    if weights is None:  # sorting alone is ten times as fast as sorting with the order kept
+        ordered, cumulative = np.sort(column), np.arange(1.0, len(column) + 1)
+    else:
+        order = np.argsort(column, kind="stable")
+        ordered, cumulative = column[order], np.cumsum(weights[order])
+    targets = cumulative[-1] * np.arange(1, n_bins) / n_bins
+    return np.asarray(np.unique(ordered[np.searchsorted(cumulative, targets)]))
 
 
 def conditional_mutual_information(
@@ -42,26 +49,27 @@ def conditional_mutual_information(
     """
     n = codes.shape[1]
     n_bins = int(codes.max()) + 1
-    w = np.ones(len(codes)) if weights is None else weights
+    # Counts below 2^24 are exact in single precision, which halves the time of the products.
+    w = np.ones(len(codes), dtype=np.float32) if weights is None else weights
     information, total = np.zeros((n, n)), 0.0
     for c in np.unique(classes[w > 0]):
         rows = np.flatnonzero((classes == c) & (w > 0))
         joint = _joint_counts(codes, rows, w, n_bins)
-        weight = w[rows].sum()
+        weight = float(w[rows].sum(dtype=np.float64))
         information += weight * _mutual_information(joint / weight)
         total += weight
     np.fill_diagonal(information, 0.0)
     return information / total
 
 
-def _joint_counts(codes: Codes, rows: NDArray[np.intp], w: Array, n_bins: int) -> Array:
+def _joint_counts(codes: Codes, rows: NDArray[np.intp], w: NDArray[np.floating], n_bins: int) -> Array:
     """Array ``[i, a, j, b]``: weight of rows with feature i in bin a and feature j in bin b."""
     n = codes.shape[1]
     counts = np.zeros((n * n_bins, n * n_bins))
     columns = np.arange(n) * n_bins
     for chunk in row_chunks(len(rows)):
         part = rows[chunk]
-        indicator = np.zeros((len(part), n * n_bins))
+        indicator = np.zeros((len(part), n * n_bins), dtype=w.dtype)
         indicator[np.arange(len(part))[:, None], codes[part] + columns] = np.sqrt(w[part])[:, None]
         counts += indicator.T @ indicator
     return counts.reshape(n, n_bins, n, n_bins)

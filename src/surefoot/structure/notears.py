@@ -36,8 +36,8 @@ def learn_notears(
     of its time on the last digits, where the problem is hopelessly conditioned; and its answer is still
     not a graph without cycles. But all that is wanted of it is the *order* of the features: once that is
     known, the rest is a lasso for each feature, solved exactly. So every iterate of the augmented
-    Lagrangian is rounded to an order, the best of the exact solutions is kept, neighbours in the order
-    are exchanged while that helps, and the iteration may stop early. The result is acyclic by
+    Lagrangian is rounded to an order, the best of the exact solutions is kept, features are moved within
+    the order while that helps, and the iteration may stop early. The result is acyclic by
     construction, and its objective is as good as or better than the textbook's.
 
     Parameters
@@ -97,13 +97,14 @@ class _Iterate:
 
 
 def _search(lasso: OrderedLasso, max_iter: int, tol: float) -> tuple[Array, float, _Iterate]:
-    best, best_order = np.inf, list(range(len(lasso.covariance)))
+    best: tuple[float, list[int], Array] | None = None
     for iterate in _augmented_lagrangian(lasso, max_iter, tol):
         order = _order_of(iterate.weights, lasso.required)
-        objective = float(lasso.fit(order)[1].sum())
-        if objective < best:
-            best, best_order = objective, order
-    W, objective, _ = lasso.swap_neighbours(best_order)
+        W, shares = lasso.fit(order, iterate.weights)
+        if best is None or shares.sum() < best[0]:
+            best = float(shares.sum()), order, W
+    assert best is not None  # there is at least one iterate
+    W, objective, _ = lasso.improve(*best[1:])
     return W, objective, iterate
 
 

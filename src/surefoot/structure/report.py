@@ -23,7 +23,7 @@ class StructureReport:
     converged : bool
         False when an iteration limit was hit.
     n_iter : int
-        Number of outer iterations (0 for methods in closed form).
+        Number of outer iterations (1 for methods in closed form).
     acyclicity : float
         h(W) = tr(exp(W o W)) - n where the relaxed search of NOTEARS stopped; the graph itself is
         always acyclic. Zero for the other methods.
@@ -37,7 +37,7 @@ class StructureReport:
     method: str
     dag: Dag
     converged: bool = True
-    n_iter: int = 0
+    n_iter: int = 1
     acyclicity: float = 0.0
     objective: float = 0.0
     scores: NDArray[np.float64] | None = None

@@ -1,0 +1,39 @@
+"""Run the benchmarks and write each as a table (CSV and Markdown) into benchmarks/results.
+
+usage: python benchmarks/run.py [NAME ...]      (default: all)
+"""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+RESULTS = Path(__file__).parent / "results"
+NAMES = ("fitting", "structure")
+
+
+def main(names):
+    RESULTS.mkdir(exist_ok=True)
+    for name in names:
+        module = importlib.import_module(name)
+        print(f"\n{module.__doc__.strip()}\n", flush=True)
+        found = []
+        for row in module.rows():
+            found.append(row)
+            print("  ".join(f"{key}: {value}" for key, value in row.items()), flush=True)
+        write(name, pd.DataFrame(found, columns=module.COLUMNS), module.__doc__.strip())
+
+
+def write(name, frame, title):
+    frame.to_csv(RESULTS / f"{name}.csv", index=False)
+    lines = [
+        "| " + " | ".join(str(v) for v in row) + " |"
+        for row in [frame.columns, *frame.itertuples(index=False)]
+    ]
+    lines.insert(1, "|" + "---|" * len(frame.columns))
+    (RESULTS / f"{name}.md").write_text(f"{title}\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or NAMES)

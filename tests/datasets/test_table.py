@@ -1,0 +1,98 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot.datasets import table
+from surefoot.exceptions import DataError
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame({"age": [31, 45, 28], "income": [2.5, 1.0, 1.9], "risk": ["low", "high", "low"]})
+
+
+def test_frame(frame):
+    data = table(frame, "risk")
+    assert data.feature_names == ("age", "income")
+    assert data.y.tolist() == ["low", "high", "low"]
+    assert data.class_names == ("high", "low")
+    assert data.X.dtypes.tolist() == [float, float]
+
+
+def test_csv_with_awkward_names(tmp_path):
+    path = tmp_path / "awkward.csv"
+    path.write_text('\ufeff"Größe, cm","<b>""x""</b>",y\n1.5,2,a\n2.5,3,b\n', encoding="utf-8")
+    data = table(path, "y")
+    assert data.feature_names == ("Größe, cm", '<b>"x"</b>')
+    assert data.X.iloc[1].tolist() == [2.5, 3]
+
+
+def test_all_faults_in_one_message(frame):
+    bad = pd.concat([frame] * 3, ignore_index=True).astype({"age": object})
+    bad.loc[1, "age"] = "forty"
+    bad.loc[[2, 3, 4, 5, 6], "income"] = np.nan
+    bad["rate"] = [1.0, np.inf, 1, 1, 1, 1, 1, -np.inf, 1]
+    bad["site"] = 7
+    bad.loc[4, "risk"] = None
+    with pytest.raises(DataError) as error:
+        table(bad, "risk")
+    message = str(error.value)
+    assert "column 'age' is not a number in row 1: 'forty'" in message
+    assert "column 'income' is missing (NaN) in rows 2, 3, 4 and 2 more" in message
+    assert "column 'rate' is infinite (inf) in rows 1, 7" in message
+    assert "column 'site' is constant (7 in every row)" in message
+    assert "label column 'risk' is missing (NaN) in row 4" in message
+    assert "\n" not in message
+
+
+def test_dropping_the_faulty_columns_helps(frame):
+    frame["note"] = ["x", "y", "z"]
+    assert table(frame, "risk", drop=["note"]).feature_names == ("age", "income")
+
+
+def test_missing_columns(frame):
+    with pytest.raises(DataError, match="no label column 'Risk'; the columns are 'age', 'income', 'risk'"):
+        table(frame, "Risk")
+    with pytest.raises(DataError, match="no column to drop 'id'"):
+        table(frame, "risk", drop=["id"])
+
+
+def test_duplicate_names(frame, tmp_path):
+    path = tmp_path / "twice.csv"
+    path.write_text("a,a,y\n1,2,0\n3,4,1\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"twice.csv: column name 'a' occurs more than once"):
+        table(path, "y")
+    frame.columns = ["a", "a", "risk"]
+    with pytest.raises(DataError, match="column name 'a' occurs more than once"):
+        table(frame, "risk")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"a,y\n", "there are no rows"),
+        (b"y\n1\n2\n", "no feature columns"),
+        (b"a,y\n\xff\xfe,1\n", "not UTF-8"),
+        (b"a,y\n1,2\n3,4,5\n", "not a CSV table"),
+    ],
+)
+def test_broken_files(tmp_path, content, message):
+    path = tmp_path / "data.csv"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=message) as error:
+        table(path, "y")
+    assert str(path) in str(error.value)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        table(tmp_path / "nowhere.csv", "y")
+
+
+def test_other_separator(tmp_path):
+    path = tmp_path / "semicolons.csv"
+    path.write_text("a;y\n1;0\n2;1\n", encoding="utf-8")
+    assert table(path, "y", separator=";").X["a"].tolist() == [1, 2]
+    with pytest.raises(DataError, match="'a;y'"):
+        table(path, "y")

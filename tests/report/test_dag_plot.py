@@ -1,0 +1,58 @@
+import builtins
+
+import matplotlib.pyplot as plt
+import pytest
+
+from surefoot import ConditionalGaussianNetworkClassifier, Dag
+from surefoot.exceptions import MissingDependencyError
+from surefoot.report.dag_plot import plot_dag
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("structure", ["naive", "tan", "ban"])
+@pytest.mark.parametrize("name", ["banknote", "pima", "ionosphere"])
+def test_every_feature_and_edge_is_drawn(bundled, structure, name):
+    data = bundled[name]
+    clf = ConditionalGaussianNetworkClassifier(structure).fit(data.X, data.y)
+    ax = clf.plot_dag()
+    ax.figure.canvas.draw()
+    texts = [text.get_text() for text in ax.texts]
+    assert sorted(t for t in texts if t) == sorted([*data.feature_names, "class"])
+    arrows = [text.arrow_patch for text in ax.texts if getattr(text, "arrow_patch", None) is not None]
+    dashed = [a for a in arrows if a.get_linestyle() not in ("-", "solid")]
+    assert len(dashed) == len(data.feature_names)
+    assert len(arrows) - len(dashed) == clf.dag_.n_edges
+
+
+@pytest.mark.parametrize("structure", ["naive", "tan", "ban"])
+@pytest.mark.parametrize("name", ["banknote", "pima", "ionosphere"])
+def test_no_two_nodes_overlap(bundled, structure, name):
+    data = bundled[name]
+    ax = ConditionalGaussianNetworkClassifier(structure).fit(data.X, data.y).plot_dag()
+    ax.figure.canvas.draw()
+    boxes = [text.get_bbox_patch().get_window_extent() for text in ax.texts if text.get_text()]
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[i + 1 :])
+
+
+def test_given_axes_are_used():
+    _, ax = plt.subplots()
+    assert plot_dag(Dag([(), (0,)]), ["a", "b"], ax=ax) is ax
+
+
+def test_without_matplotlib(monkeypatch):
+    original = builtins.__import__
+
+    def no_matplotlib(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return original(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", no_matplotlib)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'surefoot\[plots\]'"):
+        plot_dag(Dag.empty(2), ["a", "b"])

@@ -1,0 +1,43 @@
+import pytest
+
+from surefoot import ConditionalGaussianNetworkClassifier
+
+
+def test_summary_names_classes_and_edges(bundled):
+    data = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier("ban").fit(data.X, data.y.map({0: "genuine", 1: "forged"}))
+    text = clf.summary()
+    assert "forged (44.5%), genuine (55.5%)" in text
+    assert "1,372 rows, 4 features" in text
+    assert all(f"{data.feature_names[i]} -> {data.feature_names[j]}" in text for i, j in clf.dag_.edges)
+    assert "converged after" in text
+
+
+def test_long_edge_lists_are_cut(bundled):
+    data = bundled["ionosphere"]
+    text = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y).summary()
+    assert "31: " in text
+    assert "and 19 more" in text
+
+
+def test_naive_has_no_edges(bundled):
+    data = bundled["banknote"]
+    assert "none" in ConditionalGaussianNetworkClassifier("naive").fit(data.X, data.y).summary()
+
+
+def test_html_escapes_names(bundled):
+    data = bundled["banknote"]
+    X = data.X.rename(columns={"variance": "<script>alert(1)</script>"})
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(X, data.y)
+    html = clf._repr_html_()
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; -&gt;" in html
+    assert "each feature depends on at most one other" in html
+
+
+def test_unfitted(bundled):
+    clf = ConditionalGaussianNetworkClassifier("ban", max_parents=2)
+    assert repr(clf) == "ConditionalGaussianNetworkClassifier(max_parents=2, structure='ban')"
+    assert "<table><caption" not in clf._repr_html_()
+    with pytest.raises(ValueError, match="not fitted"):
+        clf.summary()

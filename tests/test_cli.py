@@ -1,0 +1,121 @@
+import json
+
+import pytest
+
+from surefoot import ConditionalGaussianNetworkClassifier
+from surefoot.cli import main
+from surefoot.datasets.bundled import FOLDER
+
+
+@pytest.fixture
+def fit(tmp_path, capsys):
+    """Run ``surefoot fit`` on Pima and return (exit status, model, stdout, stderr)."""
+
+    def run(*flags, data=str(FOLDER / "pima.csv"), label="class"):
+        output = tmp_path / "model.json"
+        status = main(["fit", data, "--label", label, "--output", str(output), *flags])
+        model = ConditionalGaussianNetworkClassifier.load(output) if status == 0 else None
+        return status, model, *capsys.readouterr()
+
+    return run
+
+
+def test_demo(capsys):
+    assert main(["demo"]) == 0
+    out, err = capsys.readouterr()
+    assert "1372 photographed bank notes" in out
+    assert "is taken to be genuine" in out
+    assert err == ""
+
+
+def test_fit_prints_the_model_and_says_where_it_is(fit):
+    status, model, out, err = fit()
+    assert status == 0
+    assert out.startswith("Conditional Gaussian network, tree (TAN)")
+    assert "7: " in out
+    assert "wrote" in err
+    assert model.dag_.n_edges == 7
+
+
+def test_every_flag_changes_something(fit, tmp_path):
+    assert fit("--structure", "naive")[1].dag_.n_edges == 0
+    ban = fit("--structure", "ban")[1]
+    capped = fit("--structure", "ban", "--max-parents", "1")[1]
+    assert max(len(p) for p in capped.dag_.parents) == 1 < max(len(p) for p in ban.dag_.parents)
+    names = list(ban.feature_names_in_)
+    assert fit("--root", "age")[1].dag_.parents[names.index("age")] == ()
+    assert fit("--root", "plas")[1].dag_.parents[names.index("age")] != ()
+    guided = fit("--require", "age", "pedi", "--require", "pedi", "mass", "--forbid", "age", "preg")[1]
+    edges = {(names[i], names[j]) for i, j in guided.dag_.edges}
+    assert {("age", "pedi"), ("pedi", "mass")} <= edges
+    assert ("age", "preg") not in edges
+    assert list(fit("--drop", "age", "preg")[1].feature_names_in_) == [
+        n for n in names if n not in ("age", "preg")
+    ]
+    semicolons = tmp_path / "semicolons.csv"
+    semicolons.write_text(
+        (FOLDER / "pima.csv").read_text(encoding="utf-8").replace(",", ";"), encoding="utf-8"
+    )
+    assert fit("--separator", ";", data=str(semicolons))[0] == 0
+    assert fit(data=str(semicolons))[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "options", "message"),
+    [
+        ((), {"label": "diagnosis"}, "no label column 'diagnosis'"),
+        ((), {"data": "nowhere.csv"}, "nowhere.csv: cannot be read"),
+        (("--root", "height"), {}, "unknown feature 'height'"),
+        (("--drop", "height"), {}, "no column to drop 'height'"),
+        (("--require", "age", "preg", "--forbid", "age", "preg"), {}, "both required and forbidden"),
+        (("--structure", "ban", "--max-parents", "-1"), {}, "max_parents must be at least 0"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(fit, flags, options, message):
+    status, _, out, err = fit(*flags, **options)
+    assert status == 2
+    assert out == ""
+    assert message in err
+    assert err.count("\n") == 1
+    assert err.startswith("surefoot: error: ")
+
+
+def test_debug_shows_the_traceback(fit):
+    assert "Traceback" in fit("--debug", label="diagnosis")[3]
+
+
+def test_unwritable_output(capsys, tmp_path):
+    arguments = [
+        "fit",
+        str(FOLDER / "pima.csv"),
+        "--label",
+        "class",
+        "--output",
+        str(tmp_path / "no" / "m.json"),
+    ]
+    assert main(arguments) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_usage_errors(capsys):
+    for arguments in (
+        [],
+        ["fit"],
+        ["fit", "x.csv", "--label", "y", "--output", "m", "--structure", "forest"],
+    ):
+        with pytest.raises(SystemExit) as exit_:
+            main(arguments)
+        assert exit_.value.code == 2
+    assert "usage: surefoot" in capsys.readouterr().err
+
+
+def test_help_has_examples(capsys):
+    for arguments in (["--help"], ["fit", "--help"]):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert "surefoot fit loans.csv" in capsys.readouterr().out
+
+
+def test_model_file_is_json(fit, tmp_path):
+    fit()
+    assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["format"] == "surefoot-model"
