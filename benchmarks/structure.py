@@ -3,8 +3,8 @@
 import time
 
 import numpy as np
-from gcastle_notears import load
 
+from gcastle_notears import load
 from surefoot import datasets
 from surefoot.structure import learn_notears
 

@@ -140,7 +140,7 @@ class Ball:
         return self.size(perturbation) <= self.radius * (1 + tol)
 
     def feature_extent(self) -> Array:
-        """Largest |delta_j| for each feature: radius * ||row j of inv(M)||_q, q the dual exponent."""
+        """Largest absolute perturbation of each feature: radius times the dual norm of its row of inv(M)."""
         return self.radius * np.asarray(lp_norm(self.whitening.inverse, dual_exponent(self.norm)))
 
     def vertices(self) -> Array:

@@ -30,7 +30,7 @@ def learn_notears(
     max_iter: int = 100,
     acyclicity_tol: float = 1e-3,
 ) -> StructureReport:
-    """min_W 1/2 tr((I - W)' S (I - W)) + l1_penalty |W|_1  subject to  tr(exp(W o W)) = n.
+    """Minimise ``1/2 tr((I - W)' S (I - W)) + l1_penalty ||W||_1`` subject to ``tr(exp(W o W)) = n``.
 
     The textbook method drives the constraint to 1e-8 by an augmented Lagrangian and spends nearly all
     of its time on the last digits, where the problem is hopelessly conditioned; and its answer is still

@@ -1,3 +1,5 @@
+"""Fixtures for tests and doctests."""
+
 import matplotlib
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ settings.load_profile("surefoot")
 
 @pytest.fixture(scope="session")
 def bundled():
+    """The three data sets of the paper."""
     return {
         "banknote": datasets.load_banknote(),
         "pima": datasets.load_pima(),
@@ -22,4 +25,12 @@ def bundled():
 
 @pytest.fixture
 def rng():
+    """A seeded generator."""
     return np.random.default_rng(20240607)
+
+
+@pytest.fixture(autouse=True)
+def _doctests_write_elsewhere(request, tmp_path, monkeypatch):
+    """Files that examples in documents write do not end up in the repository."""
+    if type(request.node).__name__ == "DoctestItem":
+        monkeypatch.chdir(tmp_path)
