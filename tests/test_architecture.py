@@ -19,6 +19,7 @@ LAYERS = [
     {"classifier"},
     {"report"},
     {"cli"},
+    {"__main__"},
 ]
 # Methods that open a door to a later layer, inside a function body and nowhere else.
 DOORS = {("classifier", "report")}
@@ -43,6 +44,10 @@ def surefoot_imports(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
             inside |= {id(child) for child in ast.walk(node)}
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "surefoot":
+                    yield [*alias.name.split("."), "__version__"][1], id(node) in inside
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "surefoot":
             parts = node.module.split(".")
             for name in [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]:
@@ -75,8 +80,11 @@ def test_imports_follow_the_layers():
 
 
 def test_a_wrong_import_would_be_found():
-    tree = ast.parse("from surefoot.classifier import X\ndef f():\n    from surefoot.report import y\n")
-    assert list(surefoot_imports(tree)) == [("classifier", False), ("report", True)]
+    code = (
+        "from surefoot.classifier import X\nimport surefoot.dag\ndef f():\n from surefoot.report import y\n"
+    )
+    found = set(surefoot_imports(ast.parse(code)))
+    assert found == {("classifier", False), ("dag", False), ("report", True)}
 
 
 def test_importing_surefoot_loads_no_plots_and_no_graph_library():

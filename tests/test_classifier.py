@@ -44,7 +44,10 @@ def test_empty_graph_is_gaussian_naive_bayes(real_data):
     ours = ConditionalGaussianNetworkClassifier("naive", var_smoothing=0).fit(X, y)
     theirs = GaussianNB(var_smoothing=0).fit(X, y)
     np.testing.assert_allclose(
-        log_odds(ours.predict_joint_log_proba(X)), log_odds(theirs.predict_joint_log_proba(X)), atol=1e-8
+        log_odds(ours.predict_joint_log_proba(X)),
+        log_odds(theirs.predict_joint_log_proba(X)),
+        rtol=1e-8,
+        atol=1e-8,
     )
 
 
@@ -333,3 +336,104 @@ def test_unknown_class_and_bad_smoothing(bundled):
         clf.decision_quadratic(2, 0)
     for bad in (-1, np.nan):
         assert "var_smoothing must be a number >= 0" in fit_error(X, y, var_smoothing=bad)
+
+
+def test_values_too_large_to_square(bundled):
+    X, y = bundled["banknote"].X.copy(), bundled["banknote"].y
+    X.loc[3, "entropy"] = 1e200
+    assert "column 'entropy' holds values too large to square" in fit_error(X, y)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_absurdly_far_points_get_probabilities_all_the_same(bundled, structure):
+    data = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier(structure).fit(data.X, data.y)
+    for scale in (1e100, 1e200, 1e300):
+        proba = clf.predict_proba(data.X * scale)
+        assert np.isfinite(proba).all()
+        np.testing.assert_allclose(proba.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("value", [1.0, 0.1, 1234.567])
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_a_constant_column_changes_nothing(structure, value, rng):
+    y = np.repeat([0, 1], [31, 62])
+    X = rng.standard_normal((93, 2)) + y[:, None]
+    plain = ConditionalGaussianNetworkClassifier(structure).fit(X, y).decision_function(X)
+    padded = np.column_stack([X, np.full(93, value)])
+    with_constant = ConditionalGaussianNetworkClassifier(structure).fit(padded, y).decision_function(padded)
+    np.testing.assert_allclose(with_constant, plain, atol=1e-8)
+
+
+@pytest.mark.parametrize("constant", [0.1, 0.3, 0.7, 1e-6])
+def test_equal_weights_are_no_weights(bundled, constant):
+    X, y = bundled["pima"].X, bundled["pima"].y
+    weights = np.full(len(X), constant)
+    for structure in STRUCTURES:
+        clf = ConditionalGaussianNetworkClassifier(structure)
+        weighted = clone(clf).fit(X, y, sample_weight=weights)
+        assert weighted.dag_ == clf.fit(X, y).dag_
+
+
+def test_a_failed_refit_leaves_an_unfitted_model(bundled):
+    X, y = bundled["banknote"].X, bundled["banknote"].y
+    clf = ConditionalGaussianNetworkClassifier().fit(X, y)
+    with pytest.raises(DataError, match="class 2 has a single row"):
+        clf.fit(X, np.append(y[:-1], 2))
+    with pytest.raises(ValueError, match="not fitted"):
+        clf.predict(X)
+
+
+def test_whole_numbers_as_column_names(rng):
+    X, y = pd.DataFrame(rng.standard_normal((20, 3)), columns=[2, 1, 0]), np.arange(20) % 2
+    clf = ConditionalGaussianNetworkClassifier({0: [2]}).fit(X, y)  # by name: column 0 is the last one
+    assert clf.dag_.parents == ((), (), (0,))
+    with pytest.raises(StructureError, match="unknown feature True"):
+        ConditionalGaussianNetworkClassifier({True: [0]}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (pd.Series([True, False] * 5, dtype="boolean"), "b"),
+        (pd.Series([3, 4] * 5, dtype="Int64"), "i"),
+        (pd.Series([3, 4] * 5, dtype=object), "i"),
+        (pd.Series(["a", "b"] * 5, dtype="category"), "O"),
+        (np.array([True, False] * 5, dtype=object), "b"),
+        (["a", "b"] * 5, "O"),
+    ],
+)
+def test_labels_in_odd_containers(labels, kind, rng):
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(rng.standard_normal((10, 2)), labels)
+    assert clf.classes_.dtype.kind in (kind, "U" if kind == "O" else kind)
+    assert len(clf.classes_) == 2
+
+
+@pytest.mark.parametrize(
+    "labels", [[0.0, np.nan, 1.0, 1.0], pd.Series([0, None, 1, 1], dtype="Int64"), ["a", None, "b", "b"]]
+)
+def test_missing_labels_of_any_kind_are_located(labels):
+    assert "label column 'y' is missing (NaN) in row 1" in fit_error(np.eye(4), labels)
+
+
+def test_dates_and_continuous_labels():
+    X = pd.DataFrame({"when": pd.date_range("2020", periods=4), "x": [1.0, 2, 3, 4]})
+    assert "column 'when' is not a number in rows 0, 1, 2 and 1 more" in fit_error(X, [0, 0, 1, 1])
+    assert "Unknown label type: continuous" in fit_error(np.eye(4), [0.5, 0.6, 0.7, 0.8])
+
+
+def test_options_of_another_structure(bundled):
+    X, y = bundled["banknote"].X, bundled["banknote"].y
+    for settings in ({"structure": "ban", "root": "entropy"}, {"structure": "tan", "max_parents": 0}):
+        with pytest.raises(StructureError, match="structure='tan'"):
+            ConditionalGaussianNetworkClassifier(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, bool])
+def test_other_number_types(dtype, rng):
+    X = rng.integers(0, 2 if dtype is bool else 50, (60, 3)).astype(dtype)
+    y = np.arange(60) % 2
+    for structure in STRUCTURES:
+        clf = ConditionalGaussianNetworkClassifier(structure)
+        wide = clone(clf).fit(X.astype(float), y).predict_proba(X.astype(float))
+        np.testing.assert_allclose(clf.fit(X, y).predict_proba(X), wide, rtol=1e-6)

@@ -1,4 +1,8 @@
 import json
+import os
+import subprocess
+import sys
+import warnings
 
 import pytest
 
@@ -49,7 +53,7 @@ def test_every_flag_changes_something(fit, tmp_path):
     edges = {(names[i], names[j]) for i, j in guided.dag_.edges}
     assert {("age", "pedi"), ("pedi", "mass")} <= edges
     assert ("age", "preg") not in edges
-    assert list(fit("--drop", "age", "preg")[1].feature_names_in_) == [
+    assert list(fit("--drop", "age", "--drop", "preg")[1].feature_names_in_) == [
         n for n in names if n not in ("age", "preg")
     ]
     semicolons = tmp_path / "semicolons.csv"
@@ -68,7 +72,7 @@ def test_every_flag_changes_something(fit, tmp_path):
         (("--root", "height"), {}, "unknown feature 'height'"),
         (("--drop", "height"), {}, "no column to drop 'height'"),
         (("--require", "age", "preg", "--forbid", "age", "preg"), {}, "both required and forbidden"),
-        (("--structure", "ban", "--max-parents", "-1"), {}, "max_parents must be at least 0"),
+        (("--structure", "ban", "--max-parents", "-1"), {}, "max_parents must be a whole number"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(fit, flags, options, message):
@@ -119,3 +123,28 @@ def test_help_has_examples(capsys):
 def test_model_file_is_json(fit, tmp_path):
     fit()
     assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["format"] == "surefoot-model"
+
+
+def test_names_that_the_terminal_cannot_show(tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("größe,y\n1,a\n2,b\n3,a\n4,b\n", encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "surefoot",
+        "fit",
+        str(path),
+        "--label",
+        "y",
+        "--output",
+        str(tmp_path / "m.json"),
+    ]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_warnings_are_one_line_and_handlers_are_put_back(capsys, tmp_path):
+    before = warnings.showwarning
+    main(["demo"])
+    assert warnings.showwarning is before

@@ -51,6 +51,8 @@ def test_singular_covariance_is_refused():
         Whitening.from_precision(np.diag([1.0, -1.0]))
     with pytest.raises(DataError, match="not positive definite"):
         Whitening.from_precision(np.diag([1.0, 0.0]), "zca")
+    with pytest.raises(DataError, match="not positive definite"):
+        Whitening.from_covariance(np.ones((2, 2)))
     with pytest.raises(DataError, match="'cholesky' or 'zca'"):
         Whitening.from_precision(np.eye(2), "dag")
     with pytest.raises(DataError, match="whitening must be one of"):
@@ -93,3 +95,18 @@ def test_ball(p):
 def test_too_many_corners():
     with pytest.raises(DataError, match="too many vertices"):
         Ball(Whitening(np.eye(21)), np.inf, 1.0).vertices()
+
+
+@pytest.mark.parametrize("kind", ["cholesky", "dag", "zca"])
+def test_whitening_with_wildly_different_units(kind):
+    network = random_network(5, 2)
+    units = np.geomspace(1e-6, 1e6, 5)
+    rescaled = LinearGaussianNetwork(
+        network.dag,
+        network.weights * np.outer(units, 1 / units),
+        network.means * units,
+        network.variances * units**2,
+    )
+    B = np.linalg.inv(rescaled.deviation_matrix) * np.sqrt(rescaled.variances)  # covariance is BB'
+    product = rescaled.whitening(kind).matrix @ B
+    np.testing.assert_allclose(product @ product.T, np.eye(5), atol=1e-6)

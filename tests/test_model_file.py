@@ -1,4 +1,5 @@
 import json
+import os
 
 import networkx as nx
 import numpy as np
@@ -82,7 +83,7 @@ def test_the_file_is_readable_text(saved):
     document = json.loads(path.read_text(encoding="utf-8"))
     assert document["format"] == "surefoot-model"
     assert document["version"] == 1
-    assert document["model"]["features"][0] == "preg"
+    assert document["model"]["features"]["labels"][0] == "preg"
 
 
 def refused(path, message):
@@ -119,6 +120,7 @@ def test_edited(saved):
         (b'{"format": "surefoot-model", "version": 1}', "changed after it was saved"),
         (b'{"format": NaN}', "NaN is not a number"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"format": "surefoot-model", "version": 1, "model": {"a": 1e999}}', "changed after it was saved"),
     ],
 )
 def test_foreign(tmp_path, content, message):
@@ -150,7 +152,16 @@ def with_content(path, change):
         lambda m: m.update(parents=[[1], [0], [], [], [], [], [], []]),
         lambda m: m.update(class_prior=[0.5, -0.5]),
         lambda m: m.update(class_prior="many"),
-        lambda m: m.update(features=["a"]),
+        lambda m: m["features"].update(labels=["a"]),
+        lambda m: m["features"].update(labels=[None, 1, [2], "a", "b", "c", "d", "e"]),
+        lambda m: m.update(class_prior=[5.0, 9.0]),
+        lambda m: m.update(class_count=[-1.0, 1.0]),
+        lambda m: m.update(rows=2.5),
+        lambda m: m.update(parents=[[1.9], [], [], [], [], [], [], []]),
+        lambda m: m["classes"].update(labels=[1, 1]),
+        lambda m: m["classes"].update(labels=[2**70, 1]),
+        lambda m: m["structure"].update(method="x"),
+        lambda m: m["structure"].update(objective="y"),
         lambda m: m["classes"].update(dtype="V8"),
         lambda m: m["classes"].update(dtype=None),
         lambda m: m["settings"].update(colour="red"),
@@ -182,3 +193,25 @@ def test_a_failed_save_keeps_the_old_file(bundled, tmp_path):
     with pytest.raises(ModelFileError, match="cannot be saved"):
         clf.save(path)
     assert path.read_bytes() == before
+
+
+def test_links_are_followed_and_other_things_refused(bundled, tmp_path):
+    clf = ConditionalGaussianNetworkClassifier().fit(bundled["banknote"].X, bundled["banknote"].y)
+    clf.save(tmp_path / "model.json")
+    (tmp_path / "link.json").symlink_to(tmp_path / "model.json")
+    clf.set_params(n_bins=9).save(tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert load(tmp_path / "model.json").n_bins == 9
+    os.mkfifo(tmp_path / "pipe")
+    for target in (tmp_path, tmp_path / "pipe", ""):
+        with pytest.raises(ModelFileError, match="cannot be written"):
+            clf.save(target)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.json", "model.json", "pipe"]
+
+
+def test_labels_that_json_cannot_hold(tmp_path, rng):
+    X, days = rng.standard_normal((6, 2)), np.array(["2020-01-01", "2020-01-02"] * 3, dtype="M8[D]")
+    clf = ConditionalGaussianNetworkClassifier().fit(X, days)
+    with pytest.raises(ModelFileError, match="cannot be saved"):
+        clf.save(tmp_path / "m.json")
+    assert not list(tmp_path.iterdir())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +15,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from surefoot.datasets.table import column_faults, duplicate_names, joined, missing_label_faults
-from surefoot.exceptions import DataError
+from surefoot.datasets.table import column_faults, duplicate_names, joined, plain_labels
+from surefoot.exceptions import DataError, ZeroVarianceError
 from surefoot.model_content import classifier_content, restore_classifier
 from surefoot.model_file import read_model, write_model
 from surefoot.moments import ClassMoments, class_moments, row_chunks
@@ -64,6 +65,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     classes_ : array of shape (n_classes,)
     class_prior_, class_count_ : arrays of shape (n_classes,)
         Prior probability, and sum of weights, of every class.
+    n_rows_ : int
+        Number of rows with positive weight that ``fit`` saw.
     dag_ : Dag
         The graph over the features.
     networks_ : tuple of LinearGaussianNetwork
@@ -77,6 +80,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         Iterations of the structure learner (1 where there is nothing to iterate).
     feature_range_ : array of shape (2, n_features)
         Smallest and largest value of each feature in the training data.
+    feature_labels_ : tuple
+        Names of the features, or their positions where ``fit`` saw no names.
     n_features_in_, feature_names_in_
         As in every scikit-learn estimator.
 
@@ -129,13 +134,15 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         y : array of labels of any kind
         sample_weight : array of non-negative weights, optional
         """
-        X_, codes, weights = self._validated(X, y, sample_weight)
-        moments = class_moments(X_, codes, len(self.classes_), weights)
-        self._refuse_small_classes(moments)
-        data = TrainingData(X_, codes, weights, moments, self.feature_labels_)
+        self.__dict__.pop("networks_", None)  # a failed refit must not leave half of the old model behind
+        X_, classes, codes, weights = self._validated(X, y, sample_weight)
+        self.classes_ = classes
+        self.feature_labels_ = _feature_labels(X, self.n_features_in_)
+        moments = class_moments(X_, codes, len(classes), weights)
+        self._refuse_unusable(moments)
         self.structure_report_ = choose_structure(
             self.structure,
-            data,
+            TrainingData(X_, codes, weights, moments, self.feature_labels_),
             max_parents=self.max_parents,
             root=self.root,
             n_bins=self.n_bins,
@@ -147,12 +154,15 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
             forbidden_edges=self.forbidden_edges,
         )
         self.dag_, self.n_iter_ = self.structure_report_.dag, self.structure_report_.n_iter
-        self.class_count_ = moments.totals
+        self.class_count_, self.n_rows_ = moments.totals, int(moments.rows.sum())
         self.class_prior_ = self._priors(moments.totals)
         self.feature_range_ = np.array([moments.low, moments.high])
         noise = self._noise(moments)
-        self.networks_ = tuple(self._fit_class(c, moments, noise) for c in range(len(self.classes_)))
+        self.networks_ = tuple(self._fit_class(c, moments, noise) for c in range(len(classes)))
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "networks_")
 
     @property
     def weights_(self) -> Array:
@@ -177,12 +187,6 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         """Class means ``[class, feature]``."""
         check_is_fitted(self)
         return np.array([network.means for network in self.networks_])
-
-    @property
-    def feature_labels_(self) -> tuple[Any, ...]:
-        """Names of the features, or their positions where ``fit`` saw no names."""
-        names = getattr(self, "feature_names_in_", None)
-        return tuple(range(self.n_features_in_)) if names is None else tuple(names)
 
     def predict_joint_log_proba(self, X: ArrayLike) -> Array:
         """Log h_c(x) = log P(c) + log density of x in class c, for every row and class."""
@@ -289,39 +293,45 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
     def _validated(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[NDArray[np.floating], NDArray[np.intp], Array | None]:
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp], Array | None]:
         """Check data as scikit-learn does, with complaints that name column and row."""
         _refuse_duplicate_names(X)
-        if getattr(getattr(y, "dtype", None), "kind", "") == "O":
-            faults = missing_label_faults(pd.Series(np.ravel(y)), str(getattr(y, "name", "y")))
-            if faults:
-                raise DataError(joined(faults))
+        labels = plain_labels(y)
         try:
-            X_, y_ = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        except ValueError as error:
+            # Integers and single precision stay what they are: rows are widened chunk by chunk.
+            X_, y_ = validate_data(self, X, labels, dtype="numeric")
+        except (TypeError, ValueError) as error:
             raise _located(error, X) from None
         try:
             check_classification_targets(y_)
-            self.classes_, codes = np.unique(y_, return_inverse=True)
+            classes, codes = np.unique(y_, return_inverse=True)
         except TypeError:
             raise DataError("labels must all be of one kind (all numbers or all strings)") from None
-        if len(self.classes_) < 2:
+        except ValueError as error:
+            raise DataError(str(error)) from None
+        if len(classes) < 2:
             raise DataError(
-                f"needs at least two classes, but y holds one class only: {self.classes_.tolist()[0]!r}"
+                f"needs at least two classes, but y holds one class only: {classes.tolist()[0]!r}"
             )
         if sample_weight is None:
-            return X_, codes, None
+            return X_, classes, codes, None
         weights: Array = _check_sample_weight(sample_weight, X_, dtype=np.float64, ensure_non_negative=True)
-        return X_, codes, weights
+        return X_, classes, codes, weights
 
-    def _validated_rows(self, X: Any) -> NDArray[np.floating]:
+    def _validated_rows(self, X: Any) -> NDArray[Any]:
         _refuse_duplicate_names(X)
         try:
-            return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
-        except ValueError as error:
+            return np.asarray(validate_data(self, X, reset=False, dtype="numeric"))
+        except (TypeError, ValueError) as error:
             raise _located(error, X) from None
 
-    def _refuse_small_classes(self, moments: ClassMoments) -> None:
+    def _refuse_unusable(self, moments: ClassMoments) -> None:
+        """Refuse classes that are too small and columns whose squares overflow."""
+        sizes = np.array([np.diag(S) for S in moments.covariances])
+        huge = np.flatnonzero(~np.isfinite(sizes).all(axis=0))
+        if huge.size:
+            name, low, high = self.feature_labels_[huge[0]], moments.low[huge[0]], moments.high[huge[0]]
+            raise DataError(f"column {name!r} holds values too large to square ({low:g} to {high:g})")
         for label, rows, total in zip(self.classes_.tolist(), moments.rows, moments.totals, strict=True):
             if rows < 2 and total < 2:  # a row of weight two counts as two rows
                 raise DataError(
@@ -338,14 +348,17 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
                 raise DataError(f"priors must name exactly the classes {self.classes_.tolist()}")
             prior = np.array([self.priors[c] for c in self.classes_.tolist()], dtype=float)
         else:
-            prior = np.array(self.priors, dtype=float)
+            try:
+                prior = np.array(self.priors, dtype=float)
+            except (TypeError, ValueError):
+                raise DataError(f"priors must be numbers, not {self.priors!r}") from None
         if prior.shape != totals.shape or not (prior > 0).all() or not np.isclose(prior.sum(), 1.0):
             raise DataError(f"priors must be {len(totals)} positive numbers that sum to one")
         return np.asarray(prior / prior.sum())
 
     def _noise(self, moments: ClassMoments) -> Array:
         """Variance added to every feature: a share of its own overall variance, so units do not matter."""
-        if not (np.isfinite(self.var_smoothing) and self.var_smoothing >= 0):
+        if not (isinstance(self.var_smoothing, Real) and 0 <= self.var_smoothing < np.inf):
             raise DataError(f"var_smoothing must be a number >= 0, not {self.var_smoothing!r}")
         variances = np.diag(moments.pooled_covariance())
         return np.asarray(self.var_smoothing * np.where(variances > 0, variances, 1.0))
@@ -355,8 +368,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
             return LinearGaussianNetwork.from_moments(
                 self.dag_, moments.means[c], moments.covariances[c], noise
             )
-        except DataError as error:
-            name = self.feature_labels_[error.args[1]]
+        except ZeroVarianceError as error:
+            name = self.feature_labels_[error.feature]
             raise DataError(
                 f"feature {name!r} is constant, or determined by its parents, in class "
                 f"{self.classes_.tolist()[c]!r}; its variance is zero, so var_smoothing must be positive"
@@ -375,12 +388,20 @@ def _refuse_duplicate_names(X: Any) -> None:
         raise DataError(f"column name {twice[0]!r} occurs more than once")
 
 
-def _located(error: ValueError, X: Any) -> ValueError:
+def _located(error: Exception, X: Any) -> Exception:
     """The same complaint with the columns and rows it is about, where they can be found."""
-    if isinstance(X, pd.DataFrame):
-        faults = column_faults(X)
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fOUS":
-        faults = column_faults(pd.DataFrame(X))
-    else:
-        faults = []
+    if "Complex" in str(error) or (isinstance(error, TypeError) and not isinstance(X, pd.DataFrame)):
+        return error
+    try:
+        frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+        faults = column_faults(frame)
+    except (TypeError, ValueError):  # not a table at all; scikit-learn's own words will do
+        return error
     return DataError(joined(faults)) if faults else error
+
+
+def _feature_labels(X: Any, n_features: int) -> tuple[Any, ...]:
+    """Column names of a frame (strings or whole numbers), or positions where there are none."""
+    names = X.columns.tolist() if isinstance(X, pd.DataFrame) else []
+    alike = {type(name) for name in names} in ({str}, {int})
+    return tuple(names) if alike else tuple(range(n_features))

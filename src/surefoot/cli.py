@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import traceback
 import warnings
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from surefoot import __version__
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.datasets import table
-from surefoot.exceptions import SurefootError
+from surefoot.exceptions import DataError, SurefootError
 from surefoot.report.demo import demo_text
 
 DONE, BAD_INPUT = 0, 2
@@ -27,14 +28,17 @@ EXAMPLES = """examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status (0 done, 2 bad usage or input)."""
     options = parser().parse_args(arguments)
-    warnings.showwarning = lambda message, *_: _say(f"surefoot: warning: {message}")
-    try:
-        options.run(options)
-    except (SurefootError, OSError) as error:
-        if options.debug:
-            traceback.print_exc()
-        _say(f"surefoot: error: {error}")
-        return BAD_INPUT
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names may hold what the terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: _say(f"surefoot: warning: {message}")
+        try:
+            options.run(options)
+        except (SurefootError, OSError) as error:
+            if options.debug:
+                traceback.print_exc()
+            _say(f"surefoot: error: {error}")
+            return BAD_INPUT
     return DONE
 
 
@@ -71,7 +75,9 @@ def parser() -> argparse.ArgumentParser:
     edge = {"nargs": 2, "action": "append", "metavar": ("PARENT", "CHILD")}
     fit.add_argument("--require", **edge, help="an edge that must be in the graph; may be repeated")  # type: ignore[arg-type]
     fit.add_argument("--forbid", **edge, help="an edge that must not be; may be repeated")  # type: ignore[arg-type]
-    fit.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
+    fit.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMN", help="a column to leave out; may be repeated"
+    )
     fit.add_argument("--separator", default=",", help="what separates the fields (default: a comma)")
     return top
 
@@ -88,7 +94,11 @@ def _fit(options: argparse.Namespace) -> None:
         root=options.root,
         required_edges=options.require,
         forbidden_edges=options.forbid,
-    ).fit(data.X, data.y)
+    )
+    try:
+        clf.fit(data.X, data.y)
+    except DataError as error:
+        raise DataError(f"{options.data}: {error}") from None
     clf.save(options.output)
     sys.stdout.write(clf.summary() + "\n")
     _say(f"surefoot: wrote {options.output}")

@@ -132,10 +132,11 @@ class Dag:
 def feature_index(feature: Any, names: Sequence[Any]) -> int:
     """Position of a feature given by its name or by its position, or an error that lists the names."""
     names = list(names)
-    if feature in names:
-        return names.index(feature)
-    if isinstance(feature, int | np.integer) and not isinstance(feature, bool) and 0 <= feature < len(names):
-        return int(feature)
+    if not isinstance(feature, bool):  # True would pass for 1
+        if feature in names:
+            return names.index(feature)
+        if isinstance(feature, int | np.integer) and 0 <= feature < len(names):
+            return int(feature)
     shown = ", ".join(repr(name) for name in names[:8]) + (", ..." if len(names) > 8 else "")
     raise StructureError(f"unknown feature {feature!r}; the features are {shown}")
 

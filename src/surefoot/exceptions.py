@@ -11,6 +11,20 @@ class DataError(SurefootError, ValueError):
     """The data cannot be used; the message names the column and the row."""
 
 
+class ZeroVarianceError(DataError):
+    """A feature has no variance left given its parents.
+
+    Parameters
+    ----------
+    feature : int
+        Its position.
+    """
+
+    def __init__(self, feature: int) -> None:
+        super().__init__(f"feature {feature} has no variance left given its parents")
+        self.feature = feature
+
+
 class StructureError(SurefootError, ValueError):
     """The graph cannot be used: a cycle, an unknown feature, contradictory prior knowledge."""
 

@@ -88,7 +88,11 @@ class Whitening:
     @classmethod
     def from_covariance(cls, covariance: ArrayLike, kind: WhiteningKind = "cholesky") -> Whitening:
         """From Sigma."""
-        return cls.from_precision(linalg.inv(np.asarray(covariance, dtype=float)), kind)
+        try:
+            precision = linalg.inv(np.asarray(covariance, dtype=float))
+        except linalg.LinAlgError:
+            raise DataError("the covariance is not positive definite; raise var_smoothing") from None
+        return cls.from_precision(precision, kind)
 
     @property
     def inverse(self) -> Array:

@@ -16,15 +16,23 @@ VERSION = 1
 
 def write_model(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a model with format, version and checksum; an old file is replaced whole or not at all."""
-    document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(content), "model": content}
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    target = Path(path)
-    part = target.with_name(target.name + ".tmp")
     try:
-        part.write_text(text + "\n", encoding="utf-8")
+        document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(content), "model": content}
+        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        encoded = text.encode("utf-8")
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"{path}: the model cannot be written as JSON ({error})") from None
+    target = Path(os.path.realpath(path))  # through a link, not over it
+    if not os.fspath(path) or (target.exists() and not target.is_file()):
+        raise ModelFileError(f"{path}: cannot be written (not a regular file)")
+    part = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        part.write_bytes(encoded)
         part.replace(target)
     except OSError as error:
-        raise ModelFileError(f"{target}: cannot be written ({error.strerror})") from None
+        raise ModelFileError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -45,9 +53,13 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     if version != VERSION:
         raise ModelFileError(f"{path}: has format version {version!r}; this surefoot reads version {VERSION}")
     content = document.get("model")
-    if not isinstance(content, dict) or document.get("sha256") != _checksum(content):
+    try:
+        intact = isinstance(content, dict) and document.get("sha256") == _checksum(content)
+    except (ValueError, RecursionError):  # numbers beyond any double, nesting beyond any model
+        intact = False
+    if not intact:
         raise ModelFileError(f"{path}: was changed after it was saved (its checksum does not match)")
-    return content
+    return dict(content or {})
 
 
 def _checksum(content: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +40,16 @@ class ClassMoments:
     def pooled_covariance(self) -> Array:
         """Biased covariance of all rows together: within the classes plus between them."""
         share = self.totals / self.totals.sum()
-        offsets = self.means - share @ self.means
+        offsets = self.means - self.means[0]
+        offsets -= share @ offsets
         return np.asarray(
             np.tensordot(share, self.covariances, axes=1) + (offsets * share[:, None]).T @ offsets
         )
 
 
+@np.errstate(over="ignore", invalid="ignore")  # the caller names columns whose squares overflow
 def class_moments(
-    X: NDArray[np.floating], codes: NDArray[np.intp], n_classes: int, weights: Array | None = None
+    X: NDArray[Any], codes: NDArray[np.intp], n_classes: int, weights: Array | None = None
 ) -> ClassMoments:
     """Accumulate the moments chunk by chunk.
 
@@ -54,6 +57,8 @@ def class_moments(
     so that neither large offsets nor sorted rows cost digits.
     """
     n = X.shape[1]
+    # Counted from the first row, so that a constant column has exactly zero deviations.
+    reference = X[0].astype(np.float64)
     rows = np.zeros(n_classes, dtype=np.int64)
     totals, means = np.zeros(n_classes), np.zeros((n_classes, n))
     scatter = np.zeros((n_classes, n, n))
@@ -61,6 +66,7 @@ def class_moments(
     for c, Z, w in _groups(X, codes, weights):
         np.minimum(low, Z.min(axis=0), out=low)
         np.maximum(high, Z.max(axis=0), out=high)
+        Z -= reference
         total = w.sum()
         mean = w @ Z / total
         Z -= mean
@@ -72,7 +78,7 @@ def class_moments(
         totals[c] = merged
         rows[c] += len(Z)
     covariances = scatter / np.where(totals > 0, totals, 1.0)[:, None, None]
-    return ClassMoments(rows, totals, means, covariances, low, high)
+    return ClassMoments(rows, totals, means + reference, covariances, low, high)
 
 
 def row_chunks(n_rows: int) -> Iterator[slice]:
@@ -82,11 +88,11 @@ def row_chunks(n_rows: int) -> Iterator[slice]:
 
 
 def _groups(
-    X: NDArray[np.floating], codes: NDArray[np.intp], weights: Array | None
+    X: NDArray[Any], codes: NDArray[np.intp], weights: Array | None
 ) -> Iterator[tuple[int, Array, Array]]:
     """Yield (class, its rows in this chunk as a fresh float64 copy, their weights)."""
     for chunk in row_chunks(len(X)):
         c, w = codes[chunk], np.ones(len(codes[chunk])) if weights is None else weights[chunk]
         for k in np.unique(c[w > 0]):
             rows = np.flatnonzero((c == k) & (w > 0))
-            yield int(k), X[chunk][rows].astype(np.float64, copy=False), w[rows]
+            yield int(k), X[chunk][rows].astype(np.float64), w[rows]

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from surefoot.dag import Dag
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, ZeroVarianceError
 from surefoot.geometry import Whitening, WhiteningKind
 from surefoot.quadratic import Quadratic
 
 Array = NDArray[np.float64]
+
+FAR = 1e140  # beyond this many standard deviations all is equally far: squares must not overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +71,8 @@ class LinearGaussianNetwork:
 
         Raises
         ------
-        DataError
-            When a conditional variance is zero; ``args[1]`` is the feature's index.
+        ZeroVarianceError
+            When a conditional variance is zero; names the feature's index.
         """
         S = np.asarray(covariance, dtype=float)
         epsilon = np.zeros(len(S)) if noise is None else np.asarray(noise, dtype=float)
@@ -83,7 +85,7 @@ class LinearGaussianNetwork:
             # As a quadratic form this cannot fall below the noise, however collinear the parents are.
             variances[child] = max(a @ S @ a, 0.0) + epsilon @ a**2
             if variances[child] <= (0.0 if epsilon[child] else 1e-14 * S[child, child]):
-                raise DataError(f"feature {child} has no variance left given its parents", child)
+                raise ZeroVarianceError(child)
         return cls(dag, W, np.asarray(mean, dtype=float), variances)
 
     @cached_property
@@ -109,10 +111,19 @@ class LinearGaussianNetwork:
         return np.asarray((B * self.variances) @ B.T)
 
     def whitening(self, kind: WhiteningKind = "cholesky") -> Whitening:
-        """Matrix M with M'M = inv(Sigma); ``"dag"`` takes M = diag(v)^(-1/2) A."""
-        if kind == "dag":
-            return Whitening(self.deviation_matrix / np.sqrt(self.variances)[:, None], kind)
-        return Whitening.from_precision(self.precision, kind)
+        """Matrix M with M'M = inv(Sigma); ``"dag"`` takes M = diag(v)^(-1/2) A.
+
+        The others are rotations of that one, found without ever forming inv(Sigma), whose entries may
+        differ by many orders of magnitude when units do.
+        """
+        M = self.deviation_matrix / np.sqrt(self.variances)[:, None]
+        if kind == "cholesky":
+            triangle = np.asarray(linalg.qr(M, mode="r")[0], dtype=np.float64)
+            M = triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
+        elif kind == "zca":
+            _, singular, directions = linalg.svd(M)
+            M = np.asarray((directions.T * singular) @ directions, dtype=np.float64)
+        return Whitening(M, kind)
 
     def expected(self, X: ArrayLike) -> Array:
         """What the network expects of every feature given its parents' values in each row."""
@@ -121,9 +132,9 @@ class LinearGaussianNetwork:
 
     def log_density(self, X: ArrayLike) -> Array:
         """Log density of each row."""
-        residuals = (np.asarray(X, dtype=float) - self.means) @ self.deviation_matrix.T
-        np.square(residuals, out=residuals)
-        return np.asarray(self._log_peak() - 0.5 * (residuals @ (1.0 / self.variances)))
+        deviations = np.clip(np.asarray(X, dtype=float) - self.means, -FAR, FAR)
+        z = np.clip(deviations @ (self.deviation_matrix / np.sqrt(self.variances)[:, None]).T, -FAR, FAR)
+        return np.asarray(self._log_peak() - 0.5 * np.einsum("ij,ij->i", z, z))
 
     def log_density_quadratic(self) -> Quadratic:
         """The log density as one quadratic around the mean."""

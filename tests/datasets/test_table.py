@@ -75,6 +75,10 @@ def test_duplicate_names(frame, tmp_path):
         (b"y\n1\n2\n", "no feature columns"),
         (b"a,y\n\xff\xfe,1\n", "not UTF-8"),
         (b"a,y\n1,2\n3,4,5\n", "not a CSV table"),
+        (b"a,y\n1,2,9\n3,4,9\n", "row 0 has 3 fields, but the header has 2"),
+        (b"a,y\n1,2,\n3,4,\n", "row 0 has 3 fields"),
+        (b",a,y\n0,1,2\n1,3,4\n", "column 1 has no name"),
+        (b"\na,a,y\n0,1,2\n1,3,4\n", "column name 'a' occurs more than once"),
     ],
 )
 def test_broken_files(tmp_path, content, message):
@@ -96,3 +100,44 @@ def test_other_separator(tmp_path):
     assert table(path, "y", separator=";").X["a"].tolist() == [1, 2]
     with pytest.raises(DataError, match="'a;y'"):
         table(path, "y")
+    with pytest.raises(DataError, match="single character"):
+        table(path, "y", separator=";;")
+    path.write_text("a\ty\n1\t0\n2\t1\n", encoding="utf-8")
+    assert table(path, "y", separator="\\t").X["a"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["01", "1"], ["01", "1"]),
+        (["None", "NA"], ["None", "NA"]),
+        (["2", "10"], [2, 10]),
+        (["True", "False"], [True, False]),
+        (["0", "-3"], [0, -3]),
+    ],
+)
+def test_labels_are_read_as_written(tmp_path, labels, expected):
+    path = tmp_path / "labels.csv"
+    path.write_text("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)), encoding="utf-8")
+    data = table(path, "y")
+    assert data.y.tolist() == expected
+    assert data.class_names == tuple(str(c) for c in sorted(expected))
+
+
+def test_missing_label_in_a_file(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("a,y\n1,x\n2,\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"label column 'y' is missing \(NaN\) in row 1"):
+        table(path, "y")
+
+
+def test_odd_columns(frame):
+    frame["when"] = pd.date_range("2020", periods=3)
+    with pytest.raises(DataError, match="column 'when' is not a number"):
+        table(frame, "risk")
+    frame["when"] = [1 + 2j, 3, 4]
+    with pytest.raises(DataError, match="column 'when' is not a number"):
+        table(frame, "risk")
+    assert table(frame, "risk", drop="when").feature_names == ("age", "income")
+    with pytest.raises(DataError, match="label column 'risk' cannot be dropped"):
+        table(frame, "risk", drop=["risk"])

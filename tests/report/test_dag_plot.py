@@ -56,3 +56,8 @@ def test_without_matplotlib(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
     with pytest.raises(MissingDependencyError, match=r"pip install 'surefoot\[plots\]'"):
         plot_dag(Dag.empty(2), ["a", "b"])
+
+
+def test_names_are_not_taken_for_mathematics():
+    ax = plot_dag(Dag([(), (0,)]), ["$a_1", "$x^{2$"])
+    ax.figure.canvas.draw()

@@ -197,9 +197,18 @@ def test_bad_settings(bundled):
         {"max_iter": 0},
         {"n_bins": 1},
     ):
-        with pytest.raises(StructureError, match=f"{next(iter(bad))} must be at least"):
+        with pytest.raises(StructureError, match=f"{next(iter(bad))} must be a"):
             ConditionalGaussianNetworkClassifier("ban", **bad).fit(X, y)
     with pytest.raises(StructureError, match="structure must be 'naive', 'tan', 'ban' or a graph"):
         ConditionalGaussianNetworkClassifier("bayes").fit(X, y)
     with pytest.raises(StructureError, match="not int"):
         ConditionalGaussianNetworkClassifier(5).fit(X, y)
+
+
+def test_hopelessly_mixed_units_end_with_a_warning(bundled):
+    units = np.geomspace(1e-4, 1e5, 8)
+    S = np.cov(bundled["pima"].X.to_numpy().T, bias=True) * np.outer(units, units)
+    with pytest.warns(ConvergenceWarning, match="standardize=True helps"):
+        report = learn_notears(S)
+    assert np.isfinite(report.scores).all()
+    assert not report.converged

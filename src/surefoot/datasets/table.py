@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from surefoot.exceptions import DataError
 
 SHOWN_ROWS = 3
 SHOWN_FAULTS = 8
+MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>"]
 
 
 def table(
@@ -59,7 +61,8 @@ def table(
     surefoot.exceptions.DataError: column 'income' is infinite (inf) in row 1
     """
     where = "" if isinstance(source, pd.DataFrame) else f"{os.fspath(source)}: "
-    frame = source if isinstance(source, pd.DataFrame) else _read_csv(Path(source), separator)
+    drop = [drop] if isinstance(drop, str) else list(drop)
+    frame = source if isinstance(source, pd.DataFrame) else _read_csv(Path(source), label, separator)
     _refuse_columns(frame, label, drop, where)
     if frame.empty:
         raise DataError(f"{where}there are no rows")
@@ -72,7 +75,7 @@ def table(
     return Dataset(
         X=features.astype(float),
         y=labels,
-        class_names=tuple(str(c) for c in sorted(labels.unique().tolist(), key=str)),
+        class_names=tuple(str(c) for c in np.unique(plain_labels(labels))),
         title="" if isinstance(source, pd.DataFrame) else Path(source).stem,
         origin="the user's own table" if isinstance(source, pd.DataFrame) else os.fspath(source),
     )
@@ -83,8 +86,8 @@ def column_faults(frame: pd.DataFrame) -> list[str]:
     found = []
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         missing = column.isna().to_numpy()
+        numbers = _numbers(column)
         text = np.isnan(numbers) & ~missing
         if text.any():
             example = column.iloc[int(np.flatnonzero(text)[0])]
@@ -94,6 +97,34 @@ def column_faults(frame: pd.DataFrame) -> list[str]:
         if np.isinf(numbers).any():
             found.append(f"column {name!r} is infinite (inf) in {_rows(np.isinf(numbers))}")
     return found
+
+
+def _numbers(column: pd.Series) -> np.ndarray:
+    """The column as floats, NaN where it holds something else (text, dates, complex numbers)."""
+    if column.dtype.kind in "cMm":
+        return np.full(len(column), np.nan)
+    return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan))
+
+
+def plain_labels(y: Any) -> Any:
+    """Labels as a plain array of numbers, booleans or strings; missing ones are refused by row.
+
+    Object and nullable pandas types are turned into what they hold. Whatever is not one-dimensional is
+    passed on for scikit-learn to judge.
+    """
+    if not isinstance(y, list | np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+        return y
+    if getattr(y, "ndim", 1) != 1 or not len(y):
+        return y
+    series = y if isinstance(y, pd.Series) else pd.Series(y)
+    faults = missing_label_faults(series, "y" if series.name is None else str(series.name))
+    if faults:
+        raise DataError(joined(faults))
+    kind = pd.api.types.infer_dtype(series)
+    if series.dtype.kind == "O" or isinstance(series.dtype, pd.api.extensions.ExtensionDtype):
+        target = {"boolean": bool, "integer": np.int64, "floating": float}.get(kind)
+        return np.asarray(series.astype(target)) if target else np.asarray(series, dtype=object)
+    return y
 
 
 def missing_label_faults(labels: pd.Series, name: str) -> list[str]:
@@ -113,15 +144,25 @@ def duplicate_names(names: Sequence[Any]) -> list[Any]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def _read_csv(path: Path, separator: str) -> pd.DataFrame:
+def _read_csv(path: Path, label: str, separator: str) -> pd.DataFrame:
+    separator = "\t" if separator == "\\t" else separator
+    if len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
+        raise DataError(f"separator must be a single character, not {separator!r}")
     try:
-        # Read the header by itself: pandas would silently rename a column that occurs twice.
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file, delimiter=separator), [])
-        twice = duplicate_names(header)
-        if twice:
-            raise DataError(f"{path}: column name {twice[0]!r} occurs more than once")
-        return pd.read_csv(path, sep=separator, encoding="utf-8-sig", index_col=False, low_memory=False)
+        header = _checked_header(path, separator)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(
+                path,
+                sep=separator,
+                encoding="utf-8-sig",
+                index_col=False,
+                low_memory=False,
+                # The label as written: '01' is not 1, and a class may be called NA.
+                dtype={label: str},
+                keep_default_na=False,
+                na_values={name: MISSING for name in header if name != label},
+            )
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
@@ -129,17 +170,47 @@ def _read_csv(path: Path, separator: str) -> pd.DataFrame:
     except pd.errors.EmptyDataError:
         raise DataError(f"{path}: the file is empty") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
-        raise DataError(f"{path}: is not a CSV table ({str(error).strip()})") from None
+        raise DataError(f"{path}: is not a CSV table ({' '.join(str(error).split())})") from None
+    if label in frame.columns:
+        frame[label] = _read_labels(frame[label])
+    return frame
+
+
+def _checked_header(path: Path, separator: str) -> list[str]:
+    """Look at the first lines before pandas does: it would rename, shift or cut what does not fit."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = (line for line in csv.reader(file, delimiter=separator) if line)
+        header, first = next(lines, []), next(lines, None)
+    twice = duplicate_names(header)
+    if twice:
+        raise DataError(f"{path}: column name {twice[0]!r} occurs more than once")
+    if "" in (name.strip() for name in header):
+        raise DataError(f"{path}: column {[n.strip() for n in header].index('') + 1} has no name")
+    if first is not None and len(first) != len(header):
+        raise DataError(f"{path}: row 0 has {len(first)} fields, but the header has {len(header)}")
+    return header
+
+
+def _read_labels(column: pd.Series) -> pd.Series:
+    """Text as read, turned into whole numbers or booleans where that loses nothing; empty is missing."""
+    if column.isin(["True", "False"]).all():
+        return column == "True"
+    if column.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all():
+        return column.astype("int64")
+    return column.replace("", None)
 
 
 def _refuse_columns(frame: pd.DataFrame, label: str, drop: Sequence[str], where: str) -> None:
     twice = duplicate_names(list(frame.columns))
     if twice:
         raise DataError(f"{where}column name {twice[0]!r} occurs more than once")
+    if label in drop:
+        raise DataError(f"{where}the label column {label!r} cannot be dropped")
     for name, what in [(label, "label column"), *((name, "column to drop") for name in drop)]:
         if name not in frame.columns:
             shown = ", ".join(repr(c) for c in frame.columns[:8]) + (", ..." if frame.shape[1] > 8 else "")
-            raise DataError(f"{where}there is no {what} {name!r}; the columns are {shown}")
+            hint = " (another separator?)" if where and frame.shape[1] == 1 else ""
+            raise DataError(f"{where}there is no {what} {name!r}; the columns are {shown}{hint}")
 
 
 def _constant_faults(frame: pd.DataFrame) -> list[str]:

@@ -95,7 +95,7 @@ def _node(ax: Any, place: tuple[float, float], label: str, is_class: bool) -> An
         "edgecolor": INK,
         "linestyle": "--" if is_class else "-",
     }
-    return ax.text(*place, label, ha="center", va="center", fontsize=9, bbox=box, zorder=4)
+    return ax.text(*place, label, ha="center", va="center", fontsize=9, bbox=box, zorder=4, parse_math=False)
 
 
 def _arrow(ax: Any, start: Any, end: Any, bend: float = 0.0, **style: Any) -> None:

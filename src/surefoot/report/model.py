@@ -42,7 +42,7 @@ def model_facts(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, st
     )
     facts = [
         ("classes", classes),
-        ("trained on", f"{clf.class_count_.sum():,.6g} rows, {clf.n_features_in_} features"),
+        ("trained on", f"{clf.n_rows_:,} rows, {clf.n_features_in_} features"),
         ("edges", edge_text(clf)),
     ]
     report = clf.structure_report_
@@ -60,5 +60,5 @@ def edge_text(clf: ConditionalGaussianNetworkClassifier) -> str:
     edges = [f"{names[parent]} -> {names[child]}" for parent, child in clf.dag_.edges]
     if not edges:
         return "none"
-    more = f", and {len(edges) - SHOWN_EDGES} more" if len(edges) > SHOWN_EDGES else ""
-    return f"{len(edges)}: " + ", ".join(edges[:SHOWN_EDGES]) + more
+    more = f"; and {len(edges) - SHOWN_EDGES} more" if len(edges) > SHOWN_EDGES else ""
+    return f"{len(edges)}: " + "; ".join(edges[:SHOWN_EDGES]) + more

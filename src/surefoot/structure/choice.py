@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,16 @@ def choose_structure(
     _check_options(max_parents, n_bins, l1_penalty, edge_threshold, max_iter)
     knowledge = Knowledge.from_names(data.names, required_edges, forbidden_edges)
     if not isinstance(structure, str):
-        if knowledge or max_parents is not None:
+        if knowledge or max_parents is not None or root is not None:
             raise StructureError(
-                "required_edges, forbidden_edges and max_parents guide a learner; "
+                "required_edges, forbidden_edges, max_parents and root guide a learner; "
                 "a given graph is taken as it is"
             )
         return StructureReport("given", given_dag(structure, data.names))
+    if root is not None and structure != "tan":
+        raise StructureError(f"root is for structure='tan', not {structure!r}")
+    if structure == "tan" and max_parents == 0:
+        raise StructureError("structure='tan' gives features a parent, but max_parents is 0; use 'naive'")
     if structure == "naive":
         return learn_naive(len(data.names), knowledge)
     if structure == "tan":
@@ -111,14 +116,13 @@ def given_dag(structure: Any, names: Sequence[Any]) -> Dag:
 def _check_options(
     max_parents: int | None, n_bins: int, l1_penalty: float, edge_threshold: float, max_iter: int
 ) -> None:
-    minimum = {"max_parents": 0, "n_bins": 2, "l1_penalty": 0, "edge_threshold": 0, "max_iter": 1}
-    values = {
-        "max_parents": 0 if max_parents is None else max_parents,
-        "n_bins": n_bins,
-        "l1_penalty": l1_penalty,
-        "edge_threshold": edge_threshold,
-        "max_iter": max_iter,
-    }
-    for name, value in values.items():
-        if not value >= minimum[name]:
-            raise StructureError(f"{name} must be at least {minimum[name]}, not {value!r}")
+    for name, value, least, kind in (
+        ("max_parents", 0 if max_parents is None else max_parents, 0, Integral),
+        ("n_bins", n_bins, 2, Integral),
+        ("max_iter", max_iter, 1, Integral),
+        ("l1_penalty", l1_penalty, 0, Real),
+        ("edge_threshold", edge_threshold, 0, Real),
+    ):
+        if not isinstance(value, kind) or not least <= value < np.inf:
+            what = "a whole number" if kind is Integral else "a number"
+            raise StructureError(f"{name} must be {what} of at least {least}, not {value!r}")

@@ -75,11 +75,19 @@ class Knowledge:
 
 def _pairs(edges: Iterable[tuple[Any, Any]] | None, names: Sequence[Any], what: str) -> frozenset[Edge]:
     pairs = set()
-    for edge in edges or ():
-        if isinstance(edge, str) or len(edge) != 2:
+    for edge in _listed(() if edges is None else edges, what):
+        pair = () if isinstance(edge, str) else tuple(_listed(edge, what))
+        if len(pair) != 2:
             raise StructureError(f"{what} must hold (parent, child) pairs, not {edge!r}")
-        parent, child = (feature_index(feature, names) for feature in edge)
+        parent, child = (feature_index(feature, names) for feature in pair)
         if parent == child:
-            raise StructureError(f"{what} joins {edge[0]!r} to itself")
+            raise StructureError(f"{what} joins {pair[0]!r} to itself")
         pairs.add((parent, child))
     return frozenset(pairs)
+
+
+def _listed(value: Any, what: str) -> list[Any]:
+    try:
+        return list(value)
+    except TypeError:
+        raise StructureError(f"{what} must hold (parent, child) pairs, not {value!r}") from None

@@ -18,6 +18,8 @@ from surefoot.structure.report import StructureReport
 
 Array = NDArray[np.float64]
 
+LARGEST_RHO = 1e16
+
 
 def learn_notears(
     covariance: Array,
@@ -38,7 +40,8 @@ def learn_notears(
     known, the rest is a lasso for each feature, solved exactly. So every iterate of the augmented
     Lagrangian is rounded to an order, the best of the exact solutions is kept, features are moved within
     the order while that helps, and the iteration may stop early. The result is acyclic by
-    construction, and its objective is as good as or better than the textbook's.
+    construction. In our measurements its objective is lower than the textbook's, or higher by less than
+    0.1 %, which is what the textbook gains from the tiny cycles it leaves.
 
     Parameters
     ----------
@@ -77,7 +80,8 @@ def learn_notears(
     if not last.converged:
         warnings.warn(
             f"NOTEARS stopped after {last.n_iter} iterations with acyclicity {last.acyclicity:.1e} > "
-            f"{acyclicity_tol:.1e}; the graph is acyclic all the same, but a better one may exist",
+            f"{acyclicity_tol:.1e}; the graph is acyclic all the same, but a better one may exist "
+            "(standardize=True helps when units differ widely)",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -117,8 +121,11 @@ def _augmented_lagrangian(lasso: OrderedLasso, max_iter: int, tol: float) -> Ite
         w = relaxed.minimise(w, rho, alpha)
         W = relaxed.weights(w)
         h_new, _ = acyclicity(W)
+        if not np.isfinite(h_new):  # weights of hopelessly mixed units; their order is all that is left
+            yield _Iterate(np.nan_to_num(W), n_iter, np.inf, False)
+            return
         yield _Iterate(W, n_iter, h_new, h_new <= tol)
-        if h_new <= tol:
+        if h_new <= tol or rho > LARGEST_RHO:
             return
         if h_new > 0.25 * h:
             rho *= 10
@@ -158,8 +165,11 @@ class _Relaxation:
             residual = identity - W
             pull = self.S @ residual
             h, h_gradient = acyclicity(W)
-            value = 0.5 * np.sum(residual * pull) + 0.5 * rho * h * h + alpha * h + self.penalty @ w
-            g = ((rho * h + alpha) * h_gradient - pull).ravel()[self.free] * self.unit
+            with np.errstate(over="ignore", invalid="ignore"):
+                value = 0.5 * np.sum(residual * pull) + 0.5 * rho * h * h + alpha * h + self.penalty @ w
+                g = ((rho * h + alpha) * h_gradient - pull).ravel()[self.free] * self.unit
+            if not np.isfinite(value):  # a step far too long: tell the line search to come back
+                return np.finfo(float).max, np.zeros(2 * self.size)
             return float(value), np.concatenate([g, -g]) + self.penalty
 
         # The order of the features settles long before the digits do, hence the modest tolerance.
@@ -169,15 +179,16 @@ class _Relaxation:
             jac=True,
             method="L-BFGS-B",
             bounds=optimize.Bounds(np.zeros(len(start)), np.full(len(start), np.inf)),
-            options={"ftol": 1e-7},
+            options={"ftol": 1e-7, "maxiter": 2000},
         )
         return np.asarray(result.x)
 
 
 def acyclicity(W: Array) -> tuple[float, Array]:
     """h(W) = tr(exp(W o W)) - n, zero exactly for acyclic W, and its gradient."""
-    E = linalg.expm(W * W)
-    return float(np.trace(E) - len(W)), 2 * E.T * W
+    with np.errstate(over="ignore", invalid="ignore"):
+        E = linalg.expm(W * W)
+        return float(np.trace(E) - len(W)), 2 * E.T * W
 
 
 def _order_of(W: Array, required: NDArray[np.bool_]) -> list[int]:
