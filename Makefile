@@ -39,7 +39,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.created pyproject.toml constraints.txt
-	$(PIP) --editable ".[plots]"
+	$(PIP) --editable ".[plots,solvers]"
 	@touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.package

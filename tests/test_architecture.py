@@ -10,13 +10,18 @@ import surefoot
 ROOT = Path(surefoot.__file__).parent
 
 LAYERS = [
-    {"exceptions"},
+    {"exceptions", "status"},
     {"dag", "quadratic", "geometry"},
     {"network", "moments", "model_file"},
     {"datasets"},
     {"structure"},
     {"model_content"},
     {"classifier"},
+    {"problem"},
+    {"search"},
+    {"certify"},
+    {"explanation"},
+    {"explainer"},
     {"report"},
     {"cli"},
     {"__main__"},
@@ -87,7 +92,20 @@ def test_a_wrong_import_would_be_found():
     assert found == {("classifier", False), ("dag", False), ("report", True)}
 
 
-def test_importing_surefoot_loads_no_plots_and_no_graph_library():
-    code = "import sys, surefoot; print([m for m in ('matplotlib', 'networkx') if m in sys.modules])"
+def test_importing_surefoot_loads_no_plots_no_graphs_and_no_solver():
+    heavy = ("matplotlib", "networkx", "highspy", "pyscipopt", "gurobipy")
+    code = f"import sys, surefoot; print([m for m in {heavy} if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_no_statistics_right_of_the_waist_and_no_solver_left_of_it():
+    """Searches and certificates see quadratics only."""
+    statistics = {"network", "moments", "datasets", "structure", "classifier", "model_content"}
+    for path in [*(ROOT / "search").rglob("*.py"), ROOT / "certify.py", ROOT / "problem.py"]:
+        imported = {name for name, _ in surefoot_imports(ast.parse(path.read_text(encoding="utf-8")))}
+        assert not imported & statistics, path
+    shared = {
+        name for name, _ in surefoot_imports(ast.parse((ROOT / "certify.py").read_text(encoding="utf-8")))
+    }
+    assert "search" not in shared

@@ -3,18 +3,28 @@
 from surefoot import datasets
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.dag import Dag
+from surefoot.exceptions import NoCounterfactualError
+from surefoot.explainer import CounterfactualExplainer
+from surefoot.explanation import Explanation
 from surefoot.geometry import Ball, Whitening
 from surefoot.network import LinearGaussianNetwork
+from surefoot.problem import RobustProblem
 from surefoot.quadratic import Quadratic
+from surefoot.status import Status
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Ball",
     "ConditionalGaussianNetworkClassifier",
+    "CounterfactualExplainer",
     "Dag",
+    "Explanation",
     "LinearGaussianNetwork",
+    "NoCounterfactualError",
     "Quadratic",
+    "RobustProblem",
+    "Status",
     "Whitening",
     "datasets",
 ]

@@ -19,7 +19,7 @@ from surefoot.datasets.table import column_faults, duplicate_names, joined, plai
 from surefoot.exceptions import DataError, ZeroVarianceError
 from surefoot.model_content import classifier_content, restore_classifier
 from surefoot.model_file import read_model, write_model
-from surefoot.moments import ClassMoments, class_moments, row_chunks
+from surefoot.moments import ClassMoments, class_moments, quantiles, row_chunks
 from surefoot.network import LinearGaussianNetwork
 from surefoot.quadratic import Quadratic
 from surefoot.structure import TrainingData, choose_structure
@@ -80,6 +80,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         Iterations of the structure learner (1 where there is nothing to iterate).
     feature_range_ : array of shape (2, n_features)
         Smallest and largest value of each feature in the training data.
+    feature_percentiles_ : array of shape (2, n_features)
+        5th and 95th percentile of each feature.
     feature_labels_ : tuple
         Names of the features, or their positions where ``fit`` saw no names.
     n_features_in_, feature_names_in_
@@ -157,6 +159,10 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.class_count_, self.n_rows_ = moments.totals, int(moments.rows.sum())
         self.class_prior_ = self._priors(moments.totals)
         self.feature_range_ = np.array([moments.low, moments.high])
+        self.feature_percentiles_ = np.array(
+            [quantiles(X_[:, j], np.array([0.05, 0.95]), weights) for j in range(self.n_features_in_)],
+            dtype=float,
+        ).T
         noise = self._noise(moments)
         self.networks_ = tuple(self._fit_class(c, moments, noise) for c in range(len(classes)))
         return self

@@ -14,11 +14,13 @@ from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.datasets import table
 from surefoot.exceptions import DataError, SurefootError
 from surefoot.report.demo import demo_text
+from surefoot.search.backends import available_backends
 
 DONE, BAD_INPUT = 0, 2
 
 EXAMPLES = """examples:
   surefoot demo
+  surefoot backends
   surefoot fit patients.csv --label diagnosis --structure tan --output model.json
   surefoot fit loans.csv --label repaid --structure ban --max-parents 2 --drop id --output model.json
   surefoot fit loans.csv --label repaid --require age income --forbid income age --output model.json
@@ -58,6 +60,11 @@ def parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", parents=[shared], help="fit real bank notes and show what was learned")
     demo.set_defaults(run=_demo)
 
+    backends = commands.add_parser(
+        "backends", parents=[shared], help="which solvers are here, what each can do"
+    )
+    backends.set_defaults(run=_backends)
+
     fit = commands.add_parser(
         "fit",
         parents=[shared],
@@ -84,6 +91,12 @@ def parser() -> argparse.ArgumentParser:
 
 def _demo(_: argparse.Namespace) -> None:
     sys.stdout.write(demo_text() + "\n")
+
+
+def _backends(_: argparse.Namespace) -> None:
+    for backend in available_backends():
+        state = "ready" if backend.usable else ("no licence" if backend.installed else "missing")
+        sys.stdout.write(f"{backend.name:<8} {state:<11} {'+'.join(backend.kinds):<10} {backend.message}\n")
 
 
 def _fit(options: argparse.Namespace) -> None:

@@ -1,5 +1,7 @@
 """The family of errors and warnings: each also inherits what it means."""
 
+from typing import Any
+
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 
 
@@ -43,3 +45,37 @@ class SurefootWarning(UserWarning):
 
 class ConvergenceWarning(SurefootWarning, _SklearnConvergenceWarning):  # type: ignore[misc]
     """A learner stopped before it had converged."""
+
+
+class ProblemError(SurefootError, ValueError):
+    """The question itself makes no sense: a threshold outside (0, 1), a negative budget, an empty domain."""
+
+
+class BackendError(SurefootError, RuntimeError):
+    """A solver cannot be used for this."""
+
+
+class BackendMissingError(BackendError, ImportError):
+    """The solver's package is not installed; the message has the pip line."""
+
+
+class BackendUnlicensedError(BackendError):
+    """The solver is installed, but its licence is missing or has expired."""
+
+
+class BackendTooLargeError(BackendError):
+    """The program is larger than the solver's licence permits."""
+
+
+class NoCounterfactualError(SurefootError, RuntimeError):
+    """There is no counterfactual to return; ``explanation`` says how far the search got.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        With ``counterfactual=None``, the status and the bound.
+    """
+
+    def __init__(self, explanation: Any) -> None:
+        super().__init__(explanation.message)
+        self.explanation = explanation

@@ -34,6 +34,7 @@ def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, A
         "class_count": clf.class_count_.tolist(),
         "rows": clf.n_rows_,
         "feature_range": clf.feature_range_.tolist(),
+        "feature_percentiles": clf.feature_percentiles_.tolist(),
         "parents": [list(group) for group in clf.dag_.parents],
         "structure": {
             "method": report.method,
@@ -83,9 +84,8 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
     clf.class_count_ = _array(content["class_count"], (k,), "class_count", lambda a: (a > 0).all())
     clf.n_rows_ = content["rows"]
     _require(type(clf.n_rows_) is int and clf.n_rows_ > 0, "rows")
-    clf.feature_range_ = _array(
-        content["feature_range"], (2, n), "feature_range", lambda a: (a[0] <= a[1]).all()
-    )
+    for name in ("feature_range", "feature_percentiles"):
+        setattr(clf, f"{name}_", _array(content[name], (2, n), name, lambda a: (a[0] <= a[1]).all()))
     clf.structure_report_ = _report(dag, content["structure"])
     clf.n_iter_ = clf.structure_report_.n_iter
     clf.networks_ = tuple(LinearGaussianNetwork(dag, **network) for network in content["networks"])

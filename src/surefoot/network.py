@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +12,7 @@ from scipy import linalg
 
 from surefoot.dag import Dag
 from surefoot.exceptions import DataError, ZeroVarianceError
-from surefoot.geometry import Whitening, WhiteningKind
+from surefoot.geometry import Whitening, WhiteningKind, dual_exponent, lp_norm
 from surefoot.quadratic import Quadratic
 
 Array = NDArray[np.float64]
@@ -148,6 +149,22 @@ class LinearGaussianNetwork:
 
     def _log_peak(self) -> float:
         return float(-0.5 * np.sum(np.log(2 * np.pi * self.variances)))
+
+
+def theorem_lipschitz_constant(
+    networks: Sequence[LinearGaussianNetwork], whitening: Whitening, norm: float, radius: float
+) -> float:
+    """The paper's G = sum_c sum_i (||a_i||_* R + |b_i|) / v_i * ||a_i||_*, for points with ||M x||_p <= R.
+
+    ``||.||_*`` is the dual of the Mahalanobis-lp norm. `RobustProblem.lipschitz_bound` is never larger
+    for the same ball and usually far smaller.
+    """
+    total = 0.0
+    for network in networks:
+        A = network.deviation_matrix
+        size = np.asarray(lp_norm(A @ whitening.inverse, dual_exponent(norm)))
+        total += float(np.sum((size * radius + np.abs(network.intercepts)) / network.variances * size))
+    return total
 
 
 def _regression(S: Array, noise: Array, child: int, parents: list[int]) -> Array:

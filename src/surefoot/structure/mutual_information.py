@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.moments import row_chunks
+from surefoot.moments import quantiles, row_chunks
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger]
@@ -25,20 +25,9 @@ def equal_frequency_codes(X: NDArray[np.floating], n_bins: int, weights: Array |
     codes = np.empty(X.shape, dtype=np.min_scalar_type(n_bins))  # a byte per value, not eight
     for j in range(X.shape[1]):
         column = np.ascontiguousarray(X[:, j])
-        codes[:, j] = np.searchsorted(_cuts(column, n_bins, weights), column)
+        cuts = np.unique(quantiles(column, np.arange(1, n_bins) / n_bins, weights))
+        codes[:, j] = np.searchsorted(cuts, column)
     return codes
-
-
-def _cuts(column: NDArray[np.floating], n_bins: int, weights: Array | None) -> NDArray[np.floating]:
-    """Observed values at which the cumulative weight reaches 1/n_bins, 2/n_bins, ... of the total."""
-    if weights is None:  # sorting alone is ten times as fast as sorting with the order kept
-        ordered, cumulative = np.sort(column), np.arange(1.0, len(column) + 1)
-    else:
-        order = np.argsort(column, kind="stable")
-        ordered, cumulative = column[order], np.cumsum(weights[order])
-    targets = cumulative[-1] * np.arange(1, n_bins) / n_bins
-    # Sums of fractional weights carry rounding errors; a cut that falls on a row must stay there.
-    return np.asarray(np.unique(ordered[np.searchsorted(cumulative, targets * (1 - 1e-12))]))
 
 
 def conditional_mutual_information(

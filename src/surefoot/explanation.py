@@ -1,0 +1,169 @@
+"""Explanation: what came of one search, as plain data."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from surefoot.exceptions import DataError
+from surefoot.status import Status
+
+
+@dataclass(frozen=True)
+class IterationRecord:
+    """One round of a search: how far, how much violated, by which perturbation, how long."""
+
+    distance: float
+    lower_bound: float
+    violation: float
+    perturbation: tuple[float, ...] | None
+    master_seconds: float
+    adversary_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The answer to "what would have to change?"; frozen, without any solver object.
+
+    Parameters
+    ----------
+    status : Status
+        Why the search stopped.
+    message : str
+        The same as a sentence, with the solver's words where they matter.
+    factual : Series
+    counterfactual : Series or None
+        None when there is none.
+    factual_class, target
+        Labels.
+    factual_probability, probability, worst_probability : float
+        P(target) at the factual, at the counterfactual and at its worst perturbation.
+    distance, lower_bound, gap : float
+        Mahalanobis-lp distance, proven bound on it, and (distance - lower_bound) / distance.
+    budget, norm, whitening, threshold
+        The question.
+    certified_radius, coverage : float
+        Largest radius within which every perturbation keeps the decision, and its share of the budget.
+    violation : float
+        The paper's phi at the end, found independently of the search.
+    early_stop : bool
+        Whether 0 < violation <= tol.
+    unit : Series
+        Standard deviation of each feature in the factual class.
+    iterations : tuple of IterationRecord
+    seconds : float
+    method, backend : str
+    """
+
+    status: Status
+    message: str
+    factual: pd.Series
+    counterfactual: pd.Series | None
+    factual_class: Any
+    target: Any
+    factual_probability: float
+    probability: float
+    worst_probability: float
+    distance: float
+    lower_bound: float
+    gap: float
+    budget: float
+    norm: float
+    whitening: str
+    threshold: float
+    certified_radius: float
+    coverage: float
+    violation: float
+    early_stop: bool
+    unit: pd.Series
+    iterations: tuple[IterationRecord, ...]
+    seconds: float
+    method: str
+    backend: str
+
+    def changes(self) -> pd.DataFrame:
+        """Feature by feature: from, to, difference, and that in standard deviations; largest first."""
+        end = self.factual if self.counterfactual is None else self.counterfactual
+        difference = end - self.factual
+        table = pd.DataFrame(
+            {
+                "feature": list(self.factual.index),
+                "from": self.factual.to_numpy(),
+                "to": end.to_numpy(),
+                "difference": difference.to_numpy(),
+                "in standard deviations": (difference / self.unit).to_numpy(),
+            }
+        )
+        order = table["in standard deviations"].abs().sort_values(ascending=False, kind="stable").index
+        return table.loc[order].reset_index(drop=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values only; not-a-number and infinite ones become None and "inf"."""
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        content["iterations"] = [asdict(record) for record in self.iterations]
+        return {name: _plain(value) for name, value in content.items()}
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Explanation:
+        """Read what `to_json` wrote."""
+        try:
+            content = {name: _unplain(value) for name, value in json.loads(text).items()}
+            for name in ("factual", "counterfactual", "unit"):
+                if content[name] is not None:
+                    content[name] = pd.Series(content[name]["values"], content[name]["names"], dtype=float)
+            content["status"] = Status(content["status"])
+            records = [
+                {**record, "perturbation": _tuple(record["perturbation"])} for record in content["iterations"]
+            ]
+            content["iterations"] = tuple(IterationRecord(**record) for record in records)
+            return cls(**content)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(f"this is not an explanation ({type(error).__name__}: {error})") from None
+
+    def __str__(self) -> str:
+        if self.counterfactual is None:
+            return self.message
+        head = (
+            f"{self.factual_class} -> {self.target}: P({self.target}) goes from "
+            f"{self.factual_probability:.3f} to {self.probability:.3f}, and stays at "
+            f"{self.worst_probability:.3f} or more when the step lands within {self.budget:g} of the mark.\n"
+            f"Distance {self.distance:.4f} (proven: at least {self.lower_bound:.4f}). {self.message}"
+        )
+        return head + "\n" + self.changes().to_string(index=False, float_format=lambda v: f"{v:.4g}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, pd.Series):
+        return {"names": list(value.index), "values": [_plain(v) for v in value.tolist()]}
+    if isinstance(value, Status):
+        return str(value)
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value
+
+
+def _unplain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _unplain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_unplain(item) for item in value]
+    return float(value) if value in ("inf", "-inf") else value
+
+
+def _tuple(values: Any) -> tuple[float, ...] | None:
+    return None if values is None else tuple(values)

@@ -1,0 +1,230 @@
+"""RobustProblem: everything a search may know. Statistics ends here, optimisation begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.dag import feature_index
+from surefoot.exceptions import ProblemError, StructureError
+from surefoot.geometry import Ball, Whitening, dual_exponent, lp_norm
+from surefoot.quadratic import Quadratic
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The box in which counterfactuals may lie; infinite ends are open.
+
+    Bounds, fixed features and features that may only rise or fall are all intervals around the factual.
+
+    Parameters
+    ----------
+    low, high : arrays of shape (n,)
+    """
+
+    low: Array
+    high: Array
+
+    def __post_init__(self) -> None:
+        low, high = np.array(self.low, dtype=float), np.array(self.high, dtype=float)
+        if low.shape != high.shape or np.isnan(low).any() or np.isnan(high).any():
+            raise ProblemError("the ends of the domain must be numbers, one pair for each feature")
+        for name, value in (("low", low), ("high", high)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def whole_space(cls, n_features: int) -> Domain:
+        """No restriction at all."""
+        return cls(np.full(n_features, -np.inf), np.full(n_features, np.inf))
+
+    def contains(self, x: ArrayLike, tol: float = 1e-9) -> bool:
+        """Whether a point lies in the box, up to a tolerance relative to its size."""
+        point = np.asarray(x, dtype=float)
+        slack = tol * np.maximum(1.0, np.abs(point))
+        return bool((point >= self.low - slack).all() and (point <= self.high + slack).all())
+
+
+def domain_around(
+    factual: ArrayLike,
+    names: Sequence[Any],
+    *,
+    bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
+    immutable: Iterable[Any] = (),
+    increasing: Iterable[Any] = (),
+    decreasing: Iterable[Any] = (),
+) -> Domain:
+    """Domain from what a user says about features by name; contradictions are named.
+
+    Examples
+    --------
+    >>> domain = domain_around([30.0, 2.0], ["age", "income"], immutable=["age"], increasing=["income"])
+    >>> domain.low, domain.high
+    (array([30.,  2.]), array([30., inf]))
+    """
+    x0 = np.asarray(factual, dtype=float)
+    low, high = np.full(x0.size, -np.inf), np.full(x0.size, np.inf)
+    for feature, ends in (bounds or {}).items():
+        i = _position(feature, names, "bounds")
+        low[i], high[i] = _interval(feature, ends)
+        if low[i] > high[i]:
+            raise ProblemError(f"bounds of {feature!r} are empty: {low[i]:g} to {high[i]:g}")
+    for i in _positions(immutable, names, "immutable"):
+        _refuse_outside(x0[i], low[i], high[i], names[i], "immutable")
+        low[i] = high[i] = x0[i]
+    for i in _positions(increasing, names, "increasing"):
+        _refuse_outside(x0[i], -np.inf, high[i], names[i], "increasing")
+        low[i] = max(low[i], x0[i])
+    for i in _positions(decreasing, names, "decreasing"):
+        _refuse_outside(x0[i], low[i], np.inf, names[i], "decreasing")
+        high[i] = min(high[i], x0[i])
+    return Domain(low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class RobustProblem:
+    """min ||M (x - factual)||_p over the domain, H_r(x + d) >= tau' for all ||M d||_p <= budget and all r.
+
+    The paper's robust counterfactual search for any factual and target class: H_r is the log-odds of
+    the target against rival r (one rival if there are two classes).
+
+    Parameters
+    ----------
+    factual : array of shape (n,)
+    margins : tuple of Quadratic
+        The decision functions H_r.
+    whitening : Whitening
+        M, of the factual class.
+    norm : {1, 2, inf}
+    budget : float
+        The paper's gamma, >= 0.
+    threshold : float
+        The paper's tau in (0, 1).
+    domain : Domain, optional
+        Default: the whole space.
+    """
+
+    factual: Array
+    margins: tuple[Quadratic, ...]
+    whitening: Whitening
+    norm: float = np.inf
+    budget: float = 0.0
+    threshold: float = 0.5
+    domain: Domain = None  # type: ignore[assignment]  # replaced by the whole space when left out
+
+    def __post_init__(self) -> None:
+        factual = np.array(self.factual, dtype=float)
+        if factual.ndim != 1 or not np.isfinite(factual).all():
+            raise ProblemError("the factual must be a row of finite numbers")
+        factual.setflags(write=False)
+        object.__setattr__(self, "factual", factual)
+        object.__setattr__(self, "margins", tuple(self.margins))
+        if self.domain is None:
+            object.__setattr__(self, "domain", Domain.whole_space(factual.size))
+        sizes = {H.n_features for H in self.margins} | {len(self.whitening.matrix), self.domain.low.size}
+        if sizes != {factual.size}:
+            raise ProblemError(
+                f"factual, margins, whitening and domain differ in size: {factual.size}, {sizes}"
+            )
+        if not 0 < self.threshold < 1:
+            raise ProblemError(f"threshold must lie strictly between 0 and 1, not {self.threshold!r}")
+        _ = self.ball  # checks norm and budget
+        object.__setattr__(self, "norm", self.ball.norm)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.factual.size
+
+    @property
+    def log_odds_threshold(self) -> float:
+        """The paper's tau' = log(tau / (1 - tau))."""
+        return float(np.log(self.threshold) - np.log1p(-self.threshold))
+
+    @cached_property
+    def ball(self) -> Ball:
+        """The uncertainty set."""
+        return Ball(self.whitening, self.norm, self.budget)
+
+    @cached_property
+    def unit(self) -> Array:
+        """Standard deviation of each feature in the factual class: the natural unit of its changes."""
+        return np.asarray(lp_norm(self.whitening.inverse, 2))
+
+    def distance(self, x: ArrayLike) -> float:
+        """||M (x - factual)||_p."""
+        return float(self.whitening.distance(x, self.factual, self.norm))
+
+    def margin(self, x: ArrayLike) -> float:
+        """Min over rivals of H_r(x) - tau': not negative exactly where the target is reached."""
+        return float(min(H(x) for H in self.margins)) - self.log_odds_threshold
+
+    def violation(self, x: ArrayLike, perturbations: ArrayLike) -> Array:
+        """Tau' - H(x + d), worst over the rivals, for each row d."""
+        points = np.asarray(x, dtype=float) + np.atleast_2d(np.asarray(perturbations, dtype=float))
+        values = np.array([np.asarray(H(points)) for H in self.margins])
+        return np.asarray(self.log_odds_threshold - values.min(axis=0))
+
+    def lipschitz_bound(self, radius: float) -> float:
+        """G with ``|H(x) - H(x')| <= G ||M (x - x')||_p`` for all x, x' within ``radius`` of the factual.
+
+        The largest dual norm of the gradient 2Qu + q in whitened coordinates. It is smaller than the
+        constant of the paper's theorem, which bounds each class by itself.
+        """
+        bounds = []
+        for H in self.margins:
+            G = H.in_coordinates(self.whitening.inverse, self.factual)
+            bounds.append(
+                lp_norm(G.vector, dual_exponent(self.norm)) + 2 * radius * _largest(G.matrix, self.norm)
+            )
+        return float(max(bounds))
+
+    def iteration_bound(self, radius: float, tol: float) -> float:
+        """The paper's T <= (R G / tol)^n; astronomically large, but finite."""
+        with np.errstate(over="ignore"):
+            return float(np.power(radius * self.lipschitz_bound(radius) / tol, float(self.n_features)))
+
+
+def _largest(Q: Array, p: float) -> float:
+    """Bound on the dual norm of Qu over the unit ball ``||u||_p <= 1`` (exact for p = 1 and 2)."""
+    if p == 2:
+        return float(np.linalg.norm(Q, 2))
+    return float(np.abs(Q).max() if p == 1 else np.abs(Q).sum())
+
+
+def _position(feature: Any, names: Sequence[Any], what: str) -> int:
+    try:
+        return feature_index(feature, names)
+    except StructureError as error:
+        raise ProblemError(f"{what}: {error}") from None
+
+
+def _positions(features: Iterable[Any], names: Sequence[Any], what: str) -> list[int]:
+    if isinstance(features, str):
+        raise ProblemError(f"{what} must be a list of features, not {features!r}")
+    return [_position(feature, names, what) for feature in features]
+
+
+def _interval(feature: Any, ends: Any) -> tuple[float, float]:
+    try:
+        low, high = ends
+        pair = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        raise ProblemError(f"bounds of {feature!r} must be a pair (low, high), not {ends!r}") from None
+    if np.isnan(pair).any():
+        raise ProblemError(f"bounds of {feature!r} must be numbers or None, not {ends!r}")
+    return pair
+
+
+def _refuse_outside(value: float, low: float, high: float, name: Any, what: str) -> None:
+    if not low <= value <= high:
+        raise ProblemError(
+            f"{name!r} is {what} and its value {value:g} lies outside its bounds {low:g} to {high:g}"
+        )

@@ -1,0 +1,1 @@
+"""Optimisation: from a RobustProblem to a counterfactual."""

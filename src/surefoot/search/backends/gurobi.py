@@ -1,0 +1,107 @@
+"""Gurobi: mixed-integer linear and nonconvex quadratic programs. Commercial, with a small free licence."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import Any
+
+import gurobipy
+import numpy as np
+from gurobipy import GRB, GurobiError
+
+from surefoot.exceptions import BackendTooLargeError, BackendUnlicensedError
+from surefoot.search.program import Options, Outcome, Program, QuadraticRow
+from surefoot.status import Status
+
+STATUS = {
+    GRB.OPTIMAL: Status.OPTIMAL,
+    GRB.INFEASIBLE: Status.INFEASIBLE,
+    GRB.INF_OR_UNBD: Status.INFEASIBLE,
+    GRB.UNBOUNDED: Status.UNBOUNDED,
+    GRB.TIME_LIMIT: Status.TIME_LIMIT,
+    GRB.INTERRUPTED: Status.INTERRUPTED,
+    GRB.SUBOPTIMAL: Status.OPTIMAL,
+}
+NO_POINT = {Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT, Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT}
+TOO_LARGE, NO_LICENCE = GRB.Error.SIZE_LIMIT_EXCEEDED, GRB.Error.NO_LICENSE
+
+
+def licence() -> tuple[bool, str]:
+    """Whether an environment can be started, that is, whether there is a valid licence."""
+    version = ".".join(str(part) for part in gurobipy.gurobi.version())
+    try:
+        _environment()
+    except GurobiError as error:
+        return False, f"Gurobi {version}: {error}"
+    return True, f"Gurobi {version}, commercial (the licence in its package is limited in size)"
+
+
+def solve(program: Program, options: Options) -> Outcome:
+    """Solve to the gap or the time limit."""
+    start = time.perf_counter()
+    try:
+        with gurobipy.Model(env=_environment()) as model:
+            model.Params.OutputFlag = int(options.verbose)
+            model.Params.TimeLimit = float(options.time_limit)
+            model.Params.MIPGap = float(options.gap)
+            model.Params.MIPGapAbs = float(options.absolute_gap)
+            model.Params.Threads = int(options.threads)
+            x = _build(model, program)
+            model.optimize()
+            return _outcome(model, x, program, start)
+    except GurobiError as error:
+        if error.errno == TOO_LARGE:
+            raise BackendTooLargeError(
+                f"the program ({program.n_variables} variables, {program.rows.shape[0]} rows) is too large "
+                "for the Gurobi licence that is installed; use another backend or a full licence"
+            ) from None
+        if error.errno == NO_LICENCE:
+            raise BackendUnlicensedError(f"Gurobi has no valid licence: {error}") from None
+        return Outcome(Status.FAILED, None, np.inf, -np.inf, time.perf_counter() - start, f"Gurobi: {error}")
+
+
+@cache
+def _environment() -> Any:
+    environment = gurobipy.Env(empty=True)
+    environment.setParam("OutputFlag", 0)
+    environment.start()
+    return environment
+
+
+def _build(model: Any, program: Program) -> Any:
+    kinds = np.where(program.integer, GRB.INTEGER, GRB.CONTINUOUS)
+    x = model.addMVar(program.n_variables, lb=program.low, ub=program.high, vtype=kinds, obj=program.cost)
+    rows, low, high = program.rows, program.row_low, program.row_high
+    equal = low == high
+    for chosen, sense, side in (
+        (equal, "=", low),
+        (~equal & (low > -np.inf), ">", low),
+        (~equal & (high < np.inf), "<", high),
+    ):
+        if chosen.any():
+            model.addMConstr(rows[np.flatnonzero(chosen)], x, sense, side[chosen])
+    for row in program.quadratic_rows:
+        _quadratic(model, x, row)
+    return x
+
+
+def _quadratic(model: Any, x: Any, row: QuadraticRow) -> None:
+    linear = x[row.linear]
+    z = x[row.variables]
+    if row.low > -np.inf:
+        model.addMQConstr(row.matrix, row.coefficients, ">", row.low, z, z, linear)
+    if row.high < np.inf:
+        model.addMQConstr(row.matrix, row.coefficients, "<", row.high, z, z, linear)
+
+
+def _outcome(model: Any, x: Any, program: Program, start: float) -> Outcome:
+    status = STATUS.get(model.Status, Status.FAILED)
+    has_point = status.has_point and model.SolCount > 0
+    if not has_point:
+        status = NO_POINT.get(status, status)
+    values = np.array(x.X) if has_point else None
+    objective = float(program.cost @ values) if values is not None else np.inf
+    bound = float(model.ObjBound) if status is not Status.INFEASIBLE else -np.inf
+    seconds = time.perf_counter() - start
+    return Outcome(status, values, objective, bound, seconds, f"Gurobi status {model.Status}")

@@ -1,0 +1,52 @@
+"""Why a search stopped: every member carries a sentence."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """Reason for stopping; ``status.sentence`` says it in words."""
+
+    OPTIMAL = "optimal"
+    ALREADY_TARGET = "already_target"
+    TIME_LIMIT = "time_limit"
+    TIME_LIMIT_NO_POINT = "time_limit_no_point"
+    ITERATION_LIMIT = "iteration_limit"
+    INTERRUPTED = "interrupted"
+    INTERRUPTED_NO_POINT = "interrupted_no_point"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    FAILED = "failed"
+
+    @property
+    def sentence(self) -> str:
+        """What happened, for a person."""
+        return _SENTENCES[self]
+
+    @property
+    def has_point(self) -> bool:
+        """Whether a search that ended like this holds a point."""
+        return self in _WITH_POINT
+
+
+_SENTENCES = {
+    Status.OPTIMAL: "The search finished: no counterfactual is closer, up to the stated gap.",
+    Status.ALREADY_TARGET: "The factual already has the target class; nothing needs to change.",
+    Status.TIME_LIMIT: "The time limit was reached; this is the best counterfactual found by then.",
+    Status.TIME_LIMIT_NO_POINT: "The time limit was reached before any counterfactual was found.",
+    Status.ITERATION_LIMIT: "The iteration limit was reached before the counterfactual was robust.",
+    Status.INTERRUPTED: "The search was interrupted; this is the best counterfactual found by then.",
+    Status.INTERRUPTED_NO_POINT: "The search was interrupted before any counterfactual was found.",
+    Status.INFEASIBLE: "No robust counterfactual exists in the search domain.",
+    Status.UNBOUNDED: "The solver found the problem unbounded; the model or the domain is degenerate.",
+    Status.FAILED: "The solver failed; its answer did not stand up to being checked.",
+}
+
+_WITH_POINT = {
+    Status.OPTIMAL,
+    Status.ALREADY_TARGET,
+    Status.TIME_LIMIT,
+    Status.ITERATION_LIMIT,
+    Status.INTERRUPTED,
+}
