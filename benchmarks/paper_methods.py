@@ -1,6 +1,6 @@
 """The paper's two formulations on open-source solvers and Gurobi: runtime, iterations, early stops, coverage.
 
-usage: python benchmarks/run.py paper_methods        (a few minutes; MILP on Pima's full graph with two factuals)
+usage: python benchmarks/run.py paper_methods      (MILP on Pima's full graph with two factuals)
 """
 
 import warnings

@@ -148,3 +148,10 @@ def test_warnings_are_one_line_and_handlers_are_put_back(capsys, tmp_path):
     before = warnings.showwarning
     main(["demo"])
     assert warnings.showwarning is before
+
+
+def test_backends(capsys):
+    assert main(["backends"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["gurobi", "highs", "scip"]
+    assert all("ready" in line for line in lines)

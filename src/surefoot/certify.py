@@ -237,7 +237,7 @@ def _minimise_convex(
         if slope @ step > -1e-14 * max(1.0, abs(value)):
             break
         curvature = under(v + step)[0] - value - slope @ step
-        length = 1.0 if curvature <= 0 else min(1.0, float(-(slope @ step) / (2 * curvature)))
+        length = _step_length(float(slope @ step), float(curvature))
         v = v + length * step
     return v
 
@@ -251,13 +251,20 @@ def _polished(
         corner = lowest_linear(G.gradient(best), low, high, radius)
         step = corner - best
         slope, curvature = float(G.gradient(best) @ step), float(step @ G.matrix @ step)
-        length = 1.0 if curvature <= 0 else min(1.0, -slope / (2 * curvature))
+        length = _step_length(slope, curvature)
         candidate = best + length * step
         value = float(G(candidate))
         if value >= best_value - 1e-15 * max(1.0, abs(best_value)):
             break
         best, best_value = candidate, value
     return best
+
+
+def _step_length(slope: float, curvature: float) -> float:
+    """Argmin of slope t + curvature t^2 over 0 <= t <= 1, safe when both are rounding errors."""
+    if curvature <= 0:
+        return 1.0 if slope + curvature < 0 else 0.0
+    return min(1.0, max(0.0, -slope / (2 * curvature)))
 
 
 def _lowest_linear_box(slope: Array, low: Array, high: Array, radius: float) -> Array:

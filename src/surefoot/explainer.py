@@ -261,7 +261,7 @@ class CounterfactualExplainer:
         numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(dtype=float)
         for name, number, value in zip(names, numbers, values, strict=True):
             if not np.isfinite(number):
-                raise ProblemError(f"the row's value of {name!r} is not a finite number: {value!r}")
+                raise ProblemError(f"the row's value of {name!r} is not a finite number: {_shown(value)}")
         return numbers
 
     def _factual_class(self, factual: Array) -> int:
@@ -301,3 +301,7 @@ def _record(r: Iteration) -> IterationRecord:
     return IterationRecord(
         r.distance, r.lower_bound, r.violation, perturbation, r.master_seconds, r.adversary_seconds
     )
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)

@@ -14,16 +14,19 @@ Array = NDArray[np.float64]
 
 
 def ray_point(
-    problem: RobustProblem, scenarios: Sequence[Array], towards: Array | None = None
+    problem: RobustProblem,
+    scenarios: Sequence[Array],
+    towards: Array | None = None,
+    above: float = 0.0,
 ) -> Array | None:
-    """A point of the domain that satisfies all scenarios, the closest on a set of rays, or None.
+    """A point of the domain whose margin is at least ``above`` in all scenarios, the closest on some rays.
 
     Along a ray every scenario is a quadratic in one variable, so the first step that satisfies all of
     them lies just behind a root. ``towards`` adds the ray through a point that nearly does.
     """
     best, best_step = None, np.inf
     for direction in _directions(problem, towards):
-        step = _first_step(problem, direction, scenarios)
+        step = _first_step(problem, direction, scenarios, above)
         if step is not None and step < best_step:
             best, best_step = problem.factual + step * direction, step
     return best
@@ -63,7 +66,9 @@ def H_peak(Q: Array, q: Array) -> Array:  # noqa: N802
     return np.asarray(np.linalg.lstsq(-2 * Q, q, rcond=1e-10)[0])
 
 
-def _first_step(problem: RobustProblem, direction: Array, scenarios: Sequence[Array]) -> float | None:
+def _first_step(
+    problem: RobustProblem, direction: Array, scenarios: Sequence[Array], above: float
+) -> float | None:
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(
             direction > 0,
@@ -77,7 +82,7 @@ def _first_step(problem: RobustProblem, direction: Array, scenarios: Sequence[Ar
         for delta in scenarios:
             point = problem.factual + delta
             coefficients.append(
-                (curvature, H.gradient(point) @ direction, H(point) - problem.log_odds_threshold)
+                (curvature, H.gradient(point) @ direction, H(point) - problem.log_odds_threshold - above)
             )
     a, b, c = (np.array(part, dtype=float) for part in zip(*coefficients, strict=True))
     steps = _roots(a, b, c)

@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.geometry import lp_norm
 from surefoot.problem import RobustProblem
 from surefoot.search.program import Index, ProgramBuilder, QuadraticRow
 from surefoot.status import Status
@@ -126,10 +125,5 @@ def scaled_metric(problem: RobustProblem) -> Array:
 
 
 def distance_bound(problem: RobustProblem, point: Array | None) -> float:
-    """Distance of a known feasible point, with a hair of room, or infinity."""
-    return (
-        np.inf
-        if point is None
-        else float(lp_norm(problem.whitening.apply(point - problem.factual), problem.norm)) * (1 + 1e-6)
-        + 1e-9
-    )
+    """Distance of a known feasible point, with some room for solvers' tolerances, or infinity."""
+    return np.inf if point is None else 1.001 * problem.distance(point) + 1e-6

@@ -26,6 +26,7 @@ from surefoot.search.formulations.mccormick import Pair, add_products
 from surefoot.search.formulations.tightening import Tightening, within
 from surefoot.search.program import Index, Options, Program, ProgramBuilder
 from surefoot.search.rays import ray_point, reach
+from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
@@ -66,6 +67,15 @@ class MilpFormulation:
         if self.n_segments < 1:
             raise ProblemError(f"n_segments must be at least 1, not {self.n_segments!r}")
 
+    @property
+    def aim(self) -> float:
+        """How far above the threshold the master aims: half the tolerance.
+
+        Envelopes err on the lenient side. This way what is left of their error mostly costs distance,
+        and that only a hair, instead of coverage.
+        """
+        return 0.5 * self.tol
+
     def master(
         self, scenarios: Sequence[Array], previous: Array | None, iteration: int, time_limit: float
     ) -> MasterAnswer:
@@ -74,7 +84,7 @@ class MilpFormulation:
         They shrink around a point that satisfies all scenarios (found on the ray through the last
         candidate) rather than around the candidate itself, which may not: so the master stays feasible.
         """
-        known = ray_point(self.problem, scenarios, previous)
+        known = ray_point(self.problem, scenarios, previous, above=self.aim)
         centre = previous if known is None else known
         level = 1 if previous is None else iteration
         program = self.master_program(scenarios, distance_bound(self.problem, known), centre, level)
@@ -86,7 +96,13 @@ class MilpFormulation:
         # Only bounds that hold everything nearer than a known point prove anything about the optimum.
         proves = level == 1 and known is not None
         bound = norm_bound(outcome.bound, self.problem.norm) if proves else 0.0
-        return MasterAnswer(outcome.status, candidate, bound, outcome.seconds, outcome.message)
+        status, message = outcome.status, outcome.message
+        if status is Status.INFEASIBLE and not self._bounds_are_the_domain():
+            status, message = Status.FAILED, "the relaxation is empty within its bounds, which proves nothing"
+        return MasterAnswer(status, candidate, bound, outcome.seconds, message)
+
+    def _bounds_are_the_domain(self) -> bool:
+        return bool(np.isfinite([self.problem.domain.low, self.problem.domain.high]).all())
 
     def adversary(self, candidate: Array, time_limit: float) -> AdversaryAnswer:
         """Solve the relaxed adversary for every rival; its perturbation is judged on the true H."""
@@ -119,7 +135,7 @@ class MilpFormulation:
             slopes = 2 * steps @ G.matrix + G.vector
             offsets = np.einsum("ij,ij->i", steps @ G.matrix + G.vector, steps) + G.constant
             rows = np.hstack([slopes, np.broadcast_to(factors, (len(steps), len(factors)))])
-            needed = problem.log_odds_threshold - offsets
+            needed = problem.log_odds_threshold + self.aim - offsets
             builder.linear(rows, np.concatenate([z, products]), needed, np.inf)
         return builder.build()
 
@@ -149,6 +165,8 @@ class MilpFormulation:
         problem = self.problem
         if np.isfinite(most):
             low, high = problem.factual - reach(problem, most), problem.factual + reach(problem, most)
+        elif self._bounds_are_the_domain():
+            low, high = problem.domain.low, problem.domain.high
         else:
             low, high = np.minimum(self.low, problem.factual), np.maximum(self.high, problem.factual)
         grids = Tightening(low, high, self.n_segments, self.contraction).grids(iteration, centre)

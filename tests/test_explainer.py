@@ -1,0 +1,258 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from surefoot import (
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Explanation,
+    NoCounterfactualError,
+    Status,
+)
+from surefoot.exceptions import BackendError, BackendTooLargeError, DataError, ProblemError
+from surefoot.search.backends import registry
+
+
+@pytest.fixture(scope="module")
+def bank():
+    from surefoot.datasets import load_banknote
+
+    return load_banknote()
+
+
+@pytest.fixture(scope="module")
+def clf(bank):
+    return ConditionalGaussianNetworkClassifier("tan").fit(bank.X, bank.y)
+
+
+@pytest.fixture(scope="module")
+def found(clf, bank):
+    return CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[0], target=1)
+
+
+def test_the_answer_holds_together(found, clf, bank):
+    assert found.status is Status.OPTIMAL
+    assert found.method == "qcqp"
+    assert found.backend == "scip"
+    assert found.factual_class == 0
+    assert found.target == 1
+    assert clf.predict(found.counterfactual.to_frame().T)[0] == 1
+    assert found.factual_probability < 0.5 <= found.probability
+    assert found.worst_probability == pytest.approx(0.5, abs=1e-3)
+    assert found.lower_bound <= found.distance
+    assert found.gap <= 0.01
+    assert found.coverage > 0.98
+    assert found.certified_radius == pytest.approx(0.05, rel=0.02)
+    assert found.early_stop == (0 < found.violation <= 1e-3)
+    problem = CounterfactualExplainer(clf, budget=0.05).problem(bank.X.iloc[0].to_numpy(), 1)
+    point = found.counterfactual.to_numpy()
+    assert found.distance == pytest.approx(problem.distance(point))
+    tried = np.vstack([problem.ball.sample(10_000, 0), problem.ball.vertices()])
+    assert problem.violation(point, tried).max() <= max(found.violation, 0) + 1e-9
+
+
+def test_changes_are_sorted(found, bank):
+    table = found.changes()
+    assert list(table.columns) == ["feature", "from", "to", "difference", "in standard deviations"]
+    assert sorted(table["feature"]) == sorted(bank.feature_names)
+    sizes = table["in standard deviations"].abs()
+    assert (sizes.diff().dropna() <= 0).all()
+    np.testing.assert_allclose(table["to"] - table["from"], table["difference"])
+
+
+def test_json_round_trip(found):
+    text = found.to_json()
+    again = Explanation.from_json(text)
+    assert again.to_json() == text
+    assert again.norm == np.inf
+    assert again.status is Status.OPTIMAL
+    pd.testing.assert_series_equal(again.counterfactual, found.counterfactual)
+    json.loads(text)
+    for broken in ("{}", "[]", "nonsense", '{"status": 3}'):
+        with pytest.raises(DataError, match="not an explanation"):
+            Explanation.from_json(broken)
+
+
+def test_text(found):
+    text = str(found)
+    assert "0 -> 1" in text
+    assert "variance" in text
+
+
+def test_rows_in_any_form(clf, bank, found):
+    explainer = CounterfactualExplainer(clf, budget=0.05)
+    row = bank.X.iloc[0]
+    for form in (row.to_dict(), row.to_numpy(), list(row), row[::-1], bank.X.iloc[[0]].to_numpy()):
+        assert explainer.explain(form, target=1).distance == pytest.approx(found.distance, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["qcqp", "milp"])
+def test_domains_are_honoured(clf, bank, method):
+    row = bank.X.iloc[0]
+    explainer = CounterfactualExplainer(
+        clf,
+        budget=0.01,
+        method=method,
+        immutable=["entropy"],
+        decreasing=["skewness"],
+        increasing=["curtosis"],
+        bounds={"variance": (-3, None)},
+    )
+    e = explainer.explain(row, target=1)
+    assert e.counterfactual["entropy"] == row["entropy"]
+    assert e.counterfactual["skewness"] <= row["skewness"]
+    assert e.counterfactual["curtosis"] >= row["curtosis"]
+    assert e.counterfactual["variance"] >= -3
+
+
+def test_data_bounds_are_the_default(clf, bank):
+    row = bank.X.iloc[0].copy()
+    row["variance"] = 20.0  # outside the data: the bounds widen to hold it
+    inside = CounterfactualExplainer(clf).explain(row, target=1).counterfactual
+    assert (inside >= np.minimum(bank.X.min(), row) - 1e-9).all()
+    assert (inside <= np.maximum(bank.X.max(), row) + 1e-9).all()
+
+
+def test_other_direction_other_norms_other_whitenings(clf, bank):
+    row = bank.X.iloc[-1]
+    for settings in (
+        {"norm": 1},
+        {"norm": 2},
+        {"whitening": "dag"},
+        {"whitening": "zca"},
+        {"threshold": 0.9},
+    ):
+        e = CounterfactualExplainer(clf, budget=0.02, **settings).explain(row, target=0)
+        assert e.factual_class == 1
+        assert e.probability >= settings.get("threshold", 0.5) - 1e-4
+    two = [
+        CounterfactualExplainer(clf, norm=2, whitening=kind, gap=1e-4).explain(row, target=0).distance
+        for kind in ("cholesky", "dag", "zca")
+    ]
+    np.testing.assert_allclose(two, two[0], rtol=1e-3)
+
+
+def test_three_classes():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(X, names)
+    e = CounterfactualExplainer(clf, budget=0.1, bounds=None).explain(X.iloc[0], target="versicolor")
+    assert e.factual_class == "setosa"
+    assert clf.predict(e.counterfactual.to_frame().T)[0] == "versicolor"
+    assert e.coverage > 0.98
+
+
+def test_already_target(clf, bank):
+    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[0], target=0)
+    assert e.status is Status.ALREADY_TARGET
+    assert e.distance == 0
+    assert "already has the target" in e.message
+
+
+def test_infeasible_is_said(clf, bank):
+    row = bank.X.iloc[0]
+    explainer = CounterfactualExplainer(clf, budget=0.05, immutable=list(bank.feature_names))
+    with pytest.raises(NoCounterfactualError, match="No robust counterfactual exists") as error:
+        explainer.explain(row, target=1)
+    e = error.value.explanation
+    assert e.counterfactual is None
+    assert e.status is Status.INFEASIBLE
+    assert explainer.explain(row, target=1, on_failure="return").counterfactual is None
+    assert Explanation.from_json(e.to_json()).counterfactual is None
+    assert str(e) == e.message
+
+
+@pytest.mark.parametrize("method", ["qcqp", "milp"])
+def test_no_time(clf, bank, method):
+    explainer = CounterfactualExplainer(clf, budget=0.05, method=method, time_limit=0)
+    with pytest.raises(NoCounterfactualError, match="time limit was reached before"):
+        explainer.explain(bank.X.iloc[0], target=1)
+    e = explainer.explain(bank.X.iloc[0], target=1, on_failure="return")
+    assert e.status is Status.TIME_LIMIT_NO_POINT
+
+
+def test_iteration_limit_keeps_the_point(clf, bank):
+    e = CounterfactualExplainer(clf, budget=0.05, max_iterations=1).explain(bank.X.iloc[0], target=1)
+    assert e.status is Status.ITERATION_LIMIT
+    assert e.probability >= 0.5 - 1e-4
+    assert e.coverage < 0.5
+    assert e.violation > 1e-3
+
+
+def test_an_interrupt_keeps_what_is_done(clf, bank, monkeypatch):
+    calls = []
+    honest = registry._module("scip").solve
+
+    def interrupted(program, options):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return honest(program, options)
+
+    monkeypatch.setattr(registry._module("scip"), "solve", interrupted)
+    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[0], target=1)
+    assert e.status is Status.INTERRUPTED
+    assert e.counterfactual is not None
+    assert e.lower_bound > 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"threshold": 0}, ProblemError, "strictly between 0 and 1"),
+        ({"threshold": 1}, ProblemError, "strictly between 0 and 1"),
+        ({"budget": -0.1}, DataError, "budget must be"),
+        ({"norm": 3}, DataError, "norm must be 1, 2"),
+        ({"whitening": "pca"}, DataError, "whitening must be one of"),
+        ({"method": "magic"}, ProblemError, "method must be one of 'qcqp', 'milp'"),
+        ({"backend": "cplex"}, BackendError, "unknown backend 'cplex'"),
+        ({"backend": "highs"}, BackendError, "highs cannot solve a qcqp"),
+        ({"bounds": "tight"}, ProblemError, "bounds must be 'data', None or a dict"),
+        ({"immutable": ["colour"]}, ProblemError, "immutable: unknown feature 'colour'"),
+        ({"method": "milp", "norm": 2}, ProblemError, "2-norm is not linear"),
+    ],
+)
+def test_bad_settings(clf, bank, settings, error, message):
+    with pytest.raises(error, match=message):
+        CounterfactualExplainer(clf, **{"budget": 0.05, **settings}).explain(bank.X.iloc[0], target=1)
+
+
+def test_bad_rows(clf, bank):
+    explainer = CounterfactualExplainer(clf)
+    row = bank.X.iloc[0]
+    with pytest.raises(ProblemError, match="value of 'skewness' is not a finite number: nan"):
+        explainer.explain(row.where(row.index != "skewness"), target=1)
+    with pytest.raises(ProblemError, match="value of 'entropy' is not a finite number: 'low'"):
+        explainer.explain({**row.to_dict(), "entropy": "low"}, target=1)
+    with pytest.raises(ProblemError, match="no value for 'variance'"):
+        explainer.explain(row.drop("variance"), target=1)
+    with pytest.raises(ProblemError, match="3 values, the classifier 4 features"):
+        explainer.explain([1, 2, 3], target=1)
+    with pytest.raises(ProblemError, match=r"unknown target 7; the classes are \[0, 1\]"):
+        explainer.explain(row, target=7)
+
+
+def test_licence_too_small(bundled):
+    data = bundled["ionosphere"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    row = data.X.iloc[np.flatnonzero(clf.predict(data.X) == 0)[0]]
+    explainer = CounterfactualExplainer(clf, budget=0.05, method="milp", backend="gurobi")
+    with pytest.raises(BackendTooLargeError, match="too large for the Gurobi licence"):
+        explainer.explain(row, target=1)
+
+
+@pytest.mark.parametrize("name", ["banknote", "pima"])
+def test_scip_and_gurobi_agree(bundled, name):
+    data = bundled[name]
+    clf = ConditionalGaussianNetworkClassifier("ban").fit(data.X, data.y)
+    rows = data.X.iloc[np.flatnonzero(clf.predict(data.X) == 0)[:4]]
+    for _, row in rows.iterrows():
+        first, second = (
+            CounterfactualExplainer(clf, budget=0.05, backend=backend, bounds=None).explain(row, target=1)
+            for backend in ("scip", "gurobi")
+        )
+        assert first.distance == pytest.approx(second.distance, rel=0.011)
+        assert max(first.lower_bound, second.lower_bound) <= min(first.distance, second.distance) * (1 + 1e-6)
