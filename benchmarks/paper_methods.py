@@ -11,7 +11,7 @@ from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplain
 
 COLUMNS = [
     "data", "structure", "budget", "method", "solver", "runs", "seconds", "(s.e.)", "iterations", "(s.e.) ",
-    "early stops", "mean coverage", "least coverage", "timeouts", "largest excess over proven optimum",
+    "early stops", "mean coverage", "least coverage", "timeouts", "largest excess over Gurobi's distance",
     "own share of time",
 ]  # fmt: skip
 STRUCTURES = {
@@ -47,8 +47,8 @@ def summary(found, best):
     seconds = [sum(r.master_seconds + r.adversary_seconds for r in e.iterations) for e in done]
     rounds = [len(e.iterations) for e in done]
     early = [e for e in done if e.early_stop]
-    covered = [e.coverage for e in done]
-    excess = [e.distance / best[i] - 1 for i, e in enumerate(found) if e.status == "optimal"]
+    covered = [e.coverage for e in done] or [np.nan]
+    excess = [e.distance / best[i] - 1 for i, e in enumerate(found) if e.status == "optimal"] or [np.nan]
     own = 1 - sum(seconds) / sum(e.seconds for e in done)
     total = [e.seconds for e in done]
     return [
@@ -63,6 +63,8 @@ def rows(count=25, slow_count=2, time_limit=3600.0):
     for load, title in ((datasets.load_banknote, "Banknote"), (datasets.load_pima, "Pima")):
         data = load()
         for name, settings in STRUCTURES.items():
+            if title == "Banknote" and name == "BAN, 2 parents":
+                continue  # no feature has more than two parents there anyway
             clf = ConditionalGaussianNetworkClassifier(**settings).fit(data.X, data.y)
             for budget in (0.01, 0.05):
                 chosen, best = factuals(clf, data, count), None

@@ -14,6 +14,7 @@ from surefoot import (
 )
 from surefoot.exceptions import BackendError, BackendTooLargeError, DataError, ProblemError
 from surefoot.search.backends import registry
+from surefoot.search.program import Outcome
 
 
 @pytest.fixture(scope="module")
@@ -218,6 +219,56 @@ def test_an_interrupt_keeps_what_is_done(clf, bank, monkeypatch):
 def test_bad_settings(clf, bank, settings, error, message):
     with pytest.raises(error, match=message):
         CounterfactualExplainer(clf, **{"budget": 0.05, **settings}).explain(bank.X.iloc[0], target=1)
+
+
+def test_a_time_limit_in_a_later_master_keeps_the_point(clf, bank, monkeypatch):
+    calls = []
+    honest = registry._module("scip").solve
+
+    def late(program, options):
+        calls.append(1)
+        if len(calls) == 3:
+            return Outcome(Status.TIME_LIMIT_NO_POINT, None, np.inf, -np.inf, 0.0)
+        return honest(program, options)
+
+    monkeypatch.setattr(registry._module("scip"), "solve", late)
+    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[0], target=1)
+    assert e.status is Status.TIME_LIMIT
+    assert e.counterfactual is not None
+    assert 0 < e.lower_bound <= e.distance
+
+
+def test_frames_are_read_by_name_and_lists_by_value(clf, bank, found):
+    frame = bank.X.iloc[[0]]
+    explainer = CounterfactualExplainer(clf, budget=0.05, immutable=(name for name in ["entropy"]))
+    first, second = (explainer.explain(frame[frame.columns[::-1]], target=1) for _ in range(2))
+    assert first.counterfactual["entropy"] == second.counterfactual["entropy"] == frame["entropy"].iloc[0]
+    with pytest.raises(ProblemError, match="one row, not 2"):
+        explainer.explain(bank.X.head(2), target=1)
+
+
+def test_odd_labels_survive_json(bank):
+    names = bank.y.map({0: "inf", 1: "None"})
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(bank.X.rename(columns={"variance": "inf"}), names)
+    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[0].to_numpy(), target="None")
+    again = Explanation.from_json(e.to_json())
+    assert again.factual_class == "inf"
+    assert again.target == "None"
+    assert list(again.factual.index) == list(e.factual.index)
+    failed = CounterfactualExplainer(clf, time_limit=0).explain(
+        bank.X.iloc[0].to_numpy(), target="None", on_failure="return"
+    )
+    assert np.isnan(Explanation.from_json(failed.to_json()).probability)
+
+
+def test_not_fitted_and_bad_numbers(clf, bank):
+    with pytest.raises(ValueError, match="not fitted"):
+        CounterfactualExplainer(ConditionalGaussianNetworkClassifier())
+    for bad in ({"tol": 0}, {"max_iterations": 0}, {"tol": "a"}):
+        with pytest.raises(ProblemError, match="must be a positive number"):
+            CounterfactualExplainer(clf, **bad)
+    with pytest.raises(DataError, match="budget must be"):
+        CounterfactualExplainer(clf, budget="a").explain(bank.X.iloc[0], target=1)
 
 
 def test_bad_rows(clf, bank):

@@ -6,6 +6,7 @@ Nothing here is shared with the searches: a point is judged by the quadratics al
 from __future__ import annotations
 
 import heapq
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from surefoot.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 
-MAX_NODES = 5_000
+MAX_NODES = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,15 +56,21 @@ def worst_perturbation(problem: RobustProblem, x: ArrayLike, radius: float | Non
     return Worst(worst.perturbation, worst.violation, max(w.violation_bound for w in found))
 
 
-def certified_radius(problem: RobustProblem, x: ArrayLike, rtol: float = 1e-7) -> float:
+def certified_radius(
+    problem: RobustProblem, x: ArrayLike, rtol: float = 1e-7, time_limit: float = 10.0
+) -> float:
     """The largest radius within which every perturbation provably keeps the decision; 0 if there is none.
 
     The worst violation grows with the radius, so the radius is found by bisection. Infinite where the
-    decision holds everywhere (checked up to a million standard deviations).
+    decision holds everywhere (checked up to a million standard deviations). When time or effort run out
+    the radius is smaller than the largest one, but still proven.
     """
     point = np.asarray(x, dtype=float)
+    deadline = time.perf_counter() + time_limit
 
     def holds(radius: float) -> bool:
+        if time.perf_counter() > deadline:
+            return False
         return worst_perturbation(problem, point, radius).violation_bound <= 0
 
     if problem.margin(point) < 0:
@@ -157,8 +164,8 @@ def _branch_and_bound(
             count += 1
             if bound < best_value - tol:
                 heapq.heappush(heap, (bound, count, *part))
-    proven = min(best_value, heap[0][0]) if heap else best_value - tol
-    return best, best_value, min(proven, best_value)
+    proven = min(best_value - tol, heap[0][0]) if heap else best_value - tol  # boxes were dropped up to tol
+    return best, best_value, proven
 
 
 def _split(G: Quadratic, low: Array, high: Array) -> list[tuple[Array, Array]]:

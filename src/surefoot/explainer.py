@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from surefoot.certify import certified_radius, coverage, worst_perturbation
+from surefoot.certify import Worst, certified_radius, coverage, worst_perturbation
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import NoCounterfactualError, ProblemError
 from surefoot.explanation import Explanation, IterationRecord
@@ -31,6 +33,10 @@ NO_POINT = {
     Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT,
     Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT,
     Status.ITERATION_LIMIT: Status.FAILED,
+}
+CUT_SHORT = {
+    Status.TIME_LIMIT_NO_POINT: Status.TIME_LIMIT,
+    Status.INTERRUPTED_NO_POINT: Status.INTERRUPTED,
 }
 
 
@@ -99,11 +105,18 @@ class CounterfactualExplainer:
             raise ProblemError(f"method must be one of {', '.join(map(repr, KINDS))}, not {method!r}")
         if not (isinstance(bounds, Mapping) or bounds is None or bounds == "data"):
             raise ProblemError(f"bounds must be 'data', None or a dict, not {bounds!r}")
+        for name, value in (("tol", tol), ("max_iterations", max_iterations)):
+            if not isinstance(value, Real) or not value > 0:
+                raise ProblemError(f"{name} must be a positive number, not {value!r}")
+        check_is_fitted(classifier)
         self.classifier = classifier
         self.budget, self.norm, self.threshold = budget, norm, threshold
         self.method, self.backend, self.whitening = method, backend, whitening
         self.bounds = bounds
-        self.immutable, self.increasing, self.decreasing = immutable, increasing, decreasing
+        self.immutable, self.increasing, self.decreasing = (
+            features if isinstance(features, str) else tuple(features)
+            for features in (immutable, increasing, decreasing)
+        )
         self.tol, self.n_segments, self.contraction = tol, n_segments, contraction
         self.max_iterations = max_iterations
         self.options = Options(time_limit=time_limit, gap=gap, threads=threads, verbose=verbose)
@@ -124,7 +137,7 @@ class CounterfactualExplainer:
         start = time.perf_counter()
         factual = self._factual(row)
         problem = self.problem(factual, target)
-        if problem.margin(problem.factual) >= 0:
+        if problem.margin(problem.factual) >= 0 and problem.domain.contains(problem.factual):
             return self._explanation(problem, target, Status.ALREADY_TARGET, problem.factual, [], start, "")
         backend = choose_backend(KINDS[self.method], self.backend)
         rounds = self._search(problem, backend)
@@ -203,14 +216,17 @@ class CounterfactualExplainer:
         status = last.status or Status.FAILED
         if status is Status.OPTIMAL:
             return status, last
-        if status in NO_POINT:
-            valid = [
-                r for r in rounds if r.candidate is not None and problem.margin(r.candidate) >= -self.tol
-            ]
-            if valid:
-                return status, min(valid, key=lambda r: r.violation)
+        status = CUT_SHORT.get(status, status)
+        if status not in NO_POINT:
+            return status, None
+        reached = [
+            (worst_perturbation(problem, r.candidate).violation, r)
+            for r in rounds
+            if r.candidate is not None and problem.margin(r.candidate) >= -self.tol
+        ]
+        if not reached:
             return NO_POINT[status], None
-        return status, None
+        return status, min(reached, key=lambda pair: pair[0])[1]
 
     def _explanation(
         self,
@@ -223,9 +239,8 @@ class CounterfactualExplainer:
         backend: str,
     ) -> Explanation:
         names = list(self.classifier.feature_labels_)
-        worst = None if point is None else worst_perturbation(problem, point)
+        worst, radius = self._certified(problem, point)
         worst_point = None if point is None or worst is None else point + worst.perturbation
-        radius = 0.0 if point is None else certified_radius(problem, point)
         distance = np.inf if point is None else problem.distance(point)
         bound = rounds[-1].lower_bound if rounds else 0.0
         bound = min(bound, distance)
@@ -262,9 +277,22 @@ class CounterfactualExplainer:
             backend=backend,
         )
 
+    def _certified(self, problem: RobustProblem, point: Array | None) -> tuple[Worst | None, float]:
+        """Worst perturbation and certified radius; an interrupt leaves the point with nothing proven."""
+        if point is None:
+            return None, 0.0
+        try:
+            return worst_perturbation(problem, point), certified_radius(problem, point)
+        except KeyboardInterrupt:
+            return None, 0.0
+
     def _factual(self, row: Any) -> Array:
         """The row as an array in the classifier's order; complaints name the feature."""
         names = list(self.classifier.feature_labels_)
+        if isinstance(row, pd.DataFrame):
+            if len(row) != 1:
+                raise ProblemError(f"explain takes one row, not {len(row)}")
+            row = row.iloc[0]
         if isinstance(row, Mapping | pd.Series):
             missing = [name for name in names if name not in row]
             if missing:

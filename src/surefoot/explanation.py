@@ -116,15 +116,13 @@ class Explanation:
     def from_json(cls, text: str) -> Explanation:
         """Read what `to_json` wrote."""
         try:
-            content = {name: _unplain(value) for name, value in json.loads(text).items()}
+            content = json.loads(text)
+            content.update({name: _number(content[name]) for name in NUMBERS})
             for name in ("factual", "counterfactual", "unit"):
                 if content[name] is not None:
                     content[name] = pd.Series(content[name]["values"], content[name]["names"], dtype=float)
             content["status"] = Status(content["status"])
-            records = [
-                {**record, "perturbation": _tuple(record["perturbation"])} for record in content["iterations"]
-            ]
-            content["iterations"] = tuple(IterationRecord(**record) for record in records)
+            content["iterations"] = tuple(_record(entry) for entry in content["iterations"])
             return cls(**content)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"this is not an explanation ({type(error).__name__}: {error})") from None
@@ -134,11 +132,17 @@ class Explanation:
             return self.message
         head = (
             f"{self.factual_class} -> {self.target}: P({self.target}) goes from "
-            f"{self.factual_probability:.3f} to {self.probability:.3f}, and stays at "
-            f"{self.worst_probability:.3f} or more when the step lands within {self.budget:g} of the mark.\n"
+            f"{self.factual_probability:.3f} to {self.probability:.3f}, and to "
+            f"{self.worst_probability:.3f} at worst when the step lands within {self.budget:g} of the mark.\n"
             f"Distance {self.distance:.4f} (proven: at least {self.lower_bound:.4f}). {self.message}"
         )
         return head + "\n" + self.changes().to_string(index=False, float_format=lambda v: f"{v:.4g}")
+
+
+NUMBERS = (
+    "factual_probability", "probability", "worst_probability", "distance", "lower_bound", "gap", "budget",
+    "norm", "threshold", "certified_radius", "coverage", "violation", "seconds",
+)  # fmt: skip
 
 
 def _plain(value: Any) -> Any:
@@ -157,13 +161,11 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _unplain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _unplain(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_unplain(item) for item in value]
-    return float(value) if value in ("inf", "-inf") else value
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
 
 
-def _tuple(values: Any) -> tuple[float, ...] | None:
-    return None if values is None else tuple(values)
+def _record(entry: dict[str, Any]) -> IterationRecord:
+    perturbation = entry.pop("perturbation")
+    numbers = {name: _number(value) for name, value in entry.items()}
+    return IterationRecord(**numbers, perturbation=None if perturbation is None else tuple(perturbation))

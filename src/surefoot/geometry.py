@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
@@ -132,7 +133,7 @@ class Ball:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "norm", checked_norm(self.norm))
-        if not (np.isfinite(self.radius) and self.radius >= 0):
+        if not isinstance(self.radius, Real) or not 0 <= self.radius < np.inf:
             raise DataError(f"the budget must be a finite number >= 0, not {self.radius!r}")
 
     def size(self, perturbation: ArrayLike) -> float | Array:

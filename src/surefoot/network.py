@@ -154,7 +154,7 @@ class LinearGaussianNetwork:
 def theorem_lipschitz_constant(
     networks: Sequence[LinearGaussianNetwork], whitening: Whitening, norm: float, radius: float
 ) -> float:
-    """The paper's ``G = sum_c sum_i (||a_i||_* R + |b_i|) / v_i ||a_i||_*`` for points with ``||M x||_p <= R``.
+    """The paper's ``G = sum_c sum_i (||a_i||_* R + |b_i|) / v_i ||a_i||_*``, for ``||M x||_p <= R``.
 
     ``||.||_*`` is the dual of the Mahalanobis-lp norm. `RobustProblem.lipschitz_bound` is never larger
     for the same ball and usually far smaller.

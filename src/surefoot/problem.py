@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ class RobustProblem:
             raise ProblemError(
                 f"factual, margins, whitening and domain differ in size: {factual.size}, {sizes}"
             )
-        if not 0 < self.threshold < 1:
+        if not isinstance(self.threshold, Real) or not 0 < self.threshold < 1:
             raise ProblemError(f"threshold must lie strictly between 0 and 1, not {self.threshold!r}")
         _ = self.ball  # checks norm and budget
         object.__setattr__(self, "norm", self.ball.norm)

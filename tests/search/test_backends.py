@@ -58,7 +58,6 @@ def test_nonconvex_quadratic(backend):
     x = builder.variables(2, -1, 2)
     y = builder.variables(1, -10, 10, cost=1.0)
     row = QuadraticRow(x, np.array([[0, 0.5], [0.5, 0]]), y, np.array([-1.0]), high=0.0)
-    builder.linear([1.0, 0.0], x, -np.inf, np.inf)
     builder.quadratic(row)
     outcome = solve(builder.build(), EXACT, backend)
     assert outcome.status is Status.OPTIMAL
@@ -156,3 +155,23 @@ def test_capabilities_are_data():
     assert all(backend.usable for backend in found.values())
     assert isinstance(registry.find_spec("highspy"), ModuleSpec)
     assert "pyscipopt" in sys.modules
+
+
+@pytest.mark.parametrize("backend", MILP)
+def test_unbounded_is_not_infeasible(backend):
+    builder = ProgramBuilder()
+    x = builder.variables(2, -np.inf, np.inf, cost=[1.0, 0.0])
+    builder.linear([1.0, 1.0], x, -np.inf, 5.0)
+    outcome = solve(builder.build(), EXACT, backend)
+    assert outcome.status in (Status.UNBOUNDED, Status.FAILED)
+    assert outcome.values is None
+
+
+def test_options_are_checked():
+    from surefoot.exceptions import ProblemError
+
+    for bad in ({"gap": -1}, {"gap": np.nan}, {"threads": -1}, {"time_limit": "60"}, {"time_limit": np.nan}):
+        with pytest.raises(ProblemError, match=f"{next(iter(bad))} must be a number >= 0"):
+            Options(**bad)
+    for backend in MILP:
+        assert solve(knapsack()[0], Options(time_limit=np.inf), backend).status is Status.OPTIMAL

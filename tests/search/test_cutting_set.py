@@ -72,6 +72,8 @@ def test_a_master_without_a_point_ends_the_search(problem, status):
         (Status.TIME_LIMIT_NO_POINT, Status.TIME_LIMIT),
         (Status.INTERRUPTED, Status.INTERRUPTED),
         (Status.FAILED, Status.FAILED),
+        (Status.INFEASIBLE, Status.FAILED),
+        (Status.UNBOUNDED, Status.FAILED),
     ],
 )
 def test_an_adversary_cut_short_proves_nothing(problem, part, expected):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot import ConditionalGaussianNetworkClassifier
+from surefoot import ConditionalGaussianNetworkClassifier, Quadratic, Whitening
 from surefoot.certify import worst_perturbation
 from surefoot.geometry import lp_norm
 from surefoot.problem import Domain, RobustProblem
@@ -269,3 +269,48 @@ def test_infeasible_domains_are_proved(bundled):
         MilpFormulation(problem, "highs", Options(), low, high),
     ):
         assert list(cutting_set(problem, formulation))[-1].status is Status.INFEASIBLE
+
+
+def test_a_factual_outside_its_bounds():
+    """Rays that leave a feature alone would never lead back inside."""
+    H = Quadratic(np.diag([-1e-3, 0.0]), [0.0, 1.0], -1.0)
+    for high in (20.0, np.inf):
+        domain = Domain([5.0, -20.0], [high, 20.0])
+        problem = RobustProblem([0.0, 0.0], (H,), Whitening(np.eye(2)), budget=0.0, domain=domain)
+        for formulation in (
+            QcqpFormulation(problem, "scip", EXACT),
+            QcqpFormulation(problem, "gurobi", EXACT),
+            MilpFormulation(problem, "highs", EXACT, np.array([-9.0, -9.0]), np.array([9.0, 9.0])),
+        ):
+            last = list(cutting_set(problem, formulation))[-1]
+            assert last.status is Status.OPTIMAL
+            assert last.distance == pytest.approx(5, rel=1e-3)
+
+
+@pytest.mark.parametrize("n_segments", [1, 3, 20])
+@pytest.mark.parametrize("seed", [11, 12, 18, 25])
+def test_milp_never_claims_a_robustness_that_is_not_there(n_segments, seed):
+    problem = random_problem(3, seed, budget=0.5)
+    box = Domain(problem.factual - 4 * problem.unit, problem.factual + 4 * problem.unit)
+    problem = RobustProblem(problem.factual, problem.margins, problem.whitening, budget=0.5, domain=box)
+    formulation = MilpFormulation(problem, "highs", Options(), box.low, box.high, n_segments=n_segments)
+    last = list(cutting_set(problem, formulation, max_iterations=15, time_limit=5))[-1]
+    exact = list(cutting_set(problem, QcqpFormulation(problem, "gurobi", Options(gap=1e-4)), time_limit=20))[
+        -1
+    ]
+    if last.status is Status.OPTIMAL:
+        assert worst_perturbation(problem, last.candidate).violation <= 1e-3 + 1e-9
+    assert last.status is not Status.INFEASIBLE or exact.status is Status.INFEASIBLE
+    if exact.status is Status.OPTIMAL:
+        assert last.lower_bound <= exact.distance * (1 + 1e-6)
+
+
+def test_the_first_milp_bound_is_for_the_problem_as_posed():
+    H = Quadratic(np.zeros((1, 1)), [1.0], -0.01)
+    problem = RobustProblem([0.0], (H,), Whitening(np.eye(1)), budget=0.0)
+    formulation = MilpFormulation(problem, "highs", EXACT, np.array([-1.0]), np.array([1.0]))
+    first = next(iter(cutting_set(problem, formulation)))
+    assert first.lower_bound <= 0.01 + 1e-9
+    tight = RobustProblem([0.0], (H,), Whitening(np.eye(1)), domain=Domain([-1.0], [0.0101]))
+    formulation = MilpFormulation(tight, "highs", EXACT, np.array([-1.0]), np.array([1.0]))
+    assert next(iter(cutting_set(tight, formulation))).status is Status.OPTIMAL

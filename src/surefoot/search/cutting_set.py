@@ -107,6 +107,6 @@ def _status(master: Status, adversary: Status, robust: bool) -> Status | None:
             return Status.INTERRUPTED
         if part in (Status.TIME_LIMIT, Status.TIME_LIMIT_NO_POINT):
             return Status.TIME_LIMIT
-        if part is Status.FAILED:
+        if part is not Status.OPTIMAL:
             return Status.FAILED
     return Status.OPTIMAL if robust else None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from surefoot.exceptions import ProblemError
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -57,6 +59,12 @@ class Program:
         return self.cost.size
 
     @property
+    def is_bounded_below(self) -> bool:
+        """Whether the variables' bounds alone keep the objective from falling without end."""
+        rising, falling = self.cost > 0, self.cost < 0
+        return bool(np.isfinite(self.low[rising]).all() and np.isfinite(self.high[falling]).all())
+
+    @property
     def kind(self) -> str:
         """What a solver must be able to do: ``"milp"`` or ``"qcqp"``."""
         return "qcqp" if self.quadratic_rows else "milp"
@@ -99,6 +107,12 @@ class Options:
     threads: int = 0
     verbose: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("time_limit", "gap", "absolute_gap", "threads"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not float(value) >= 0:
+                raise ProblemError(f"{name} must be a number >= 0, not {value!r}")
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -126,7 +140,9 @@ class Outcome:
         if off <= FEASIBILITY_TOL:
             return self
         message = f"the solver's point violates its own program by {off:.1e}"
-        return replace(self, status=Status.FAILED, values=None, objective=np.inf, message=message)
+        return replace(
+            self, status=Status.FAILED, values=None, objective=np.inf, bound=-np.inf, message=message
+        )
 
 
 @dataclass
@@ -169,7 +185,8 @@ class ProgramBuilder:
 
     def build(self) -> Program:
         """The finished program."""
-        i, j, a = (np.concatenate(part) if part else np.zeros(0) for part in zip(*self._blocks, strict=True))
+        empty = (np.zeros(0), np.zeros(0), np.zeros(0))
+        i, j, a = (np.concatenate(part) for part in zip(empty, *self._blocks, strict=True))
         rows = sparse.csr_array((a, (i.astype(int), j.astype(int))), shape=(self._m, self._n))
         return Program(
             cost=np.concatenate(self._cost),

@@ -27,8 +27,11 @@ def ray_point(
     best, best_step = None, np.inf
     for direction in _directions(problem, towards):
         step = _first_step(problem, direction, scenarios, above)
-        if step is not None and step < best_step:
-            best, best_step = problem.factual + step * direction, step
+        if step is None or step >= best_step:
+            continue
+        point = problem.factual + step * direction
+        if problem.domain.contains(point):  # a factual outside its bounds is not always led back inside
+            best, best_step = point, step
     return best
 
 

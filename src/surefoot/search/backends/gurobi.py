@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from functools import cache
 from typing import Any
 
 import gurobipy
@@ -17,11 +17,9 @@ from surefoot.status import Status
 STATUS = {
     GRB.OPTIMAL: Status.OPTIMAL,
     GRB.INFEASIBLE: Status.INFEASIBLE,
-    GRB.INF_OR_UNBD: Status.INFEASIBLE,
     GRB.UNBOUNDED: Status.UNBOUNDED,
     GRB.TIME_LIMIT: Status.TIME_LIMIT,
     GRB.INTERRUPTED: Status.INTERRUPTED,
-    GRB.SUBOPTIMAL: Status.OPTIMAL,
 }
 NO_POINT = {Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT, Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT}
 TOO_LARGE, NO_LICENCE = GRB.Error.SIZE_LIMIT_EXCEEDED, GRB.Error.NO_LICENSE
@@ -61,12 +59,16 @@ def solve(program: Program, options: Options) -> Outcome:
         return Outcome(Status.FAILED, None, np.inf, -np.inf, time.perf_counter() - start, f"Gurobi: {error}")
 
 
-@cache
+_LOCAL = threading.local()  # Gurobi's environments must not be shared between threads
+
+
 def _environment() -> Any:
-    environment = gurobipy.Env(empty=True)
-    environment.setParam("OutputFlag", 0)
-    environment.start()
-    return environment
+    if not hasattr(_LOCAL, "environment"):
+        environment = gurobipy.Env(empty=True)
+        environment.setParam("OutputFlag", 0)
+        environment.start()
+        _LOCAL.environment = environment
+    return _LOCAL.environment
 
 
 def _build(model: Any, program: Program) -> Any:
@@ -97,11 +99,14 @@ def _quadratic(model: Any, x: Any, row: QuadraticRow) -> None:
 
 def _outcome(model: Any, x: Any, program: Program, start: float) -> Outcome:
     status = STATUS.get(model.Status, Status.FAILED)
+    if model.Status == GRB.INF_OR_UNBD and program.is_bounded_below:
+        status = Status.INFEASIBLE
     has_point = status.has_point and model.SolCount > 0
     if not has_point:
         status = NO_POINT.get(status, status)
     values = np.array(x.X) if has_point else None
     objective = float(program.cost @ values) if values is not None else np.inf
-    bound = float(model.ObjBound) if status is not Status.INFEASIBLE else -np.inf
+    # Continuous programs that were cut short have no bound.
+    bound = np.inf if status is Status.INFEASIBLE else float(getattr(model, "ObjBound", -np.inf))
     seconds = time.perf_counter() - start
     return Outcome(status, values, objective, bound, seconds, f"Gurobi status {model.Status}")

@@ -55,7 +55,9 @@ def _outcome(solver: highspy.Highs, program: Program, seconds: float) -> Outcome
     kind = highspy.HighsModelStatus
     if model_status == kind.kOptimal:
         status = Status.OPTIMAL
-    elif model_status in (kind.kInfeasible, kind.kUnboundedOrInfeasible):
+    elif model_status == kind.kInfeasible or (
+        model_status == kind.kUnboundedOrInfeasible and program.is_bounded_below
+    ):
         status = Status.INFEASIBLE
     elif model_status == kind.kUnbounded:
         status = Status.UNBOUNDED
@@ -65,7 +67,11 @@ def _outcome(solver: highspy.Highs, program: Program, seconds: float) -> Outcome
         status = Status.INTERRUPTED if has_point else Status.INTERRUPTED_NO_POINT
     else:
         status = Status.FAILED
-    bound = info.mip_dual_bound if program.integer.any() else info.objective_function_value
+    bound = info.mip_dual_bound
+    if not program.integer.any():  # HiGHS gives no dual bound for a linear program that was cut short
+        bound = info.objective_function_value if status is Status.OPTIMAL else -np.inf
+    if status is Status.INFEASIBLE:
+        bound = np.inf
     values = np.array(solver.getSolution().col_value) if status.has_point else None
     objective = float(program.cost @ values) if values is not None else np.inf
     return Outcome(status, values, objective, float(bound), seconds, solver.modelStatusToString(model_status))

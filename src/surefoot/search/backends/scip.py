@@ -15,7 +15,6 @@ STATUS = {
     "optimal": Status.OPTIMAL,
     "gaplimit": Status.OPTIMAL,
     "infeasible": Status.INFEASIBLE,
-    "inforunbd": Status.INFEASIBLE,
     "unbounded": Status.UNBOUNDED,
     "timelimit": Status.TIME_LIMIT,
     "userinterrupt": Status.INTERRUPTED,
@@ -35,7 +34,7 @@ def solve(program: Program, options: Options) -> Outcome:
     model = Model()
     if not options.verbose:
         model.hideOutput()
-    model.setParam("limits/time", float(options.time_limit))
+    model.setParam("limits/time", min(float(options.time_limit), 1e20))
     model.setParam("limits/gap", float(options.gap))
     model.setParam("limits/absgap", float(options.absolute_gap))
     if options.threads:
@@ -94,6 +93,8 @@ def _add(model: Model, expression: Any, low: float, high: float) -> None:
 def _outcome(model: Model, variables: list[Any], program: Program, seconds: float) -> Outcome:
     name = model.getStatus()
     status = STATUS.get(name, Status.FAILED)
+    if name == "inforunbd" and program.is_bounded_below:
+        status = Status.INFEASIBLE
     has_point = status.has_point and model.getNSols() > 0
     if not has_point:
         status = NO_POINT.get(status, status)
@@ -102,4 +103,5 @@ def _outcome(model: Model, variables: list[Any], program: Program, seconds: floa
         best = model.getBestSol()
         values = np.array([model.getSolVal(best, v) for v in variables])
     objective = float(program.cost @ values) if values is not None else np.inf
-    return Outcome(status, values, objective, float(model.getDualbound()), seconds, f"SCIP: {name}")
+    bound = np.inf if status is Status.INFEASIBLE else float(model.getDualbound())
+    return Outcome(status, values, objective, bound, seconds, f"SCIP: {name}")

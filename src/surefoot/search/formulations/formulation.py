@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.problem import RobustProblem
-from surefoot.search.program import Index, ProgramBuilder, QuadraticRow
+from surefoot.search.program import Index, Options, ProgramBuilder, QuadraticRow
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
+Solved = tuple[Status, Array | None, float, str]  # status, perturbation, seconds, message
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +93,7 @@ def add_unit_ball(builder: ProgramBuilder, matrix: Array, variables: Index, p: f
     builder.linear(np.ones((1, n)), size, -np.inf, 1.0)
 
 
-def worst_of(
-    problem: RobustProblem, candidate: Array, answers: Sequence[tuple[Status, Array | None, float, str]]
-) -> AdversaryAnswer:
+def worst_of(problem: RobustProblem, candidate: Array, answers: Sequence[Solved]) -> AdversaryAnswer:
     """Of the rivals' adversaries the one that violates most, judged on the true H inside the ball."""
     statuses = [status for status, _, _, _ in answers]
     seconds = sum(part for _, _, part, _ in answers)
@@ -115,7 +114,7 @@ def _into_ball(problem: RobustProblem, delta: Array) -> Array:
 
 def norm_bound(bound: float, p: float) -> float:
     """Bound on the distance from a bound on what `add_norm` minimises."""
-    floor = max(bound, 0.0) if np.isfinite(bound) else 0.0
+    floor = max(bound, 0.0)
     return float(np.sqrt(floor)) if p == 2 else floor
 
 
@@ -127,3 +126,9 @@ def scaled_metric(problem: RobustProblem) -> Array:
 def distance_bound(problem: RobustProblem, point: Array | None) -> float:
     """Distance of a known feasible point, with some room for solvers' tolerances, or infinity."""
     return np.inf if point is None else 1.001 * problem.distance(point) + 1e-6
+
+
+def within_time(options: Options, time_limit: float, absolute_gap: float | None = None) -> Options:
+    """The options with at most this much time, and another absolute gap if one is given."""
+    gap = options.absolute_gap if absolute_gap is None else absolute_gap
+    return replace(options, time_limit=max(0.0, min(options.time_limit, time_limit)), absolute_gap=gap)

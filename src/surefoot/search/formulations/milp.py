@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,13 @@ from surefoot.search.backends import solve
 from surefoot.search.formulations.formulation import (
     AdversaryAnswer,
     MasterAnswer,
+    Solved,
     add_norm,
     add_unit_ball,
     distance_bound,
     norm_bound,
     scaled_metric,
+    within_time,
     worst_of,
 )
 from surefoot.search.formulations.mccormick import Pair, add_products
@@ -67,14 +69,14 @@ class MilpFormulation:
         if self.n_segments < 1:
             raise ProblemError(f"n_segments must be at least 1, not {self.n_segments!r}")
 
-    @property
-    def aim(self) -> float:
-        """How far above the threshold the master aims: half the tolerance.
+    def aim(self, level: int) -> float:
+        """How far above the threshold the master aims: not at all at first, then half the tolerance.
 
         Envelopes err on the lenient side. This way what is left of their error mostly costs distance,
-        and that only a hair, instead of coverage.
+        and that only a hair, instead of coverage. The first master must prove something about the
+        problem as it was posed.
         """
-        return 0.5 * self.tol
+        return 0.0 if level == 1 else 0.5 * self.tol
 
     def master(
         self, scenarios: Sequence[Array], previous: Array | None, iteration: int, time_limit: float
@@ -84,20 +86,20 @@ class MilpFormulation:
         They shrink around a point that satisfies all scenarios (found on the ray through the last
         candidate) rather than around the candidate itself, which may not: so the master stays feasible.
         """
-        known = ray_point(self.problem, scenarios, previous, above=self.aim)
-        centre = previous if known is None else known
         level = 1 if previous is None else iteration
+        known = ray_point(self.problem, scenarios, previous, above=self.aim(level))
+        centre = previous if known is None else known
         program = self.master_program(scenarios, distance_bound(self.problem, known), centre, level)
-        outcome = solve(program, _with(self.options, min(self.options.time_limit, time_limit)), self.backend)
+        outcome = solve(program, within_time(self.options, time_limit), self.backend)
         candidate = None
         if outcome.values is not None:
             x = self.problem.factual + self.problem.unit * outcome.values[: self.problem.n_features]
             candidate = np.clip(x, self.problem.domain.low, self.problem.domain.high)
         # Only bounds that hold everything nearer than a known point prove anything about the optimum.
-        proves = level == 1 and known is not None
-        bound = norm_bound(outcome.bound, self.problem.norm) if proves else 0.0
+        bound = norm_bound(outcome.bound, self.problem.norm) if level == 1 and known is not None else 0.0
         status, message = outcome.status, outcome.message
-        if status is Status.INFEASIBLE and not self._bounds_are_the_domain():
+        proved = level == 1 and known is None and self._bounds_are_the_domain()
+        if status is Status.INFEASIBLE and not proved:
             status, message = Status.FAILED, "the relaxation is empty within its bounds, which proves nothing"
         return MasterAnswer(status, candidate, bound, outcome.seconds, message)
 
@@ -105,17 +107,31 @@ class MilpFormulation:
         return bool(np.isfinite([self.problem.domain.low, self.problem.domain.high]).all())
 
     def adversary(self, candidate: Array, time_limit: float) -> AdversaryAnswer:
-        """Solve the relaxed adversary for every rival; its perturbation is judged on the true H."""
-        answers = []
+        """Solve the relaxed adversary for every rival; its perturbation is judged on the true H.
+
+        A perturbation that does no harm on the true H proves nothing: other ones might. Then the relaxed
+        bound must be small as well, or the segments are halved until it is.
+        """
+        answers: list[Solved] = []
+        undecided = 0.0
         for rival in range(len(self.problem.margins)) if self.problem.budget > 0 else ():
-            program = self.adversary_program(candidate, rival)
-            limit = min(self.options.time_limit, time_limit)
-            outcome = solve(program, _with(self.options, limit, 0.1 * self.tol), self.backend)
-            delta = None
-            if outcome.values is not None:
-                delta = self.problem.budget * self.problem.unit * outcome.values[: self.problem.n_features]
-            answers.append((outcome.status, delta, outcome.seconds, outcome.message))
-        return worst_of(self.problem, candidate, answers)
+            for m in (self.n_segments * 2**k for k in range(5)):
+                left = time_limit - sum(seconds for _, _, seconds, _ in answers)
+                program = self.adversary_program(candidate, rival, m)
+                outcome = solve(program, within_time(self.options, left, 0.1 * self.tol), self.backend)
+                delta = None
+                if outcome.values is not None:
+                    delta = (
+                        self.problem.budget * self.problem.unit * outcome.values[: self.problem.n_features]
+                    )
+                answers.append((outcome.status, delta, outcome.seconds, outcome.message))
+                found = -np.inf if delta is None else float(self.problem.violation(candidate, delta)[0])
+                if delta is None or found > self.tol or -outcome.bound <= self.tol:
+                    break
+            else:
+                undecided = max(undecided, -outcome.bound)
+        answer = worst_of(self.problem, candidate, answers)
+        return replace(answer, violation=max(answer.violation, undecided)) if undecided > 0 else answer
 
     def master_program(
         self, scenarios: Sequence[Array], most: float, centre: Array | None, level: int
@@ -135,11 +151,11 @@ class MilpFormulation:
             slopes = 2 * steps @ G.matrix + G.vector
             offsets = np.einsum("ij,ij->i", steps @ G.matrix + G.vector, steps) + G.constant
             rows = np.hstack([slopes, np.broadcast_to(factors, (len(steps), len(factors)))])
-            needed = problem.log_odds_threshold + self.aim - offsets
+            needed = problem.log_odds_threshold + self.aim(level) - offsets
             builder.linear(rows, np.concatenate([z, products]), needed, np.inf)
         return builder.build()
 
-    def adversary_program(self, candidate: Array, rival: int) -> Program:
+    def adversary_program(self, candidate: Array, rival: int, n_segments: int) -> Program:
         """Relaxed AP in e = d / (budget * unit): min H(candidate + d) - tau'."""
         problem = self.problem
         builder = ProgramBuilder()
@@ -149,7 +165,7 @@ class MilpFormulation:
         e = builder.variables(problem.n_features, -extent, extent)
         h = builder.variables(1, -np.inf, np.inf, cost=1.0)
         add_unit_ball(builder, scaled_metric(problem), e, problem.norm)
-        grids = [np.linspace(-a, a, self.n_segments + 1) for a in extent]
+        grids = [np.linspace(-a, a, n_segments + 1) for a in extent]
         products, factors = _product_terms(builder, e, grids, G, sign=-1.0)
         row = np.concatenate([[1.0], -G.vector, -factors])[None]
         at_rest = G.constant - problem.log_odds_threshold
@@ -187,8 +203,3 @@ def _product_terms(
     wanted = {pair: sign * factor for pair, factor in zip(pairs, factors, strict=True)}
     products = add_products(builder, x, grids, wanted)
     return np.array([products[pair] for pair in pairs], dtype=int), factors
-
-
-def _with(options: Options, time_limit: float, absolute_gap: float | None = None) -> Options:
-    gap = options.absolute_gap if absolute_gap is None else absolute_gap
-    return Options(time_limit, options.gap, gap, options.threads, options.verbose)

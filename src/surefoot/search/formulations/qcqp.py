@@ -13,11 +13,13 @@ from surefoot.search.backends import solve
 from surefoot.search.formulations.formulation import (
     AdversaryAnswer,
     MasterAnswer,
+    Solved,
     add_norm,
     add_unit_ball,
     distance_bound,
     norm_bound,
     scaled_metric,
+    within_time,
     worst_of,
 )
 from surefoot.search.program import Index, Options, Program, ProgramBuilder, QuadraticRow
@@ -53,7 +55,7 @@ class QcqpFormulation:
         """Solve the master problem; neither previous candidate nor iteration matter here."""
         del previous, iteration
         program = master_program(self.problem, scenarios)
-        outcome = solve(program, _within(self.options, time_limit), self.backend)
+        outcome = solve(program, within_time(self.options, time_limit), self.backend)
         values = outcome.values
         candidate = None
         if values is not None:
@@ -64,11 +66,11 @@ class QcqpFormulation:
 
     def adversary(self, candidate: Array, time_limit: float) -> AdversaryAnswer:
         """Solve the adversary for every rival and take the worst."""
-        answers = []
+        answers: list[Solved] = []
         for rival in range(len(self.problem.margins)) if self.problem.budget > 0 else ():
             program = adversary_program(self.problem, candidate, rival)
-            options = _within(self.options, time_limit, absolute_gap=0.1 * self.tol)
-            outcome = solve(program, options, self.backend)
+            left = time_limit - sum(seconds for _, _, seconds, _ in answers)
+            outcome = solve(program, within_time(self.options, left, 0.1 * self.tol), self.backend)
             delta = None
             if outcome.values is not None:
                 delta = self.problem.budget * self.problem.unit * outcome.values[: self.problem.n_features]
@@ -119,13 +121,3 @@ def adversary_program(problem: RobustProblem, candidate: Array, rival: int) -> P
     add_unit_ball(builder, scaled_metric(problem), e, problem.norm)
     builder.quadratic(QuadraticRow(e, H.matrix, np.append(e, h), np.append(H.vector, -1.0), high=-at_rest))
     return builder.build()
-
-
-def _within(options: Options, time_limit: float, absolute_gap: float | None = None) -> Options:
-    return Options(
-        time_limit=min(options.time_limit, time_limit),
-        gap=options.gap,
-        absolute_gap=options.absolute_gap if absolute_gap is None else absolute_gap,
-        threads=options.threads,
-        verbose=options.verbose,
-    )
