@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 
 .PHONY: demo test lint format docs bench clean
 
-demo: $(VENV)/.package  ## fit a classifier on real bank notes and show what it learned
+demo: $(VENV)/.package  ## fit a classifier on real bank notes, show what it learned and explain one note
 	$(BIN)/surefoot demo
 
 test: $(VENV)/.test  ## run all tests, doctests included

@@ -29,6 +29,8 @@ def test_demo(capsys):
     out, err = capsys.readouterr()
     assert "1372 photographed bank notes" in out
     assert "is taken to be genuine" in out
+    assert "What is the smallest change after which it would be taken to be forged" in out
+    assert "proven to keep the new verdict" in out
     assert err == ""
 
 
