@@ -22,7 +22,8 @@ def main(names):
         for row in module.rows():
             found.append(row)
             print("  ".join(f"{key}: {value}" for key, value in row.items()), flush=True)
-        write(name, pd.DataFrame(found, columns=module.COLUMNS), module.__doc__.strip())
+            # After every row, so that an interrupted run loses nothing.
+            write(name, pd.DataFrame(found, columns=module.COLUMNS), module.__doc__.strip())
 
 
 def write(name, frame, title):
