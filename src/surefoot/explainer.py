@@ -239,7 +239,9 @@ class CounterfactualExplainer:
         backend: str,
     ) -> Explanation:
         names = list(self.classifier.feature_labels_)
-        worst, radius = self._certified(problem, point)
+        # Whoever stopped the search does not want to wait for the last digit of a radius.
+        patience = 10.0 if status in (Status.OPTIMAL, Status.ALREADY_TARGET) else 1.0
+        worst, radius = self._certified(problem, point, patience)
         worst_point = None if point is None or worst is None else point + worst.perturbation
         distance = np.inf if point is None else problem.distance(point)
         bound = rounds[-1].lower_bound if rounds else 0.0
@@ -277,12 +279,14 @@ class CounterfactualExplainer:
             backend=backend,
         )
 
-    def _certified(self, problem: RobustProblem, point: Array | None) -> tuple[Worst | None, float]:
+    def _certified(
+        self, problem: RobustProblem, point: Array | None, time_limit: float
+    ) -> tuple[Worst | None, float]:
         """Worst perturbation and certified radius; an interrupt leaves the point with nothing proven."""
         if point is None:
             return None, 0.0
         try:
-            return worst_perturbation(problem, point), certified_radius(problem, point)
+            return worst_perturbation(problem, point), certified_radius(problem, point, time_limit=time_limit)
         except KeyboardInterrupt:
             return None, 0.0
 

@@ -79,3 +79,12 @@ def test_a_master_without_a_point_ends_the_search(problem, status):
 def test_an_adversary_cut_short_proves_nothing(problem, part, expected):
     rounds = list(cutting_set(problem, Script(problem, [0.0], adversary_status=part)))
     assert rounds[-1].status is expected
+
+
+@pytest.mark.parametrize("status", [Status.TIME_LIMIT, Status.INTERRUPTED])
+def test_a_master_cut_short_keeps_its_point_and_asks_for_nothing_more(problem, status):
+    script = Script(problem, [], master_status=status)  # an adversary would raise IndexError
+    rounds = list(cutting_set(problem, script))
+    assert [r.status for r in rounds] == [status]
+    assert rounds[0].candidate is not None
+    assert rounds[0].violation == np.inf

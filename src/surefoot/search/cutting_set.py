@@ -72,14 +72,25 @@ def cutting_set(
     for number in range(1, max_iterations + 1):
         master = formulation.master(scenarios, previous, number, deadline - time.perf_counter())
         bound = max(bound, master.lower_bound)
-        if master.candidate is None:
+        candidate = master.candidate
+        if candidate is None or master.status is not Status.OPTIMAL:
+            # Out of time or interrupted: whoever waits wants the point now, not another solve.
+            distance = np.inf if candidate is None else problem.distance(candidate)
             yield Iteration(
-                number, master.status, None, np.inf, bound, None, np.inf, master.seconds, 0.0, master.message
+                number,
+                master.status,
+                candidate,
+                distance,
+                bound,
+                None,
+                np.inf,
+                master.seconds,
+                0.0,
+                master.message,
             )
             return
-        candidate = master.candidate
         adversary = formulation.adversary(candidate, deadline - time.perf_counter())
-        status = _status(master.status, adversary.status, adversary.violation <= tol)
+        status = _status(adversary.status, adversary.violation <= tol)
         if status is None and number == max_iterations:
             status = Status.ITERATION_LIMIT
         yield Iteration(
@@ -100,13 +111,12 @@ def cutting_set(
         previous = candidate
 
 
-def _status(master: Status, adversary: Status, robust: bool) -> Status | None:
+def _status(adversary: Status, robust: bool) -> Status | None:
     """None while the search must go on."""
-    for part in (master, adversary):
-        if part in (Status.INTERRUPTED, Status.INTERRUPTED_NO_POINT):
-            return Status.INTERRUPTED
-        if part in (Status.TIME_LIMIT, Status.TIME_LIMIT_NO_POINT):
-            return Status.TIME_LIMIT
-        if part is not Status.OPTIMAL:
-            return Status.FAILED
+    if adversary in (Status.INTERRUPTED, Status.INTERRUPTED_NO_POINT):
+        return Status.INTERRUPTED
+    if adversary in (Status.TIME_LIMIT, Status.TIME_LIMIT_NO_POINT):
+        return Status.TIME_LIMIT
+    if adversary is not Status.OPTIMAL:
+        return Status.FAILED
     return Status.OPTIMAL if robust else None
