@@ -20,6 +20,7 @@ from surefoot.quadratic import Quadratic
 Array = NDArray[np.float64]
 
 MAX_NODES = 2_000
+MAX_CORNERS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,29 +62,42 @@ def certified_radius(
 ) -> float:
     """The largest radius within which every perturbation provably keeps the decision; 0 if there is none.
 
-    The worst violation grows with the radius, so the radius is found by bisection. Infinite where the
+    The worst violation grows with the radius, so the radius is the root of one function. Infinite where the
     decision holds everywhere (checked up to a million standard deviations). When time or effort run out
     the radius is smaller than the largest one, but still proven.
     """
     point = np.asarray(x, dtype=float)
     deadline = time.perf_counter() + time_limit
 
-    def holds(radius: float) -> bool:
+    def violation(radius: float) -> float:
         if time.perf_counter() > deadline:
-            return False
-        return worst_perturbation(problem, point, radius).violation_bound <= 0
+            return np.inf
+        return worst_perturbation(problem, point, radius).violation_bound
 
     if problem.margin(point) < 0:
         return 0.0
     low, high = 0.0, problem.budget if problem.budget > 0 else 0.01
-    while holds(high):
+    excess = -problem.margin(point)  # at ``low``; below zero where the decision holds
+    while (above := violation(high)) <= 0:
         if high > 1e6:
             return np.inf
-        low, high = high, 2 * high
+        low, excess, high = high, above, 2 * high
     while high - low > rtol * high and high > 1e-12:
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
+        middle = _between(low, excess, high, above)
+        value = violation(middle)
+        if value <= 0:
+            low, excess, above = middle, value, 0.5 * above  # halved: a steady end must not stall (Illinois)
+        else:
+            high, above, excess = middle, value, 0.5 * excess
     return low
+
+
+def _between(low: float, below: float, high: float, above: float) -> float:
+    """Where a straight line through both ends vanishes, kept away from them."""
+    if not np.isfinite(above) or above - below <= 0:
+        return 0.5 * (low + high)
+    step = -below / (above - below)
+    return low + float(np.clip(step, 1e-7, 1 - 1e-7)) * (high - low)
 
 
 def coverage(radius: float, budget: float) -> float:
@@ -98,6 +112,11 @@ def lowest_in_ball(G: Quadratic, p: float, radius: float) -> tuple[Array, float,
         return v, float(G(v)), float(G(v))
     if p == 2:
         return _lowest_in_sphere(G, radius)
+    if p == np.inf:
+        low, high = np.full(G.n_features, -radius), np.full(G.n_features, radius)
+        _fix_monotone(G, low, high)
+        if (G.matrix.diagonal()[high > low] <= 0).all():
+            return _lowest_corner(G, low, high)
     return _branch_and_bound(G, radius, _lowest_linear_box if p == np.inf else _lowest_linear_cross)
 
 
@@ -138,6 +157,49 @@ def _lowest_in_sphere(G: Quadratic, radius: float) -> tuple[Array, float, float]
         - 0.5 * safe * radius**2
     )
     return v, value, min(value, bound)
+
+
+def _lowest_corner(G: Quadratic, low: Array, high: Array) -> tuple[Array, float, float]:
+    """Depth-first search over the corners of a box along whose open sides G is concave.
+
+    With some corners' coordinates chosen, G changes by no more than its slopes and absolute curvatures
+    allow along the others; a branch that cannot undercut the best corner found is left.
+    """
+    free = np.flatnonzero(high > low)
+    free = free[np.argsort(-np.abs(G.gradient(0.5 * (low + high))[free]) * (high - low)[free])]
+    half = 0.5 * (high - low)[free]
+    A = G.matrix[np.ix_(free, free)] * np.outer(half, half)
+    middle = 0.5 * (low + high)
+    b = G.gradient(middle)[free] * half
+    base = float(G(middle)) + float(A.trace())
+    A = A - np.diag(A.diagonal())
+    curved = [min(float(np.abs(A[k:, k:]).sum()), _curvature(A[k:, k:])) for k in range(len(free))] + [0.0]
+    best_signs, best = np.where(b > 0, -1.0, 1.0), np.inf
+    stack: list[tuple[float, Array, Array]] = [(base, b, np.zeros(0))]
+    visited = 0
+    while stack and visited < MAX_CORNERS:
+        value, slopes, signs = stack.pop()
+        visited += 1
+        k = len(signs)
+        if value - float(np.abs(slopes).sum()) - curved[k] >= best:
+            continue
+        if k == len(free):
+            best_signs, best = signs, value
+            continue
+        lower = -1.0 if slopes[0] > 0 else 1.0
+        for sign in (-lower, lower):  # the promising one last, so that it is taken up first
+            rest = slopes[1:] + 2 * sign * A[k, k + 1 :]
+            stack.append((value + sign * float(slopes[0]), rest, np.append(signs, sign)))
+    v = middle.copy()
+    v[free] += half * best_signs
+    exact = float(G(v))
+    left = [value - float(np.abs(slopes).sum()) - curved[len(signs)] for value, slopes, signs in stack]
+    return v, exact, min([exact, *left]) - 1e-12 * (abs(base) + float(np.abs(b).sum()))
+
+
+def _curvature(A: Array) -> float:
+    """How much s'As can be below zero over signs s."""
+    return max(0.0, -float(np.linalg.eigvalsh(A)[0])) * len(A)
 
 
 LinearMinimum = Callable[[Array, Array, Array, float], Array]

@@ -55,9 +55,13 @@ class Explanation:
         Whether 0 < violation <= tol.
     unit : Series
         Standard deviation of each feature in the factual class.
+    low, high : Series
+        The search domain.
     iterations : tuple of IterationRecord
     seconds : float
     method, backend : str
+    certificate : dict or None
+        What proves lower bound and radius, for `surefoot.verify`; only the certified search gives one.
     """
 
     status: Status
@@ -81,10 +85,13 @@ class Explanation:
     violation: float
     early_stop: bool
     unit: pd.Series
+    low: pd.Series
+    high: pd.Series
     iterations: tuple[IterationRecord, ...]
     seconds: float
     method: str
     backend: str
+    certificate: dict[str, Any] | None = None
 
     def changes(self) -> pd.DataFrame:
         """Feature by feature: from, to, difference, and that in standard deviations; largest first."""
@@ -118,9 +125,11 @@ class Explanation:
         try:
             content = json.loads(text)
             content.update({name: _number(content[name]) for name in NUMBERS})
-            for name in ("factual", "counterfactual", "unit"):
+            for name in ("factual", "counterfactual", "unit", "low", "high"):
                 if content[name] is not None:
-                    content[name] = pd.Series(content[name]["values"], content[name]["names"], dtype=float)
+                    values = [_number(value) for value in content[name]["values"]]
+                    content[name] = pd.Series(values, content[name]["names"], dtype=float)
+            content["certificate"] = _read(content.get("certificate"))
             content["status"] = Status(content["status"])
             content["iterations"] = tuple(_record(entry) for entry in content["iterations"])
             return cls(**content)
@@ -163,6 +172,15 @@ def _plain(value: Any) -> Any:
 
 def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
+
+
+def _read(value: Any) -> Any:
+    """Infinities back from their words, all the way down."""
+    if isinstance(value, dict):
+        return {name: _read(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_read(item) for item in value]
+    return float(value) if value in ("inf", "-inf") else value
 
 
 def _record(entry: dict[str, Any]) -> IterationRecord:

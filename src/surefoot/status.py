@@ -16,6 +16,7 @@ class Status(StrEnum):
     INTERRUPTED = "interrupted"
     INTERRUPTED_NO_POINT = "interrupted_no_point"
     INFEASIBLE = "infeasible"
+    UNDECIDED = "undecided"
     UNBOUNDED = "unbounded"
     FAILED = "failed"
 
@@ -39,6 +40,7 @@ _SENTENCES = {
     Status.INTERRUPTED: "The search was interrupted; this is the best counterfactual found by then.",
     Status.INTERRUPTED_NO_POINT: "The search was interrupted before any counterfactual was found.",
     Status.INFEASIBLE: "No robust counterfactual exists in the search domain.",
+    Status.UNDECIDED: "No counterfactual was found, and none was proved impossible.",
     Status.UNBOUNDED: "The solver found the problem unbounded; the model or the domain is degenerate.",
     Status.FAILED: "The solver failed; its answer did not stand up to being checked.",
 }

@@ -1,0 +1,179 @@
+"""The most harmful perturbation of a point: exact where a closed form or corners decide, else local."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from surefoot.quadratic import Quadratic
+
+Array = NDArray[np.float64]
+
+MAX_CORNERS = 100_000
+
+
+class Harm(NamedTuple):
+    """The lowest value of H found around a point, the perturbation, and whether none is lower for sure."""
+
+    value: float
+    perturbation: Array
+    exact: bool
+
+
+def harm(H: Quadratic, u: Array, p: float, radius: float, effort: int = MAX_CORNERS) -> Harm:
+    """min of H(u + v) over ||v||_p <= radius: exact for p = 2 and wherever corners decide, else local.
+
+    ``effort``: how many corners may be looked at side by side; with 0 any local minimum will do.
+    """
+    if radius == 0:
+        return Harm(float(H(u)), np.zeros_like(u), True)
+    if p == np.inf:
+        v, exact = _in_cube(H.matrix, H.gradient(u), radius, effort)
+    else:
+        v, exact = (_on_sphere if p == 2 else _on_cross)(H.matrix, H.gradient(u), radius)
+    return Harm(float(H(u + v)), v, exact)
+
+
+def _in_cube(Q: Array, g: Array, radius: float, effort: int) -> tuple[Array, bool]:
+    """Monotone coordinates first; where H is concave along all others the worst is a corner."""
+    v = np.where(g > 0, -radius, radius)
+    free = np.abs(g) <= 2 * radius * np.abs(Q).sum(axis=1)
+    while free.any():
+        slope = g + 2 * Q[:, ~free] @ v[~free]
+        still = free & (np.abs(slope) <= 2 * radius * np.abs(Q[:, free]).sum(axis=1))
+        settled = free & ~still
+        if not settled.any():
+            break
+        v[settled] = np.where(slope[settled] > 0, -radius, radius)
+        free = still
+    if not free.any():
+        return v, True
+    part, rest = Q[np.ix_(free, free)], (g + 2 * Q[:, ~free] @ v[~free])[free]
+    start = _flipped(part, rest, radius)
+    if effort and (part.diagonal() <= 0).all():
+        v[free], exact = lowest_corner(part, rest, radius, start, effort)
+        return v, exact
+    v[free] = _coordinate_descent(part, rest + 2 * part @ start, start, radius)
+    return v, False
+
+
+def _flipped(Q: Array, g: Array, radius: float) -> Array:
+    """A corner of the cube that no flip of one coordinate improves."""
+    v = np.where(g > 0, -radius, radius)
+    diagonal = Q.diagonal()
+    slope = g + 2 * Q @ v
+    for _ in range(20 * len(v)):
+        change = -2 * v * slope + 4 * diagonal * v * v
+        i = int(change.argmin())
+        if change[i] >= -1e-15 * (1 + abs(float(g @ v))):
+            break
+        slope -= 4 * Q[:, i] * v[i]
+        v[i] = -v[i]
+    return v
+
+
+def _coordinate_descent(Q: Array, slope: Array, v: Array, radius: float) -> Array:
+    """Exact minimisation over one coordinate at a time, where H is convex along it."""
+    diagonal = Q.diagonal()
+    curved = np.maximum(diagonal, 1e-300)
+    for _ in range(10 * len(v)):
+        best = np.where(diagonal > 0, np.clip(v - 0.5 * slope / curved, -radius, radius), v)
+        gain = slope * (best - v) + diagonal * (best - v) ** 2
+        i = int(gain.argmin())
+        if gain[i] >= -1e-16 * (1 + radius * float(np.abs(slope).sum())):
+            break
+        slope = slope + 2 * Q[:, i] * (best[i] - v[i])
+        v[i] = best[i]
+    return v
+
+
+def _on_sphere(Q: Array, g: Array, radius: float) -> tuple[Array, bool]:
+    """Trust-region subproblem by its secular equation 1/||v(lam)|| = 1/radius, which is nearly linear."""
+    values, vectors = np.linalg.eigh(Q)
+    c = vectors.T @ g
+    floor = max(0.0, -float(values[0]))
+
+    def length(lam: float) -> float:
+        return float(np.linalg.norm(c / (2 * (values + lam))))
+
+    nudge = 1e-14 * max(1.0, abs(float(values[0])), float(np.abs(values).max()))
+    if values[0] > nudge and length(0.0) <= radius:
+        return np.asarray(-vectors @ (c / (2 * values))), True
+    low, high = floor + nudge, floor + nudge + float(np.linalg.norm(c)) / radius
+    if length(low) <= radius:  # the hard case: the lowest eigenvector supplies the missing length
+        y = -c / (2 * (values + low))
+        y[0] = np.copysign(np.sqrt(max(radius**2 - y[1:] @ y[1:], 0.0)), y[0] if y[0] else 1.0)
+        return np.asarray(vectors @ y), True
+    lam = optimize.brentq(lambda s: 1 / length(s) - 1 / radius, low, high, xtol=1e-300, rtol=1e-14)
+    y = -c / (2 * (values + lam))
+    return np.asarray(vectors @ (y * (radius / np.linalg.norm(y)))), True
+
+
+def _on_cross(Q: Array, g: Array, radius: float) -> tuple[Array, bool]:
+    """From the best corner of the cross-polytope, exact steps towards other corners.
+
+    Where H is concave along all its edges (and through its middle) the best corner is the answer.
+    """
+    n = len(g)
+    sums = np.add.outer(Q.diagonal(), Q.diagonal())
+    corners = np.vstack([radius * np.eye(n), -radius * np.eye(n)])
+    heights = corners @ g + radius**2 * np.tile(Q.diagonal(), 2)
+    v = corners[int(heights.argmin())].copy()
+    if (Q.diagonal() <= 0).all() and (sums <= -2 * np.abs(Q) + np.diag(4 * np.abs(Q.diagonal()))).all():
+        return v, True
+    for _ in range(20 * n):
+        slope = g + 2 * Q @ v
+        steps = corners - v
+        first = steps @ slope
+        second = np.einsum("ij,ij->i", steps @ Q, steps)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            length = np.where(second > 0, np.clip(-first / (2 * second), 0.0, 1.0), 1.0)
+        gain = first * length + second * length**2
+        i = int(gain.argmin())
+        if not gain[i] < -1e-15 * (1 + abs(float(g @ v))):
+            break
+        v = v + length[i] * steps[i]
+    return v, False
+
+
+def lowest_corner(
+    Q: Array, g: Array, radius: float, known: Array, effort: int = MAX_CORNERS
+) -> tuple[Array, bool]:
+    """Corner v of the cube with the least g'v + v'Qv, and whether that is sure (few enough remained).
+
+    Coordinate after coordinate takes both signs, all partial corners side by side; those go that cannot
+    beat the best corner known. What is left undecided can lower the sum by no more than its slopes and
+    the lowest eigenvalue of its block allow.
+    """
+    order = np.argsort(-np.abs(g), kind="stable")
+    A, b = radius**2 * Q[np.ix_(order, order)], radius * g[order]
+    best, best_value = known, float(known @ g + known @ Q @ known)
+    offset = float(A.trace())
+    A = A - np.diag(A.diagonal())
+    rest = _least_quadratic_parts(A)
+    signs, values, slopes = np.zeros((1, 0)), np.full(1, offset), b[None]
+    for k in range(len(b)):
+        both = [(s, values + s * slopes[:, 0], slopes[:, 1:] + 2 * s * A[k, k + 1 :]) for s in (1.0, -1.0)]
+        signs = np.vstack([np.column_stack([signs, np.full(len(signs), s)]) for s, _, _ in both])
+        values, slopes = np.concatenate([v for _, v, _ in both]), np.vstack([d for _, _, d in both])
+        keep = values - np.abs(slopes).sum(axis=1) + rest[k + 1] < best_value - 1e-13 * abs(best_value)
+        signs, values, slopes = signs[keep], values[keep], slopes[keep]
+        if len(values) > effort:
+            return best, False
+    if len(values):
+        best = np.empty(len(b))
+        best[order] = radius * signs[int(values.argmin())]
+    return best, True
+
+
+def _least_quadratic_parts(A: Array) -> Array:
+    """Lower bounds of s'As over signs s of the last coordinates, for every number of them."""
+    m = len(A)
+    rest = np.zeros(m + 1)
+    for k in range(m):
+        block = A[k:, k:]
+        rest[k] = max(-float(np.abs(block).sum()), float(np.linalg.eigvalsh(block)[0]) * (m - k))
+    return rest

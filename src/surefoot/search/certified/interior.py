@@ -1,0 +1,261 @@
+"""Interior-point search for multipliers that refute a region."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs
+
+from surefoot.search.certified.lagrangian import Lagrangian
+
+Array = NDArray[np.float64]
+
+MAX_STEPS = 60
+SAFETY = 1e-11  # how far below zero, relative to what was added up, counts as below zero
+
+
+@dataclass(frozen=True, eq=False)
+class Multipliers:
+    """Where the search for multipliers ended.
+
+    Parameters
+    ----------
+    x : array
+        The multipliers; those of the margins sum to one.
+    value : float
+        max F. The region is empty if it is negative.
+    refuted : bool
+        Whether it is, with room for rounding.
+    z : array
+        The relaxed solution, the most promising point of the region.
+    spread : array of shape (n, n)
+        Its second moments around z.
+    steps : int
+    """
+
+    x: Array
+    value: float
+    refuted: bool
+    z: Array
+    spread: Array
+    steps: int
+
+
+def minimise(form: Lagrangian, x: Array, share: float, floor: float) -> Multipliers:
+    """min over x of max_z F(z), stopping as soon as it is negative or surely is not.
+
+    The pair of semidefinite programs is
+
+        min s   s.t.  Z = s e e' - sum x_j A_j >= 0,  G x >= 0,  sum of the margins' x = 1
+        max eta s.t.  tr(A_j Y) - eta [j is a margin] = (G'w)_j,  Y_ee = 1,  Y >= 0,  w >= 0
+
+    with Y = (moments of z). A primal-dual method (HKM direction, Mehrotra's corrector) keeps the first
+    one feasible throughout, so that every iterate is a certificate in waiting. Written by hand because a
+    general cone solver carries the n^2/2 entries of Y as variables: ``benchmarks/bound.py`` measures it.
+    It stops when the optimum is known to be positive up to ``share`` of itself, or to ``floor``.
+    """
+    state = _State.start(form, x)
+    for steps in range(1, MAX_STEPS + 1):
+        value = state.peak()
+        gap = state.s - state.eta
+        settled = state.error() < max(floor, 3 * gap) and (gap < floor or 0 < gap < share * state.eta)
+        if _negative(state, value) or settled:
+            break
+        if not state.advance():
+            break
+    value = state.peak()
+    return Multipliers(state.x, value, _negative(state, value), *state.moments(), steps)
+
+
+def _negative(state: _State, value: float) -> bool:
+    magnitude = float(np.abs(state.x) @ np.abs(state.constants)) + abs(value)
+    return value < -SAFETY * magnitude
+
+
+class _State:
+    """Iterates of both programs, and one step from them."""
+
+    def __init__(self, form: Lagrangian, x: Array, s: float, Z: Array, factor: Array) -> None:
+        self.form, self.x, self.s, self.Z, self.factor = form, x, s, Z, factor
+        self.constants = form.left[:, -1] * form.right[:, -1]
+        self.chosen = np.zeros(form.size)
+        self.chosen[form.margins] = 1.0
+        self.W = _inverse(factor)
+        # Both on the central path with the mu for which Y_ee = 1; the rest of Y's equations comes later.
+        mu = 1.0 / self.W[-1, -1]
+        self.Y = mu * self.W
+        self.w = mu / self.slacks(x)
+        self.eta = s - mu * (len(Z) + len(self.w))
+        # How far the second program's equations are from being met; every step shrinks all by one factor.
+        self.residual = np.abs(form.products(self.Y) - self.eta * self.chosen - self.slacks_transposed(self.w))
+
+    @classmethod
+    def start(cls, form: Lagrangian, x: Array) -> _State:
+        """From multipliers for which F is strictly concave."""
+        Z = -form.matrix(x)
+        K, h = Z[:-1, :-1], Z[:-1, -1]
+        factor, info = dpotrf(K, lower=1)
+        if info:
+            raise ValueError("the first multipliers must make the Lagrangian concave")
+        peak = float(h @ dpotrs(factor, h, lower=1)[0]) - Z[-1, -1]
+        s = peak + max(abs(peak), 1e-9 * float(np.abs(x).max()))
+        Z[-1, -1] += s
+        factor, info = dpotrf(Z, lower=1)
+        if info:
+            raise ValueError("the first multipliers are too close to the boundary")
+        return cls(form, x, s, Z, factor)
+
+    def slacks(self, x: Array) -> Array:
+        """G x: what must stay positive."""
+        c = self.form.n_cross
+        if not c:
+            return x
+        return np.concatenate([x[:1], x[1 + c :], x[0] - x[1 : 1 + c], x[0] + x[1 : 1 + c]])
+
+    def slacks_transposed(self, w: Array) -> Array:
+        """G'w."""
+        c = self.form.n_cross
+        if not c:
+            return w
+        rest = self.form.size - 1 - c
+        below, above = w[1 + rest : 1 + rest + c], w[1 + rest + c :]
+        return np.concatenate([[w[0] + below.sum() + above.sum()], above - below, w[1 : 1 + rest]])
+
+    def weights(self, d: Array) -> Array:
+        """G' diag(d) G."""
+        c = self.form.n_cross
+        if not c:
+            return np.diag(d)
+        rest = self.form.size - 1 - c
+        below, above = d[1 + rest : 1 + rest + c], d[1 + rest + c :]
+        H = np.diag(np.concatenate([[d[0] + below.sum() + above.sum()], above + below, d[1 : 1 + rest]]))
+        H[0, 1 : 1 + c] = H[1 : 1 + c, 0] = above - below
+        return H
+
+    def error(self) -> float:
+        """How wrong eta may be as a lower bound while its equations are not met."""
+        return float(np.abs(self.x) @ self.residual)
+
+    def peak(self) -> float:
+        """max F for the present multipliers: s minus the Schur complement of Z."""
+        return self.s - 1.0 / float(self.W[-1, -1])
+
+    def moments(self) -> tuple[Array, Array]:
+        """Mean and covariance of the relaxed solution."""
+        z = self.Y[:-1, -1] / self.Y[-1, -1]
+        return z, self.Y[:-1, :-1] / self.Y[-1, -1] - np.outer(z, z)
+
+    def advance(self) -> bool:
+        """One predictor-corrector step; False where rounding leaves no way on."""
+        form, Y, W = self.form, self.Y, self.W
+        xi = self.slacks(self.x)
+        mu = (float(np.einsum("ij,ij->", Y, self.Z)) + float(self.w @ xi)) / (len(Y) + len(xi))
+        m = form.size
+        S = np.empty((m + 1, m + 1))
+        S[:m, :m] = form.gram(Y, W) + self.weights(self.w / xi)
+        column = -form.products(0.5 * (np.outer(Y[:, -1], W[-1]) + np.outer(W[-1], Y[:, -1])))
+        S[:m, m] = S[m, :m] = column
+        S[m, m] = Y[-1, -1] * W[-1, -1]
+        S.flat[:: m + 2] *= 1 + 1e-13
+        factor, info = dpotrf(S, lower=1)
+        if info:
+            return False
+        solve = self._solver(factor)
+        traces = np.append(form.products(W), -W[-1, -1])
+        target = np.zeros(m + 1)
+        target[m] = -1.0
+        step = solve(target)
+        affine = self._directions(step, 0.0, xi, None)
+        pace = min(self._dual_length(affine, xi), self._primal_length(affine))
+        sigma = (1 - pace) ** 3 if pace > 0.2 else 0.8
+        sigma = max(sigma, 1e-4)
+        cone = np.append(self.slacks_transposed(sigma * mu / xi - affine.dw * affine.dxi / xi), 0.0)
+        N = affine.dY @ affine.dZ @ W
+        N = 0.5 * (N + N.T)
+        second = np.append(form.products(N), -N[-1, -1])
+        step = solve(target + cone - sigma * mu * traces + second)
+        moves = self._directions(step, sigma * mu, xi, (affine, N))
+        dual, primal = self._dual_length(moves, xi), self._primal_length(moves)
+        if max(dual, primal) < 1e-7:
+            return False
+        return self._move(moves, dual, primal)
+
+    def _solver(self, factor: Array):
+        """Solve S d - chosen * (eta + d_eta) = right with the margins' sum unchanged."""
+        chosen = np.append(self.chosen, 0.0)
+        toward = dpotrs(factor, chosen, lower=1)[0]
+        weight = float(chosen @ toward)
+
+        def solve(right: Array) -> tuple[Array, float]:
+            plain = dpotrs(factor, right, lower=1)[0]
+            eta = -float(chosen @ plain) / weight
+            return plain + eta * toward, eta
+
+        return solve
+
+    def _directions(self, step, target: float, xi: Array, second) -> _Moves:
+        (d, eta) = step
+        dx, ds = d[:-1], float(d[-1])
+        dZ = -self.form.matrix(dx)
+        dZ[-1, -1] += ds
+        dxi = self.slacks(dx)
+        dY = self.Y @ dZ @ self.W
+        dY = target * self.W - self.Y - 0.5 * (dY + dY.T)
+        dw = target / xi - self.w - self.w / xi * dxi
+        if second is not None:
+            affine, N = second
+            dY = dY - N
+            dw = dw - affine.dw * affine.dxi / xi
+        return _Moves(dx, ds, eta, dZ, dY, dxi, dw)
+
+    def _dual_length(self, moves: _Moves, xi: Array) -> float:
+        return min(0.95 * _ratio(xi, moves.dxi), 0.95 * _reach(self.factor, moves.dZ), 1.0)
+
+    def _primal_length(self, moves: _Moves) -> float:
+        factor, info = dpotrf(self.Y, lower=1)
+        return 0.0 if info else min(0.95 * _ratio(self.w, moves.dw), 0.95 * _reach(factor, moves.dY), 1.0)
+
+    def _move(self, moves: _Moves, dual: float, primal: float) -> bool:
+        x, s = self.x + dual * moves.dx, self.s + dual * moves.ds
+        Z = -self.form.matrix(x)
+        Z[-1, -1] += s
+        factor, info = dpotrf(Z, lower=1)
+        if info:
+            return False
+        self.x, self.s, self.Z, self.factor, self.W = x, s, Z, factor, _inverse(factor)
+        self.Y = self.Y + primal * moves.dY
+        self.w = self.w + primal * moves.dw
+        self.eta = self.eta + primal * (moves.eta - self.eta)
+        self.residual = self.residual * (1 - primal)
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    dx: Array
+    ds: float
+    eta: float
+    dZ: Array
+    dY: Array
+    dxi: Array
+    dw: Array
+
+
+def _ratio(value: Array, change: Array) -> float:
+    """How far one may go until an entry vanishes."""
+    fraction = float(np.max(-change / value))
+    return 1.0 / fraction if fraction > 0 else np.inf
+
+
+def _reach(factor: Array, change: Array) -> float:
+    """How far one may go from factor factor' until it is singular."""
+    half = dtrtrs(factor, change, lower=1)[0]
+    lowest = float(np.linalg.eigvalsh(dtrtrs(factor, half.T, lower=1)[0])[0])
+    return -1.0 / lowest if lowest < 0 else np.inf
+
+
+def _inverse(factor: Array) -> Array:
+    W = np.tril(dpotri(factor, lower=1)[0])
+    return np.asarray(W + W.T - np.diag(W.diagonal()))

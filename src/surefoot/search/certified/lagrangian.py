@@ -1,0 +1,92 @@
+"""The Lagrangian that refutes a region: if a weighted sum of its constraints is negative, it is empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Lagrangian:
+    """F(z) = sum_j x_j y'A_j y with y = (z, 1), a weighted sum of what is non-negative in a region.
+
+    A row is a product of two affine functions plus, for margins and norms, a curvature:
+    A_j = sym(left_j right_j') + diag(curvatures[kind_j], 0). Multipliers with max_z F(z) < 0 prove that
+    the region is empty; F is bounded where K, minus the quadratic part of F, is positive definite.
+
+    Parameters
+    ----------
+    left, right : arrays of shape (m, n + 1)
+        The affine functions: slopes and, last, the offset.
+    curvatures : array of shape (k, n, n)
+    kind : indices of shape (m,)
+        The curvature of each row, -1 for none.
+    n_margins : int
+        The last rows are the margins; their multipliers sum to one.
+    n_norm : int
+        The first rows are the norm's: lowering its level lowers their constants.
+    n_cross : int
+        The rows after the first one are the cross terms -2 u_i u_j of the 1-norm, whose multipliers
+        lie between minus and plus the first one's instead of being non-negative.
+    """
+
+    left: Array
+    right: Array
+    curvatures: Array
+    kind: Indices
+    n_margins: int
+    n_norm: int
+    n_cross: int = 0
+
+    @cached_property
+    def size(self) -> int:
+        """Number of multipliers."""
+        return len(self.left)
+
+    @cached_property
+    def margins(self) -> slice:
+        """Where the margins' multipliers are."""
+        return slice(self.size - self.n_margins, self.size)
+
+    @cached_property
+    def members(self) -> Array:
+        """One row per curvature: which rows carry it."""
+        return np.array([self.kind == k for k in range(len(self.curvatures))], dtype=float)
+
+    def matrix(self, x: Array) -> Array:
+        """sum_j x_j A_j."""
+        half = (self.left.T * (0.5 * x)) @ self.right
+        total = half + half.T
+        total[:-1, :-1] += np.tensordot(self.members @ x, self.curvatures, 1)
+        return np.asarray(total)
+
+    def products(self, N: Array) -> Array:
+        """tr(A_j N) for every row, N symmetric."""
+        values = np.einsum("ij,ij->i", self.left @ N, self.right)
+        values += np.einsum("kij,ij->k", self.curvatures, N[:-1, :-1]) @ self.members
+        return np.asarray(values)
+
+    def gram(self, Y: Array, W: Array) -> Array:
+        """tr(A_i Y A_j W), symmetrised: the Schur complement of the interior-point method."""
+        L, R = self.left, self.right
+        LY, RY, LW, RW = L @ Y, R @ Y, L @ W, R @ W
+        mixed = (LY @ R.T) * (RW @ L.T)
+        G = 0.25 * (mixed + mixed.T + (RY @ R.T) * (LW @ L.T) + (LY @ L.T) * (RW @ R.T))
+        n = len(Y) - 1
+        DY, DW = self.curvatures @ Y[:n], self.curvatures @ W[:n]
+        YDW = Y[:, :n] @ DW
+        N = 0.5 * (YDW + YDW.transpose(0, 2, 1))
+        cross = np.einsum("mi,kij,mj->km", L, N, R, optimize=True) if len(N) > 1 else (
+            np.einsum("mi,mi->m", L @ N[0], R)[None]
+        )
+        both = self.members.T @ cross
+        G += both + both.T
+        own = np.einsum("kij,lji->kl", DY[:, :, :n], DW[:, :, :n])
+        G += self.members.T @ own @ self.members
+        return np.asarray(G)

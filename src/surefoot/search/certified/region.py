@@ -1,0 +1,241 @@
+"""A region of the search: a level of the norm and slabs of some directions, and what refutes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg.lapack import dpotrf
+
+from surefoot.search.certified.lagrangian import Indices, Lagrangian
+from surefoot.search.certified.space import Space
+
+Array = NDArray[np.float64]
+Scenario = tuple[int, Array]  # rival, perturbation
+Row = tuple[Array, Array]  # two affine functions of u whose product is not negative
+
+
+@dataclass(eq=False)
+class Region:
+    """A node of the search tree.
+
+    Parameters
+    ----------
+    splits : dict
+        Direction -> (low, high), from branching.
+    scenarios : list of int
+        Those that matter here.
+    bound : float
+        Proven: no robust counterfactual of the region is closer.
+    leaf : Leaf
+        What proves the bound.
+    depth : int
+        How many cuts lead here.
+    cut, children
+        Once it is split: direction and place, the part below and the part above.
+    """
+
+    splits: dict[int, tuple[float, float]] = field(default_factory=dict)
+    scenarios: list[int] = field(default_factory=list)
+    bound: float = 0.0
+    leaf: Leaf | None = None
+    depth: int = 0
+    cut: tuple[int, float] | None = None
+    children: list[Region] = field(default_factory=list)
+
+    def proven(self) -> float:
+        """The least bound of its leaves."""
+        return min(child.proven() for child in self.children) if self.children else self.bound
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """Multipliers that refute a region up to ``bound``: the norm's rows at it, the slabs at ``level``."""
+
+    level: float
+    bound: float
+    depth: int
+    corners: dict[int, float]
+    norm: Array
+    cross: Array
+    slabs: dict[int, float]
+    margins: dict[int, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A region at one level: ranges of the directions, and u = origin + basis z within it.
+
+    Features that may not move and monotone coordinates that sit in a corner are what is eliminated.
+    """
+
+    space: Space
+    splits: dict[int, tuple[float, float]]
+    level: float
+    low: Array
+    high: Array
+    corners: dict[int, float]
+    origin: Array
+    basis: Array | None
+
+    @cached_property
+    def free(self) -> list[int]:
+        """Coordinates that do not sit in a corner."""
+        return [i for i in range(self.space.n) if i not in self.corners]
+
+    def reduced(self, slopes: Array) -> Array:
+        """Slopes in u as slopes in z."""
+        return slopes if self.basis is None else slopes @ self.basis
+
+    def lifted(self, z: Array) -> Array:
+        """The u of a z."""
+        return z if self.basis is None else np.asarray(self.origin + self.basis @ z)
+
+
+def piece(space: Space, region: Region, level: float, *, use_corners: bool) -> Piece:
+    """The region at a level; with ``use_corners`` monotone coordinates sit at their better end."""
+    low, high = np.maximum(space.low, -level * space.reach), np.minimum(space.high, level * space.reach)
+    for k, (a, b) in region.splits.items():
+        low[k], high[k] = max(low[k], a), min(high[k], b)
+    corners = monotone_corners(space, region, level, low, high) if use_corners else {}
+    for i, end in corners.items():
+        low[i] = high[i] = end
+    origin, basis = _affine_hull(space, corners, low)
+    return Piece(space, region.splits, level, low, high, corners, origin, basis)
+
+
+def _affine_hull(space: Space, corners: dict[int, float], values: Array) -> tuple[Array, Array | None]:
+    """Origin and orthonormal basis of what is left when the fixed directions have their values."""
+    origin = np.zeros(space.n)
+    if not space.fixed.any():
+        if not corners:
+            return origin, None
+        origin[list(corners)] = list(corners.values())
+        return origin, np.delete(np.eye(space.n), list(corners), axis=1)
+    fixed = space.fixed.copy()
+    fixed[list(corners)] = True
+    rows = space.directions[fixed]
+    if values[fixed].any():
+        origin = np.asarray(linalg.lstsq(rows, values[fixed])[0])
+    return origin, linalg.null_space(rows)
+
+
+def monotone_corners(
+    space: Space, region: Region, level: float, low: Array, high: Array
+) -> dict[int, float]:
+    """Coordinates along which every margin rises all over the region, with the end where it is highest.
+
+    Moving such a coordinate to that end keeps a point in the box and its margins no lower, so if the
+    region holds a robust counterfactual it holds one there (p = infinity only: other balls are no boxes).
+    A coordinate that a domain row or a split direction depends on must stay free.
+    """
+    if space.norm != np.inf or not np.isfinite(level):
+        return {}
+    n = space.n
+    bounded = (space.low > -level * space.reach) | (space.high < level * space.reach)
+    bounded[[k for k in region.splits if k >= n]] = True
+    open_ = ~space.directions[bounded].any(axis=0)
+    a, b = low[:n].copy(), high[:n].copy()
+    corners: dict[int, float] = {}
+    while open_.any():
+        middle, half = 0.5 * (a + b), 0.5 * (b - a) + space.budget
+        up, down = open_.copy(), open_.copy()
+        for H, size in zip(space.margins, space.sizes, strict=True):
+            slope, spread = H.gradient(middle), 2 * size @ half
+            up &= slope >= spread
+            down &= slope <= -spread
+        if not (up | down).any():
+            break
+        a[up], b[down] = b[up], a[down]
+        corners |= {int(i): float(a[i]) for i in np.flatnonzero(up | down)}
+        open_ &= ~(up | down)
+    return corners
+
+
+def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
+    """Weighted sum of everything that is known to be non-negative in the region.
+
+    Rows in this order: norm (and for p = 1 its cross terms), slabs, margins.
+    """
+    space = part.space
+    norm, n_norm = _norm_rows(part)
+    slabs = [(_side(part, k, 1.0), _side(part, k, -1.0)) for k in told_directions(part)]
+    margins = [_margin_row(part, r, v) for r, v in scenarios]
+    left, right = (np.array(side) for side in zip(*norm, *slabs, *margins, strict=True))
+    kind = np.full(len(left), -1)
+    kind[len(left) - len(margins) :] = [r for r, _ in scenarios]
+    curvatures = space.curvatures
+    round_ = bool(n_norm) and space.norm != np.inf
+    if round_:
+        kind[0] = len(curvatures)
+        curvatures = np.concatenate([curvatures, -np.eye(space.n)[None]])
+    if part.basis is not None:
+        curvatures = part.basis.T @ curvatures @ part.basis
+        left, right = _substituted(left, part), _substituted(right, part)
+        right[0, -1] -= float(part.origin @ part.origin) if round_ else 0.0
+    return Lagrangian(left, right, curvatures, kind, len(margins), n_norm, len(norm) - 1 if round_ else 0)
+
+
+def _substituted(rows: Array, part: Piece) -> Array:
+    """Affine functions of u as affine functions of z."""
+    return np.column_stack([part.reduced(rows[:, :-1]), rows[:, :-1] @ part.origin + rows[:, -1]])
+
+
+def _norm_rows(part: Piece) -> tuple[list[Row], int]:
+    """p = infinity: (L - u_i)(L + u_i); else L^2 - u'u, and for p = 1 the cross terms u_i (-2 u_j)."""
+    n, level = part.space.n, part.level
+    if not np.isfinite(level):
+        return [], 0
+    eye = np.eye(n, n + 1)
+    one = np.append(np.zeros(n), 1.0)
+    if part.space.norm == np.inf:
+        return [(level * one - eye[i], level * one + eye[i]) for i in part.free], len(part.free)
+    cross = part.space.cross if part.space.norm == 1 else []
+    return [(one, level**2 * one), *((eye[i], -2 * eye[j]) for i, j in cross)], 1
+
+
+def told_directions(part: Piece) -> Indices:
+    """Directions whose range is more than what the level says."""
+    space = part.space
+    reach = part.level * space.reach
+    told = (space.low > -reach) | (space.high < reach)
+    told[list(part.splits)] = True
+    told &= ~space.fixed
+    told[list(part.corners)] = False
+    return np.flatnonzero(told)
+
+
+def _side(part: Piece, k: int, sign: float) -> Array:
+    """d_k'u - low_k or high_k - d_k'u; an open side is the constant 1."""
+    end = part.low[k] if sign > 0 else part.high[k]
+    if not np.isfinite(end):
+        return np.append(np.zeros(part.space.n), 1.0)
+    return np.append(sign * part.space.directions[k], -sign * end)
+
+
+def _margin_row(part: Piece, r: int, v: Array) -> Row:
+    """The affine part of H_r(u + v), expanded around the piece's origin, times the constant 1."""
+    H, at = part.space.margins[r], v + part.origin
+    slope = H.gradient(at)
+    constant = float(H(at)) - float(slope @ part.origin)
+    return np.append(np.zeros(part.space.n), 1.0), np.append(slope, constant)
+
+
+def first_multipliers(part: Piece, form: Lagrangian) -> Array | None:
+    """Multipliers with which the Lagrangian is concave; None if none were found."""
+    steepest = float(np.abs(form.right[form.margins, :-1]).max(initial=0.0)) / part.level
+    size = max(2 * part.space.most_convex, 0.1 * steepest, 1e-12)
+    x = np.full(form.size, 0.05 * size)
+    x[: form.n_norm] = size
+    x[1 : 1 + form.n_cross] = 0.0
+    x[form.margins] = 1.0 / form.n_margins
+    movable = slice(0, form.n_norm) if form.n_norm else slice(0, form.margins.start)
+    for _ in range(40):
+        if dpotrf(-form.matrix(x)[:-1, :-1], lower=1)[1] == 0:
+            return x
+        x[movable] *= 4.0
+    return None
