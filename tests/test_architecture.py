@@ -19,8 +19,10 @@ LAYERS = [
     {"classifier"},
     {"problem"},
     {"search"},
-    {"certify"},
+    {"certify", "proofs"},
+    {"methods"},
     {"explanation"},
+    {"verify"},
     {"explainer"},
     {"report"},
     {"cli"},
@@ -93,7 +95,7 @@ def test_a_wrong_import_would_be_found():
 
 
 def test_importing_surefoot_loads_no_plots_no_graphs_and_no_solver():
-    heavy = ("matplotlib", "networkx", "highspy", "pyscipopt", "gurobipy")
+    heavy = ("matplotlib", "networkx", "highspy", "pyscipopt", "gurobipy", "clarabel")
     code = f"import sys, surefoot; print([m for m in {heavy} if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

@@ -11,6 +11,7 @@ from surefoot.network import LinearGaussianNetwork
 from surefoot.problem import RobustProblem
 from surefoot.quadratic import Quadratic
 from surefoot.status import Status
+from surefoot.verify import Verification, verify
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,8 @@ __all__ = [
     "Quadratic",
     "RobustProblem",
     "Status",
+    "Verification",
     "Whitening",
     "datasets",
+    "verify",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Self
@@ -190,6 +191,15 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         """Class means ``[class, feature]``."""
         check_is_fitted(self)
         return np.array([network.means for network in self.networks_])
+
+    @property
+    def fingerprint_(self) -> str:
+        """A short digest of everything that decides: the same for a saved and loaded classifier."""
+        digest = sha256(repr(self.classes_.tolist()).encode() + self.class_prior_.tobytes())
+        for network in self.networks_:
+            for part in (network.weights, network.means, network.variances):
+                digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()[:16]
 
     def predict_joint_log_proba(self, X: ArrayLike) -> Array:
         """Log h_c(x) = log P(c) + log density of x in class c, for every row and class."""

@@ -10,34 +10,23 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot.certify import Worst, certified_radius, coverage, worst_perturbation
+from surefoot.certify import coverage
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import NoCounterfactualError, ProblemError
 from surefoot.explanation import Explanation, IterationRecord
-from surefoot.geometry import WhiteningKind, dual_exponent, lp_norm
+from surefoot.geometry import Whitening, WhiteningKind
+from surefoot.methods import GAPS, Found, Settings, at_factual, search
 from surefoot.problem import Domain, RobustProblem, domain_around
-from surefoot.search.backends import choose_backend
-from surefoot.search.cutting_set import Iteration, cutting_set
-from surefoot.search.formulations import MilpFormulation, QcqpFormulation
-from surefoot.search.formulations.formulation import Formulation
+from surefoot.quadratic import Quadratic
+from surefoot.search.cutting_set import Iteration
 from surefoot.search.program import Options
-from surefoot.search.rays import ray_point
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
-
-KINDS = {"qcqp": "qcqp", "milp": "milp"}
-NO_POINT = {
-    Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT,
-    Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT,
-    Status.ITERATION_LIMIT: Status.FAILED,
-}
-CUT_SHORT = {
-    Status.TIME_LIMIT_NO_POINT: Status.TIME_LIMIT,
-    Status.INTERRUPTED_NO_POINT: Status.INTERRUPTED,
-}
+Method = Literal["certified", "qcqp", "milp"]
 
 
 class CounterfactualExplainer:
@@ -52,10 +41,11 @@ class CounterfactualExplainer:
     norm : {inf, 2, 1}, default=inf
     threshold : float, default=0.5
         P(target) that must be reached; with more than two classes, against each rival by itself.
-    method : {"qcqp", "milp"}, default="qcqp"
-        The paper's nonconvex QCQP or its piecewise McCormick MILP.
+    method : {"certified", "qcqp", "milp"}, default="certified"
+        The certified search (a global optimum with a proof, no solver to install), the paper's nonconvex
+        QCQP or its piecewise McCormick MILP.
     backend : {"scip", "gurobi", "highs"}, optional
-        Default: the best open-source solver that is installed.
+        For the paper's methods. Default: the best open-source solver that is installed.
     whitening : {"cholesky", "dag", "zca"}, default="cholesky"
     bounds : "data", None or dict, default="data"
         ``"data"``: the range seen by ``fit``, widened to hold the factual. ``None``: the whole space, the
@@ -64,10 +54,11 @@ class CounterfactualExplainer:
         What may not change, only rise, only fall.
     time_limit : float, default=3600
         Seconds for one explanation.
-    gap : float, default=0.01
-        Relative gap of every solve.
+    gap : float, optional
+        Relative gap between distance and proven bound: 0.001 for ``"certified"``; for the paper's methods
+        0.01, as there, in every solve.
     tol : float, default=0.001
-        The paper's epsilon: largest violation accepted at the end. Lowered by itself where it would
+        The paper's epsilon, for its methods: largest violation accepted at the end. Lowered by itself where it would
         cost more than a hundredth of the ball.
     n_segments, contraction : int, float
         The paper's m and nu, for ``"milp"``.
@@ -85,7 +76,7 @@ class CounterfactualExplainer:
         budget: float = 0.0,
         norm: float = np.inf,
         threshold: float = 0.5,
-        method: Literal["qcqp", "milp"] = "qcqp",
+        method: Method = "certified",
         backend: str | None = None,
         whitening: WhiteningKind = "cholesky",
         bounds: Any = "data",
@@ -93,7 +84,7 @@ class CounterfactualExplainer:
         increasing: Iterable[Any] = (),
         decreasing: Iterable[Any] = (),
         time_limit: float = 3600.0,
-        gap: float = 0.01,
+        gap: float | None = None,
         tol: float = 1e-3,
         n_segments: int = 20,
         contraction: float = 0.5,
@@ -101,8 +92,10 @@ class CounterfactualExplainer:
         threads: int = 0,
         verbose: bool = False,
     ) -> None:
-        if method not in KINDS:
-            raise ProblemError(f"method must be one of {', '.join(map(repr, KINDS))}, not {method!r}")
+        if method not in GAPS:
+            raise ProblemError(f"method must be one of {', '.join(map(repr, GAPS))}, not {method!r}")
+        if method == "certified" and backend is not None:
+            raise ProblemError(f"the certified method needs no backend; {backend!r} is for 'qcqp' or 'milp'")
         if not (isinstance(bounds, Mapping) or bounds is None or bounds == "data"):
             raise ProblemError(f"bounds must be 'data', None or a dict, not {bounds!r}")
         for name, value in (("tol", tol), ("max_iterations", max_iterations)):
@@ -119,7 +112,13 @@ class CounterfactualExplainer:
         )
         self.tol, self.n_segments, self.contraction = tol, n_segments, contraction
         self.max_iterations = max_iterations
-        self.options = Options(time_limit=time_limit, gap=gap, threads=threads, verbose=verbose)
+        self.options = Options(
+            time_limit=time_limit,
+            gap=GAPS[method] if gap is None else gap,
+            threads=threads,
+            verbose=verbose,
+        )
+        self._geometries: dict[tuple[Any, int, Any], tuple[tuple[Quadratic, ...], Whitening]] = {}
 
     def explain(self, row: Any, target: Any, on_failure: Literal["raise", "return"] = "raise") -> Explanation:
         """Explain one row.
@@ -138,157 +137,91 @@ class CounterfactualExplainer:
         factual = self._factual(row)
         problem = self.problem(factual, target)
         if problem.margin(problem.factual) >= 0 and problem.domain.contains(problem.factual):
-            return self._explanation(problem, target, Status.ALREADY_TARGET, problem.factual, [], start, "")
-        backend = choose_backend(KINDS[self.method], self.backend)
-        rounds = self._search(problem, backend)
-        status, final = self._result(problem, rounds)
-        point = None if final is None else final.candidate
-        explanation = self._explanation(problem, target, status, point, rounds, start, backend)
-        if point is None and on_failure == "raise":
+            found = at_factual(problem)
+        else:
+            found = search(self.method, problem, self._settings())
+        explanation = self._explanation(problem, target, found, start)
+        if found.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
 
     def problem(self, factual: Array, target: Any) -> RobustProblem:
         """The optimisation problem behind a question."""
-        clf = self.classifier
-        rivals = [label for label in clf.classes_.tolist() if label != target]
-        if len(rivals) == len(clf.classes_):
-            raise ProblemError(f"unknown target {target!r}; the classes are {clf.classes_.tolist()}")
+        margins, whitening = self._geometry(self._factual_class(factual), target)
         return RobustProblem(
             factual=factual,
-            margins=tuple(clf.decision_quadratic(target, rival) for rival in rivals),
-            whitening=clf.networks_[self._factual_class(factual)].whitening(self.whitening),
+            margins=margins,
+            whitening=whitening,
             norm=self.norm,
             budget=self.budget,
             threshold=self.threshold,
             domain=self._domain(factual),
         )
 
-    def _search(self, problem: RobustProblem, backend: str) -> list[Iteration]:
-        """All rounds; an interrupt keeps those that are done."""
-        rounds: list[Iteration] = []
-        tol = self._tolerance(problem)
-        loop = cutting_set(
-            problem,
-            self._formulation(problem, backend, tol),
-            tol=tol,
-            time_limit=self.options.time_limit,
-            max_iterations=self.max_iterations,
-        )
-        try:
-            rounds.extend(loop)
-        except KeyboardInterrupt:
-            ended = rounds[-1] if rounds else None
-            bound = ended.lower_bound if ended else 0.0
-            rounds.append(
-                Iteration(len(rounds) + 1, Status.INTERRUPTED, None, np.inf, bound, None, np.inf, 0.0, 0.0)
-            )
-        return rounds
+    def _geometry(self, factual_class: int, target: Any) -> tuple[tuple[Quadratic, ...], Whitening]:
+        """Margins and whitening, which rows of one class share (until the classifier is fitted again)."""
+        clf = self.classifier
+        rivals = [label for label in clf.classes_.tolist() if label != target]
+        if len(rivals) == len(clf.classes_):
+            raise ProblemError(f"unknown target {target!r}; the classes are {clf.classes_.tolist()}")
+        key = (id(clf.networks_), factual_class, target)
+        if key not in self._geometries:
+            margins = tuple(clf.decision_quadratic(target, rival) for rival in rivals)
+            self._geometries[key] = margins, clf.networks_[factual_class].whitening(self.whitening)
+        return self._geometries[key]
 
-    def _tolerance(self, problem: RobustProblem) -> float:
-        """The paper's epsilon, lowered where it would cost more than a hundredth of the ball.
-
-        Across a small ball H changes little: with a budget of 0.01 a violation of 0.001 may be two per
-        cent of that. Exact masters leave violations far below it anyway; relaxed ones use up what they get.
-        """
-        near = ray_point(problem, [np.zeros(problem.n_features)])
-        point = problem.factual if near is None else near
-        slopes = [H.gradient(point) @ problem.whitening.inverse for H in problem.margins]
-        steepest = min(float(lp_norm(slope, dual_exponent(problem.norm))) for slope in slopes)
-        change = problem.budget * steepest
-        return min(self.tol, 0.01 * change) if change > 0 else self.tol
-
-    def _formulation(self, problem: RobustProblem, backend: str, tol: float) -> Formulation:
-        if self.method == "qcqp":
-            return QcqpFormulation(problem, backend, self.options, tol)
+    def _settings(self) -> Settings:
         low, high = self.classifier.feature_percentiles_
-        return MilpFormulation(
-            problem, backend, self.options, low, high, self.n_segments, self.contraction, tol
+        return Settings(
+            self.options,
+            self.backend,
+            self.tol,
+            self.n_segments,
+            self.contraction,
+            self.max_iterations,
+            (low, high),
         )
 
-    def _result(self, problem: RobustProblem, rounds: list[Iteration]) -> tuple[Status, Iteration | None]:
-        """The status and the round whose candidate is returned.
-
-        A finished search returns its last candidate. One that was cut short returns the least violated
-        candidate that does reach the target, if there is one: a point of a relaxation need not.
-        """
-        last = rounds[-1]
-        status = last.status or Status.FAILED
-        if status is Status.OPTIMAL:
-            return status, last
-        status = CUT_SHORT.get(status, status)
-        if status not in NO_POINT:
-            return status, None
-        reached = [
-            (worst_perturbation(problem, r.candidate).violation, r)
-            for r in rounds
-            if r.candidate is not None and problem.margin(r.candidate) >= -self.tol
-        ]
-        if not reached:
-            return NO_POINT[status], None
-        return status, min(reached, key=lambda pair: pair[0])[1]
-
-    def _explanation(
-        self,
-        problem: RobustProblem,
-        target: Any,
-        status: Status,
-        point: Array | None,
-        rounds: list[Iteration],
-        start: float,
-        backend: str,
-    ) -> Explanation:
+    def _explanation(self, problem: RobustProblem, target: Any, found: Found, start: float) -> Explanation:
         names = list(self.classifier.feature_labels_)
-        # Whoever stopped the search does not want to wait for the last digit of a radius.
-        patience = 10.0 if status in (Status.OPTIMAL, Status.ALREADY_TARGET) else 1.0
-        worst, radius = self._certified(problem, point, patience)
+        point, worst = found.point, found.worst
         worst_point = None if point is None or worst is None else point + worst.perturbation
         distance = np.inf if point is None else problem.distance(point)
-        bound = rounds[-1].lower_bound if rounds else 0.0
-        bound = min(bound, distance)
+        bound = min(found.lower_bound, distance)
         violation = np.inf if worst is None else worst.violation
         factual_class = self.classifier.classes_.tolist()[self._factual_class(problem.factual)]
-        solver = rounds[-1].message if rounds and point is None else ""
+        before, after, at_worst = self._probabilities([problem.factual, point, worst_point], target)
         return Explanation(
-            status=status,
-            message=status.sentence + (f" ({solver})" if solver else ""),
+            status=found.status,
+            message=found.status.sentence + (f" ({found.message})" if found.message else ""),
             factual=pd.Series(problem.factual, names),
             counterfactual=None if point is None else pd.Series(point, names),
             factual_class=factual_class,
             target=target,
-            factual_probability=self._probability(problem.factual, target),
-            probability=np.nan if point is None else self._probability(point, target),
-            worst_probability=np.nan if worst_point is None else self._probability(worst_point, target),
+            factual_probability=before,
+            probability=after,
+            worst_probability=at_worst,
             distance=distance,
             lower_bound=bound,
-            gap=(distance - bound) / distance
-            if 0 < distance < np.inf
-            else (0.0 if distance == 0 else np.inf),
+            gap=_gap(distance, bound),
             budget=float(problem.budget),
             norm=problem.norm,
             whitening=problem.whitening.kind,
             threshold=float(problem.threshold),
-            certified_radius=radius,
-            coverage=0.0 if point is None else coverage(radius, problem.budget),
+            certified_radius=found.radius,
+            coverage=0.0 if point is None else coverage(found.radius, problem.budget),
             violation=violation,
             early_stop=bool(0 < violation <= self.tol),
             unit=pd.Series(problem.unit, names),
-            iterations=tuple(_record(r) for r in rounds),
+            low=pd.Series(problem.domain.low, names),
+            high=pd.Series(problem.domain.high, names),
+            iterations=tuple(_record(r) for r in found.rounds),
             seconds=time.perf_counter() - start,
             method=self.method,
-            backend=backend,
+            backend=found.backend,
+            model=self.classifier.fingerprint_,
+            certificate=found.certificate,
         )
-
-    def _certified(
-        self, problem: RobustProblem, point: Array | None, time_limit: float
-    ) -> tuple[Worst | None, float]:
-        """Worst perturbation and certified radius; an interrupt leaves the point with nothing proven."""
-        if point is None:
-            return None, 0.0
-        try:
-            return worst_perturbation(problem, point), certified_radius(problem, point, time_limit=time_limit)
-        except KeyboardInterrupt:
-            return None, 0.0
 
     def _factual(self, row: Any) -> Array:
         """The row as an array in the classifier's order; complaints name the feature."""
@@ -313,15 +246,22 @@ class CounterfactualExplainer:
         return numbers
 
     def _factual_class(self, factual: Array) -> int:
-        return int(np.argmax(self.classifier.predict_joint_log_proba(self._table(factual))[0]))
+        return int(np.argmax(self._joint(factual[None])[0]))
 
-    def _probability(self, x: Array, target: Any) -> float:
+    def _probabilities(self, points: list[Array | None], target: Any) -> list[float]:
+        """P(target) at each point, not a number where there is none."""
+        given = [p for p in points if p is not None]
+        joint = self._joint(np.array(given))
         column = self.classifier.classes_.tolist().index(target)
-        return float(self.classifier.predict_proba(self._table(x))[0, column])
+        shares = np.exp(joint[:, column] - logsumexp(joint, axis=1)).tolist()
+        return [np.nan if p is None else shares.pop(0) for p in points]
 
-    def _table(self, x: Array) -> Any:
-        names = getattr(self.classifier, "feature_names_in_", None)
-        return x[None] if names is None else pd.DataFrame(x[None], columns=names)
+    def _joint(self, points: Array) -> Array:
+        """Joint log densities of checked rows; scikit-learn's validation costs more than the search."""
+        clf = self.classifier
+        return np.column_stack([network.log_density(points) for network in clf.networks_]) + np.log(
+            clf.class_prior_
+        )
 
     def _domain(self, factual: Array) -> Domain:
         bounds: Any = self.bounds
@@ -342,6 +282,12 @@ class CounterfactualExplainer:
             increasing=self.increasing,
             decreasing=self.decreasing,
         )
+
+
+def _gap(distance: float, bound: float) -> float:
+    if distance == 0:
+        return 0.0
+    return (distance - bound) / distance if distance < np.inf else np.inf
 
 
 def _record(r: Iteration) -> IterationRecord:

@@ -60,6 +60,8 @@ class Explanation:
     iterations : tuple of IterationRecord
     seconds : float
     method, backend : str
+    model : str
+        Fingerprint of the classifier.
     certificate : dict or None
         What proves lower bound and radius, for `surefoot.verify`; only the certified search gives one.
     """
@@ -91,6 +93,7 @@ class Explanation:
     seconds: float
     method: str
     backend: str
+    model: str = ""
     certificate: dict[str, Any] | None = None
 
     def changes(self) -> pd.DataFrame:

@@ -104,7 +104,7 @@ def _radius(space: Space, u: Array, found: list[Harm]) -> float:
     """The budget, or more where the point has room to spare and exact adversaries say so."""
     low = space.budget
     slack = min(h.value for h in found)
-    if not all(h.exact for h in found) or slack < 1e-4 * space.slope * max(low, 1e-3 * space.size(u)):
+    if not all(h.exact for h in found) or slack < 0.05 * space.slope * max(low, 1e-3 * space.size(u)):
         return low
 
     def holds(radius: float) -> bool:

@@ -57,10 +57,11 @@ def minimise(form: Lagrangian, x: Array, share: float, floor: float) -> Multipli
     It stops when the optimum is known to be positive up to ``share`` of itself, or to ``floor``.
     """
     state = _State.start(form, x)
+    wrong = 3.0 if share > 1 else 0.1  # who asks for a vague answer gets one
     for steps in range(1, MAX_STEPS + 1):
         value = state.peak()
         gap = state.s - state.eta
-        settled = state.error() < max(floor, 3 * gap) and (gap < floor or 0 < gap < share * state.eta)
+        settled = state.error() < max(floor, wrong * gap) and (gap < floor or 0 < gap < share * state.eta)
         if _negative(state, value) or settled:
             break
         if not state.advance():
@@ -168,7 +169,8 @@ class _State:
         target[m] = -1.0
         step = solve(target)
         affine = self._directions(step, 0.0, xi, None)
-        pace = min(self._dual_length(affine, xi), self._primal_length(affine))
+        pace = _pace(self.Z, affine.dZ, _ratio(xi, affine.dxi))
+        pace = min(pace, _pace(self.Y, affine.dY, _ratio(self.w, affine.dw)))
         sigma = (1 - pace) ** 3 if pace > 0.2 else 0.8
         sigma = max(sigma, 1e-4)
         cone = np.append(self.slacks_transposed(sigma * mu / xi - affine.dw * affine.dxi / xi), 0.0)
@@ -247,6 +249,16 @@ def _ratio(value: Array, change: Array) -> float:
     """How far one may go until an entry vanishes."""
     fraction = float(np.max(-change / value))
     return 1.0 / fraction if fraction > 0 else np.inf
+
+
+def _pace(matrix: Array, change: Array, limit: float) -> float:
+    """A rough guess of how far one may go, for the predictor: cheaper than `_reach`."""
+    length = min(1.0, limit)
+    for _ in range(8):
+        if dpotrf(matrix + length * change, lower=1)[1] == 0:
+            return length
+        length *= 0.7
+    return length
 
 
 def _reach(factor: Array, change: Array) -> float:

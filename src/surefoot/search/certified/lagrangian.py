@@ -63,13 +63,15 @@ class Lagrangian:
         """sum_j x_j A_j."""
         half = (self.left.T * (0.5 * x)) @ self.right
         total = half + half.T
-        total[:-1, :-1] += np.tensordot(self.members @ x, self.curvatures, 1)
+        for weight, curvature in zip(self.members @ x, self.curvatures, strict=True):
+            total[:-1, :-1] += weight * curvature
         return np.asarray(total)
 
     def products(self, N: Array) -> Array:
         """tr(A_j N) for every row, N symmetric."""
         values = np.einsum("ij,ij->i", self.left @ N, self.right)
-        values += np.einsum("kij,ij->k", self.curvatures, N[:-1, :-1]) @ self.members
+        for curvature, members in zip(self.curvatures, self.members, strict=True):
+            values += np.vdot(curvature, N[:-1, :-1]) * members
         return np.asarray(values)
 
     def gram(self, Y: Array, W: Array) -> Array:
@@ -79,14 +81,12 @@ class Lagrangian:
         mixed = (LY @ R.T) * (RW @ L.T)
         G = 0.25 * (mixed + mixed.T + (RY @ R.T) * (LW @ L.T) + (LY @ L.T) * (RW @ R.T))
         n = len(Y) - 1
-        DY, DW = self.curvatures @ Y[:n], self.curvatures @ W[:n]
-        YDW = Y[:, :n] @ DW
-        N = 0.5 * (YDW + YDW.transpose(0, 2, 1))
-        cross = np.einsum("mi,kij,mj->km", L, N, R, optimize=True) if len(N) > 1 else (
-            np.einsum("mi,mi->m", L @ N[0], R)[None]
-        )
-        both = self.members.T @ cross
-        G += both + both.T
-        own = np.einsum("kij,lji->kl", DY[:, :, :n], DW[:, :, :n])
-        G += self.members.T @ own @ self.members
+        DY = [D @ Y[:n] for D in self.curvatures]
+        DW = [D @ W[:n] for D in self.curvatures]
+        for k, members in enumerate(self.members):
+            N = Y[:, :n] @ DW[k]
+            both = np.outer(members, 0.5 * np.einsum("mi,mi->m", L @ (N + N.T), R))
+            G += both + both.T
+            for other, others in zip(DY, self.members, strict=True):
+                G += np.vdot(other[:, :n].T, DW[k][:, :n]) * np.outer(others, members)
         return np.asarray(G)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,71 +60,119 @@ class ConvexConcave:
         return self.space.n + self.n_norm + len(self.space.margins) + 1
 
     @cached_property
-    def _constant_rows(self) -> tuple[list[Array], list[Array], list[Array], list[Array]]:
-        """Rows b - A y in the non-negative cone, and in second-order cones."""
-        n, N, s = self.space.n, self.n_variables, self.space
-        A, b = [], []
-        eye = np.eye(n)
-        if s.norm != 2:
-            spread = np.ones((n, 1)) if s.norm == np.inf else eye
-            rest = np.zeros((n, N - n - self.n_norm))
-            A += [np.hstack([eye, -spread, rest]), np.hstack([-eye, -spread, rest])]
-            b += [np.zeros(2 * n)]
+    def _constant(self) -> tuple[sparse.csc_matrix, Array, list[Any], Array]:
+        """The rows that do not depend on the scenarios: A y + s = b with s in cones; and which columns."""
+        import clarabel  # lazily: importing surefoot loads no solver
+
+        s, n, N = self.space, self.space.n, self.n_variables
+        zero, zero_ends = _padded(s.directions[s.fixed], N), s.low[s.fixed]
+        plain, ends = self._plain_rows()
+        cones, sides = self._cone_rows()
+        kinds = [clarabel.ZeroConeT(len(zero))] if len(zero) else []
+        kinds.append(clarabel.NonnegativeConeT(len(plain)))
+        kinds += [clarabel.SecondOrderConeT(len(C)) for C in cones]
+        A = sparse.csc_matrix(np.vstack([zero, plain, *cones]))
+        return A, np.concatenate([zero_ends, ends, *sides]), kinds, np.repeat(np.arange(N), np.diff(A.indptr))
+
+    def _plain_rows(self) -> tuple[Array, Array]:
+        """Norm, slack >= 0 and domain: A y <= b."""
+        s, n, N = self.space, self.space.n, self.n_variables
         slack = np.zeros((1, N))
-        slack[0, -1] = -1
-        A.append(slack)
-        b.append(np.zeros(1))
+        slack[0, -1] = -1.0
+        A, b = [slack], [np.zeros(1)]
+        if s.norm != 2:
+            spread = np.ones((n, 1)) if s.norm == np.inf else np.eye(n)
+            A += [_padded(np.hstack([sign * np.eye(n), -spread]), N) for sign in (1.0, -1.0)]
+            b.append(np.zeros(2 * n))
         for sign, ends in ((1.0, s.high), (-1.0, s.low)):
             bounded = np.isfinite(ends) & ~s.fixed
-            A.append(np.hstack([sign * s.directions[bounded], np.zeros((bounded.sum(), N - n))]))
+            A.append(_padded(sign * s.directions[bounded], N))
             b.append(sign * ends[bounded])
+        return np.vstack(A), np.concatenate(b)
+
+    def _cone_rows(self) -> tuple[list[Array], list[Array]]:
+        """||u|| <= t for p = 2, and |root u|^2 <= w for each margin, as |(w - 1, 2 root u)| <= w + 1."""
+        n, N = self.space.n, self.n_variables
         cones, sides = [], []
-        if s.norm == 2:
+        if self.space.norm == 2:
             C = np.zeros((n + 1, N))
             C[0, n] = -1
-            C[1:, :n] = -eye
+            C[1:, :n] = -np.eye(n)
             cones.append(C)
             sides.append(np.zeros(n + 1))
         for r, part in enumerate(self.splits):
-            column = n + self.n_norm + r
             k = len(part.root)
             C = np.zeros((k + 2, N))
-            C[:2, column] = -1  # |root u|^2 <= w as a cone: |(w - 1, 2 root u)| <= w + 1
+            C[:2, n + self.n_norm + r] = -1
             C[2:, :n] = -2 * part.root
             cones.append(C)
             sides.append(np.concatenate([[1.0, -1.0], np.zeros(k)]))
-        return A, b, cones, sides
+        return cones, sides
 
     def step(
         self, start: Array, scenarios: Sequence[tuple[int, Array]], hair: float, price: float
     ) -> tuple[Array, float] | None:
         """Solve the convex program linearised at ``start``: point and slack; None where it failed."""
-        import clarabel  # lazily: importing surefoot loads no solver
+        import clarabel
 
-        A, b, cones, sides = self._constant_rows
-        s, n, N = self.space, self.space.n, self.n_variables
-        rows, ends = np.zeros((len(scenarios), N)), np.zeros(len(scenarios))
-        for k, (r, v) in enumerate(scenarios):
-            H, part = s.margins[r], self.splits[r]
-            rows[k, :n] = -(2 * part.convex @ start + H.gradient(v))
-            rows[k, n + self.n_norm + r] = 1.0
-            rows[k, -1] = -1.0
-            ends[k] = float(H(v)) - start @ part.convex @ start - hair
-        fixed = s.directions[s.fixed]
-        zero = np.hstack([fixed, np.zeros((len(fixed), N - n))])
-        stacked = sparse.csc_matrix(np.vstack([zero, *A, rows, *cones]))
-        right = np.concatenate([s.low[s.fixed], *b, ends, *sides])
-        kinds = [clarabel.ZeroConeT(len(zero))] if len(zero) else []
-        kinds.append(clarabel.NonnegativeConeT(sum(map(len, A)) + len(rows)))
-        kinds += [clarabel.SecondOrderConeT(len(C)) for C in cones]
+        n, N = self.space.n, self.n_variables
+        A, b, kinds, _ = self._constant
+        rows, ends = self._scenario_rows(start, scenarios, hair)
         cost = np.zeros(N)
         cost[n : n + self.n_norm] = 1.0
         cost[-1] = price
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.max_threads = 1
-        solved = clarabel.DefaultSolver(sparse.csc_matrix((N, N)), cost, stacked, right, kinds, settings).solve()
+        solver = clarabel.DefaultSolver(
+            sparse.csc_matrix((N, N)),
+            cost,
+            self._stacked(rows),
+            np.concatenate([b, ends]),
+            [*kinds, clarabel.NonnegativeConeT(len(rows))],
+            self._settings,
+        )
+        solved = solver.solve()
         y = np.array(solved.x)
         if str(solved.status) not in ("Solved", "AlmostSolved") or not np.isfinite(y).all():
             return None
         return y[:n], float(y[-1])
+
+    @cached_property
+    def _settings(self) -> Any:
+        import clarabel
+
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.max_threads = 1
+        return settings
+
+    def _scenario_rows(
+        self, start: Array, scenarios: Sequence[tuple[int, Array]], hair: float
+    ) -> tuple[Array, Array]:
+        """The margins with their convex part linearised: w - slope'u - slack <= constant."""
+        n = self.space.n
+        rivals = np.array([r for r, _ in scenarios])
+        V = np.array([v for _, v in scenarios])
+        rows, ends = np.zeros((len(V), self.n_variables)), np.zeros(len(V))
+        for r, (H, part) in enumerate(zip(self.space.margins, self.splits, strict=True)):
+            own = rivals == r
+            bend = part.convex @ start
+            rows[own, :n] = -(2 * bend + H.gradient(V[own]))
+            rows[own, n + self.n_norm + r] = 1.0
+            ends[own] = H(V[own]) - float(start @ bend) - hair
+        rows[:, -1] = -1.0
+        return rows, ends
+
+    def _stacked(self, rows: Array) -> sparse.csc_matrix:
+        """The constant rows with dense ones below, column by column: scipy's own stacking is the slow part."""
+        A, _, _, columns = self._constant
+        k, N = rows.shape
+        indptr = A.indptr + k * np.arange(N + 1, dtype=A.indptr.dtype)
+        data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], dtype=A.indices.dtype)
+        old = np.arange(len(A.data)) + k * columns
+        new = (indptr[1:] - k)[:, None] + np.arange(k)
+        data[old], indices[old] = A.data, A.indices
+        data[new], indices[new] = rows.T, A.shape[0] + np.arange(k)
+        return sparse.csc_matrix((data, indices, indptr), shape=(A.shape[0] + k, N))
+
+
+def _padded(rows: Array, width: int) -> Array:
+    return np.hstack([rows, np.zeros((len(rows), width - rows.shape[1]))])

@@ -164,12 +164,10 @@ class Search:
     def _explore(self, region: Region, u: Array) -> bool:
         """Use the relaxed solution: a point from it, a scenario against it. Whether a scenario was added."""
         known = set(region.scenarios)
-        if self.nodes <= EAGER or self.nodes % LOCAL_EVERY == 0:
+        margin, s = self._harm(u, effort=0)
+        if margin >= 0 or self.nodes <= EAGER or self.nodes % LOCAL_EVERY == 0:
             self._local(u, region.scenarios)
-        margin, s = self._harm(u, 0)
-        if margin >= 0:
-            self._local(u, region.scenarios)
-        elif s not in region.scenarios:
+        if margin < 0 and s not in region.scenarios:
             region.scenarios.append(s)
         return not known.issuperset(region.scenarios)
 
@@ -218,7 +216,7 @@ class Search:
             if slack > hair:
                 price *= 10
             length = self.space.size(u)
-            if not fresh and abs(length - size) <= 0.01 * min(self.gap, 1e-2) * length:
+            if not fresh and abs(length - size) <= 0.05 * self.gap * length:
                 break
             size = length
 
