@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 from collections.abc import Mapping
+from hashlib import sha256
 from numbers import Real
 from typing import Any, Self
 

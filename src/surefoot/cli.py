@@ -13,14 +13,17 @@ from surefoot import __version__
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.datasets import table
 from surefoot.exceptions import DataError, SurefootError
+from surefoot.explanation import Explanation
 from surefoot.report.demo import demo_text
 from surefoot.search.backends import available_backends
+from surefoot.verify import verify
 
-DONE, BAD_INPUT = 0, 2
+DONE, NOT_FOUND, BAD_INPUT = 0, 1, 2
 
 EXAMPLES = """examples:
   surefoot demo
   surefoot backends
+  surefoot verify model.json explanation.json
   surefoot fit patients.csv --label diagnosis --structure tan --output model.json
   surefoot fit loans.csv --label repaid --structure ban --max-parents 2 --drop id --output model.json
   surefoot fit loans.csv --label repaid --require age income --forbid income age --output model.json
@@ -28,20 +31,19 @@ EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status (0 done, 2 bad usage or input)."""
+    """Run one command; returns the exit status (0 done, 1 a claim fails, 2 bad usage or input)."""
     options = parser().parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):  # names may hold what the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: _say(f"surefoot: warning: {message}")
         try:
-            options.run(options)
+            return int(options.run(options) or DONE)
         except (SurefootError, OSError) as error:
             if options.debug:
                 traceback.print_exc()
             _say(f"surefoot: error: {error}")
             return BAD_INPUT
-    return DONE
 
 
 def parser() -> argparse.ArgumentParser:
@@ -64,6 +66,16 @@ def parser() -> argparse.ArgumentParser:
         "backends", parents=[shared], help="which solvers are here, what each can do"
     )
     backends.set_defaults(run=_backends)
+
+    verification = commands.add_parser(
+        "verify",
+        parents=[shared],
+        help="re-check an explanation from its numbers alone",
+        description="Re-check every claim of an explanation; exit status 1 if one fails.",
+    )
+    verification.set_defaults(run=_verify)
+    verification.add_argument("model", metavar="MODEL.json", help="what `surefoot fit` wrote")
+    verification.add_argument("explanation", metavar="EXPLANATION.json", help="what `to_json` wrote")
 
     fit = commands.add_parser(
         "fit",
@@ -97,6 +109,18 @@ def _backends(_: argparse.Namespace) -> None:
     for backend in available_backends():
         state = "ready" if backend.usable else ("no licence" if backend.installed else "missing")
         sys.stdout.write(f"{backend.name:<8} {state:<11} {'+'.join(backend.kinds):<10} {backend.message}\n")
+
+
+def _verify(options: argparse.Namespace) -> int:
+    clf = ConditionalGaussianNetworkClassifier.load(options.model)
+    with open(options.explanation, encoding="utf-8") as file:
+        text = file.read()
+    try:
+        result = verify(Explanation.from_json(text), clf)
+    except DataError as error:
+        raise DataError(f"{options.explanation}: {error}") from None
+    sys.stdout.write(f"{result}\n")
+    return DONE if result.ok else NOT_FOUND
 
 
 def _fit(options: argparse.Namespace) -> None:

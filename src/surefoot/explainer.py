@@ -23,7 +23,6 @@ from surefoot.problem import Domain, RobustProblem, domain_around
 from surefoot.quadratic import Quadratic
 from surefoot.search.cutting_set import Iteration
 from surefoot.search.program import Options
-from surefoot.status import Status
 
 Array = NDArray[np.float64]
 Method = Literal["certified", "qcqp", "milp"]
@@ -58,8 +57,8 @@ class CounterfactualExplainer:
         Relative gap between distance and proven bound: 0.001 for ``"certified"``; for the paper's methods
         0.01, as there, in every solve.
     tol : float, default=0.001
-        The paper's epsilon, for its methods: largest violation accepted at the end. Lowered by itself where it would
-        cost more than a hundredth of the ball.
+        The paper's epsilon, for its methods: largest violation accepted at the end. Lowered by itself
+        where it would cost more than a hundredth of the ball.
     n_segments, contraction : int, float
         The paper's m and nu, for ``"milp"``.
     max_iterations : int, default=200

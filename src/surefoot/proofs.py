@@ -96,7 +96,7 @@ class _Reader:
         corners = [(int(i), float(end)) for i, end in leaf["corners"]]
         if corners and (bound < level or not self._monotone(corners, level, path, low, high)):
             return False
-        total = _Sum(len(low) and self.directions.shape[1])
+        total = _Sum(self.directions.shape[1])
         if not (
             self._add_norm(total, leaf, bound, [i for i, _ in corners])
             and self._add_slabs(total, leaf["slabs"], low, high)
@@ -162,7 +162,7 @@ class _Reader:
     def _monotone(
         self, corners: list[tuple[int, float]], level: float, path: list[Cut], low: Array, high: Array
     ) -> bool:
-        """Whether moving each corner's coordinate to its end keeps a point in the piece and no margin falls."""
+        """Whether moving each coordinate to its end keeps a point in the piece and lowers no margin."""
         n = self.directions.shape[1]
         if self.setting.norm != np.inf or not np.isfinite(level):
             return False

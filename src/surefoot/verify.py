@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from surefoot.certify import coverage, worst_perturbation
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
@@ -110,7 +109,7 @@ def _problem(e: Explanation, classifier: ConditionalGaussianNetworkClassifier) -
     return RobustProblem(
         factual=e.factual.to_numpy(),
         margins=tuple(classifier.decision_quadratic(e.target, c) for c in labels if c != e.target),
-        whitening=classifier.networks_[labels.index(e.factual_class)].whitening(e.whitening),  # type: ignore[arg-type]
+        whitening=classifier.networks_[labels.index(e.factual_class)].whitening(e.whitening),
         norm=e.norm,
         budget=e.budget,
         threshold=e.threshold,
@@ -147,7 +146,9 @@ def _domain(e: Explanation, problem: RobustProblem) -> Claim:
     assert e.counterfactual is not None
     point = e.counterfactual.to_numpy()
     inside = problem.domain.contains(point)
-    out = [str(name) for name, x, a, b in zip(e.low.index, point, e.low, e.high, strict=True) if not a <= x <= b]
+    out = [
+        str(name) for name, x, a, b in zip(e.low.index, point, e.low, e.high, strict=True) if not a <= x <= b
+    ]
     return Claim("domain", inside, "every feature is inside" if inside else f"outside: {', '.join(out)}")
 
 
@@ -196,7 +197,9 @@ def _worst(e: Explanation, problem: RobustProblem, proofs: list[Any]) -> float:
 
 def _scale(problem: RobustProblem, point: Array) -> float:
     """Size of the numbers that are added up to a log-odds, for judging rounding."""
-    return max(1.0, *(abs(H.constant) + float(np.abs(H.vector * (point - H.center)).sum()) for H in problem.margins))
+    return max(
+        1.0, *(abs(H.constant) + float(np.abs(H.vector * (point - H.center)).sum()) for H in problem.margins)
+    )
 
 
 def _breaches(problem: RobustProblem, point: Array, rival: int) -> Setting:
@@ -230,7 +233,9 @@ def _nothing_nearer(e: Explanation, problem: RobustProblem) -> Claim:
         return Claim(name, False, f"the certificate cannot be read ({type(error).__name__}: {error})")
     if e.status is Status.INFEASIBLE and proven >= setting.farthest():
         return Claim(name, True, "no point of the domain is a robust counterfactual")
-    return Claim(name, e.lower_bound <= proven * (1 + 1e-12), f"claimed {e.lower_bound:.9g}, proven {proven:.9g}")
+    return Claim(
+        name, e.lower_bound <= proven * (1 + 1e-12), f"claimed {e.lower_bound:.9g}, proven {proven:.9g}"
+    )
 
 
 def _gap(e: Explanation, problem: RobustProblem) -> Claim:

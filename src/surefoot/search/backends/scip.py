@@ -40,7 +40,10 @@ def solve(program: Program, options: Options) -> Outcome:
     if options.threads:
         model.setParam("lp/threads", int(options.threads))
     variables = _build(model, program)
-    model.optimize()
+    try:
+        model.optimize()
+    except Exception as error:  # PySCIPOpt raises nothing narrower when SCIP gives up in the middle
+        return Outcome(Status.FAILED, None, np.inf, -np.inf, time.perf_counter() - start, str(error))
     return _outcome(model, variables, program, time.perf_counter() - start)
 
 

@@ -24,7 +24,7 @@ class Harm(NamedTuple):
 
 
 def harm(H: Quadratic, u: Array, p: float, radius: float, effort: int = MAX_CORNERS) -> Harm:
-    """min of H(u + v) over ||v||_p <= radius: exact for p = 2 and wherever corners decide, else local.
+    """Min of H(u + v) over ||v||_p <= radius: exact for p = 2 and wherever corners decide, else local.
 
     ``effort``: how many corners may be looked at side by side; with 0 any local minimum will do.
     """
@@ -105,7 +105,8 @@ def _on_sphere(Q: Array, g: Array, radius: float) -> tuple[Array, bool]:
     low, high = floor + nudge, floor + nudge + float(np.linalg.norm(c)) / radius
     if length(low) <= radius:  # the hard case: the lowest eigenvector supplies the missing length
         y = -c / (2 * (values + low))
-        y[0] = np.copysign(np.sqrt(max(radius**2 - y[1:] @ y[1:], 0.0)), y[0] if y[0] else 1.0)
+        missing = float(radius**2 - y[1:] @ y[1:])
+        y[0] = np.copysign(np.sqrt(max(missing, 0.0)), y[0] if y[0] else 1.0)
         return np.asarray(vectors @ y), True
     lam = optimize.brentq(lambda s: 1 / length(s) - 1 / radius, low, high, xtol=1e-300, rtol=1e-14)
     y = -c / (2 * (values + lam))

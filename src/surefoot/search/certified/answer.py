@@ -60,7 +60,9 @@ def certified_search(problem: RobustProblem, gap: float, time_limit: float) -> C
     try:
         status = search.run()
         while search.best is not None:
-            robust = _prove_robust(problem, search.space, search.best, max(deadline, time.perf_counter() + GRACE))
+            robust = _prove_robust(
+                problem, search.space, search.best, max(deadline, time.perf_counter() + GRACE)
+            )
             if robust.breach is None:
                 break
             search.discard(*robust.breach)

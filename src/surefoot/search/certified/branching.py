@@ -53,6 +53,8 @@ def split(region: Region, cut: tuple[int, float]) -> list[Region]:
     k, at = cut
     low, high = region.splits.get(k, (-np.inf, np.inf))
     return [
-        Region({**region.splits, k: ends}, list(region.scenarios), region.bound, region.leaf, region.depth + 1)
+        Region(
+            {**region.splits, k: ends}, list(region.scenarios), region.bound, region.leaf, region.depth + 1
+        )
         for ends in ((low, at), (at, high))
     ]

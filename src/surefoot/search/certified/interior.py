@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +45,7 @@ class Multipliers:
 
 
 def minimise(form: Lagrangian, x: Array, share: float, floor: float) -> Multipliers:
-    """min over x of max_z F(z), stopping as soon as it is negative or surely is not.
+    """Min over x of max_z F(z), stopping as soon as it is negative or surely is not.
 
     The pair of semidefinite programs is
 
@@ -57,12 +58,14 @@ def minimise(form: Lagrangian, x: Array, share: float, floor: float) -> Multipli
     It stops when the optimum is known to be positive up to ``share`` of itself, or to ``floor``.
     """
     state = _State.start(form, x)
-    wrong = 3.0 if share > 1 else 0.1  # who asks for a vague answer gets one
-    for steps in range(1, MAX_STEPS + 1):
+    vague = np.inf if share > 1 else 0.2
+    steps = 0
+    while steps < MAX_STEPS:
+        steps += 1
         value = state.peak()
         gap = state.s - state.eta
-        settled = state.error() < max(floor, wrong * gap) and (gap < floor or 0 < gap < share * state.eta)
-        if _negative(state, value) or settled:
+        feasible = state.error() < 0.1 * min(1.0, vague * gap / abs(state.eta))
+        if _negative(state, value) or (feasible and (gap < floor or 0 < gap < share * state.eta)):
             break
         if not state.advance():
             break
@@ -90,7 +93,9 @@ class _State:
         self.w = mu / self.slacks(x)
         self.eta = s - mu * (len(Z) + len(self.w))
         # How far the second program's equations are from being met; every step shrinks all by one factor.
-        self.residual = np.abs(form.products(self.Y) - self.eta * self.chosen - self.slacks_transposed(self.w))
+        self.residual = np.abs(
+            form.products(self.Y) - self.eta * self.chosen - self.slacks_transposed(self.w)
+        )
 
     @classmethod
     def start(cls, form: Lagrangian, x: Array) -> _State:
@@ -136,11 +141,15 @@ class _State:
         return H
 
     def error(self) -> float:
-        """How wrong eta may be as a lower bound while its equations are not met."""
-        return float(np.abs(self.x) @ self.residual)
+        """How far the second program's equations are from being met, relative to what each is about.
+
+        A margin is about eta, a product of two affine functions about the most it can be between its zeros.
+        """
+        scale = np.where(self.chosen > 0, abs(self.eta), self.form.heights)
+        return float((self.residual / np.maximum(scale, 1e-300)).max())
 
     def peak(self) -> float:
-        """max F for the present multipliers: s minus the Schur complement of Z."""
+        """Max F for the present multipliers: s minus the Schur complement of Z."""
         return self.s - 1.0 / float(self.W[-1, -1])
 
     def moments(self) -> tuple[Array, Array]:
@@ -169,12 +178,12 @@ class _State:
         target[m] = -1.0
         step = solve(target)
         affine = self._directions(step, 0.0, xi, None)
-        pace = _pace(self.Z, affine.dZ, _ratio(xi, affine.dxi))
-        pace = min(pace, _pace(self.Y, affine.dY, _ratio(self.w, affine.dw)))
+        pace = _pace(self.Z, affine.dual_change, _ratio(xi, affine.dxi))
+        pace = min(pace, _pace(self.Y, affine.primal_change, _ratio(self.w, affine.dw)))
         sigma = (1 - pace) ** 3 if pace > 0.2 else 0.8
         sigma = max(sigma, 1e-4)
         cone = np.append(self.slacks_transposed(sigma * mu / xi - affine.dw * affine.dxi / xi), 0.0)
-        N = affine.dY @ affine.dZ @ W
+        N = affine.primal_change @ affine.dual_change @ W
         N = 0.5 * (N + N.T)
         second = np.append(form.products(N), -N[-1, -1])
         step = solve(target + cone - sigma * mu * traces + second)
@@ -184,7 +193,7 @@ class _State:
             return False
         return self._move(moves, dual, primal)
 
-    def _solver(self, factor: Array):
+    def _solver(self, factor: Array) -> Callable[[Array], tuple[Array, float]]:
         """Solve S d - chosen * (eta + d_eta) = right with the margins' sum unchanged."""
         chosen = np.append(self.chosen, 0.0)
         toward = dpotrs(factor, chosen, lower=1)[0]
@@ -197,8 +206,10 @@ class _State:
 
         return solve
 
-    def _directions(self, step, target: float, xi: Array, second) -> _Moves:
-        (d, eta) = step
+    def _directions(
+        self, step: tuple[Array, float], target: float, xi: Array, second: tuple[_Moves, Array] | None
+    ) -> _Moves:
+        d, eta = step
         dx, ds = d[:-1], float(d[-1])
         dZ = -self.form.matrix(dx)
         dZ[-1, -1] += ds
@@ -213,11 +224,13 @@ class _State:
         return _Moves(dx, ds, eta, dZ, dY, dxi, dw)
 
     def _dual_length(self, moves: _Moves, xi: Array) -> float:
-        return min(0.95 * _ratio(xi, moves.dxi), 0.95 * _reach(self.factor, moves.dZ), 1.0)
+        return min(0.95 * _ratio(xi, moves.dxi), 0.95 * _reach(self.factor, moves.dual_change), 1.0)
 
     def _primal_length(self, moves: _Moves) -> float:
         factor, info = dpotrf(self.Y, lower=1)
-        return 0.0 if info else min(0.95 * _ratio(self.w, moves.dw), 0.95 * _reach(factor, moves.dY), 1.0)
+        if info:
+            return 0.0
+        return min(0.95 * _ratio(self.w, moves.dw), 0.95 * _reach(factor, moves.primal_change), 1.0)
 
     def _move(self, moves: _Moves, dual: float, primal: float) -> bool:
         x, s = self.x + dual * moves.dx, self.s + dual * moves.ds
@@ -227,7 +240,7 @@ class _State:
         if info:
             return False
         self.x, self.s, self.Z, self.factor, self.W = x, s, Z, factor, _inverse(factor)
-        self.Y = self.Y + primal * moves.dY
+        self.Y = self.Y + primal * moves.primal_change
         self.w = self.w + primal * moves.dw
         self.eta = self.eta + primal * (moves.eta - self.eta)
         self.residual = self.residual * (1 - primal)
@@ -239,8 +252,8 @@ class _Moves:
     dx: Array
     ds: float
     eta: float
-    dZ: Array
-    dY: Array
+    dual_change: Array
+    primal_change: Array
     dxi: Array
     dw: Array
 

@@ -59,6 +59,14 @@ class Lagrangian:
         """One row per curvature: which rows carry it."""
         return np.array([self.kind == k for k in range(len(self.curvatures))], dtype=float)
 
+    @cached_property
+    def heights(self) -> Array:
+        """The most a product can be: a quarter of its width squared for a slab."""
+        total = self.left + self.right
+        slab = np.abs(total[:, :-1]).max(axis=1, initial=0.0) <= 1e-12 * np.abs(self.left).max(axis=1)
+        ends = np.abs(self.left[:, -1]) + np.abs(self.right[:, -1])
+        return np.where(slab, 0.25 * total[:, -1] ** 2, np.maximum(ends, 1e-3 * ends.max()))
+
     def matrix(self, x: Array) -> Array:
         """sum_j x_j A_j."""
         half = (self.left.T * (0.5 * x)) @ self.right

@@ -64,7 +64,7 @@ class ConvexConcave:
         """The rows that do not depend on the scenarios: A y + s = b with s in cones; and which columns."""
         import clarabel  # lazily: importing surefoot loads no solver
 
-        s, n, N = self.space, self.space.n, self.n_variables
+        s, N = self.space, self.n_variables
         zero, zero_ends = _padded(s.directions[s.fixed], N), s.low[s.fixed]
         plain, ends = self._plain_rows()
         cones, sides = self._cone_rows()
@@ -116,7 +116,7 @@ class ConvexConcave:
         import clarabel
 
         n, N = self.space.n, self.n_variables
-        A, b, kinds, _ = self._constant
+        _, b, kinds, _ = self._constant
         rows, ends = self._scenario_rows(start, scenarios, hair)
         cost = np.zeros(N)
         cost[n : n + self.n_norm] = 1.0
@@ -162,7 +162,7 @@ class ConvexConcave:
         return rows, ends
 
     def _stacked(self, rows: Array) -> sparse.csc_matrix:
-        """The constant rows with dense ones below, column by column: scipy's own stacking is the slow part."""
+        """The constant rows with dense ones below, column by column: scipy's own stacking is slow."""
         A, _, _, columns = self._constant
         k, N = rows.shape
         indptr = A.indptr + k * np.arange(N + 1, dtype=A.indptr.dtype)

@@ -124,9 +124,7 @@ def _affine_hull(space: Space, corners: dict[int, float], values: Array) -> tupl
     return origin, linalg.null_space(rows)
 
 
-def monotone_corners(
-    space: Space, region: Region, level: float, low: Array, high: Array
-) -> dict[int, float]:
+def monotone_corners(space: Space, region: Region, level: float, low: Array, high: Array) -> dict[int, float]:
     """Coordinates along which every margin rises all over the region, with the end where it is highest.
 
     Moving such a coordinate to that end keeps a point in the box and its margins no lower, so if the
@@ -186,7 +184,7 @@ def _substituted(rows: Array, part: Piece) -> Array:
 
 
 def _norm_rows(part: Piece) -> tuple[list[Row], int]:
-    """p = infinity: (L - u_i)(L + u_i); else L^2 - u'u, and for p = 1 the cross terms u_i (-2 u_j)."""
+    """P = infinity: (L - u_i)(L + u_i); else L^2 - u'u, and for p = 1 the cross terms u_i (-2 u_j)."""
     n, level = part.space.n, part.level
     if not np.isfinite(level):
         return [], 0

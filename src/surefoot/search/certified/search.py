@@ -17,7 +17,15 @@ from surefoot.search.certified.branching import choose_cut, split
 from surefoot.search.certified.interior import Multipliers, minimise
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.local import ConvexConcave
-from surefoot.search.certified.region import Leaf, Piece, Region, first_multipliers, lagrangian, piece, told_directions
+from surefoot.search.certified.region import (
+    Leaf,
+    Piece,
+    Region,
+    first_multipliers,
+    lagrangian,
+    piece,
+    told_directions,
+)
 from surefoot.search.certified.space import Space
 from surefoot.search.certified.sphere import nearest_robust
 from surefoot.status import Status
@@ -47,7 +55,7 @@ class Round(NamedTuple):
     adversary_seconds: float
 
 
-class OutOfTime(Exception):
+class OutOfTimeError(Exception):
     """The deadline has passed."""
 
 
@@ -86,7 +94,7 @@ class Search:
                     return Status.UNDECIDED
                 self.level = min(4 * self.level, self.space.farthest)
                 self.root = self._whole()
-        except OutOfTime:
+        except OutOfTimeError:
             return Status.TIME_LIMIT if self.best is not None else Status.TIME_LIMIT_NO_POINT
 
     def refute(self, level: float) -> bool:
@@ -94,7 +102,7 @@ class Search:
         self.farthest, self.level, self.root = level, level, self._whole()
         try:
             return not self._close_tree()
-        except OutOfTime:
+        except OutOfTimeError:
             return False
 
     def discard(self, rival: int, perturbation: Array) -> None:
@@ -129,7 +137,7 @@ class Search:
             if bound >= self._goal():
                 continue
             if time.perf_counter() > self.deadline:
-                raise OutOfTime
+                raise OutOfTimeError
             part, form, found = self._attempt(region, self._goal())
             if found.refuted:
                 continue
@@ -201,7 +209,7 @@ class Search:
         size, price = np.inf, 100.0 / self.space.slope
         for _ in range(LOCAL_STEPS):
             if time.perf_counter() > self.deadline:
-                raise OutOfTime
+                raise OutOfTimeError
             hair = self._hair(u)
             solved = self._convex_concave.step(u, [self.scenarios[s] for s in active], hair, price)
             if solved is None:

@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from surefoot.geometry import dual_exponent, lp_norm
-from surefoot.problem import RobustProblem
+from surefoot.problem import Domain, RobustProblem
 from surefoot.quadratic import Quadratic
 
 Array = NDArray[np.float64]
@@ -115,7 +114,6 @@ class Space:
         room = slack * np.maximum(self.reach, 1e-300)
         return bool((along >= self.low - room).all() and (along <= self.high + room).all())
 
-
     @property
     def most_convex(self) -> float:
         """The largest positive curvature."""
@@ -135,7 +133,7 @@ def around(problem: RobustProblem, H: Quadratic, u: Array) -> Space:
     """All perturbations v of a point u, those being sought that turn H(u + v) negative."""
     open_ = np.full(problem.n_features, np.inf)
     flipped = -H.in_coordinates(np.eye(len(u)), u)
-    plain = replace(problem, budget=0.0, domain=None)
+    plain = replace(problem, budget=0.0, domain=Domain.whole_space(len(u)))
     return _space(plain, (flipped,), problem.whitening.inverse, -open_, open_)
 
 
