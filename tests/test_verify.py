@@ -1,0 +1,215 @@
+"""Honest answers pass; whatever is changed in them afterwards is found."""
+
+import copy
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from surefoot import (
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Explanation,
+    Status,
+    verify,
+)
+from surefoot.cli import main
+from surefoot.network import LinearGaussianNetwork
+
+CASES = [
+    ("banknote", "tan", {}, {"norm": np.inf}),
+    ("banknote", "naive", {}, {"norm": 2}),
+    ("pima", "ban", {"max_parents": 2}, {"norm": np.inf, "bounds": None}),
+    ("pima", "tan", {}, {"norm": 1}),
+    ("ionosphere", "tan", {}, {"norm": np.inf, "bounds": None}),
+    ("ionosphere", "ban", {"max_parents": 2}, {"norm": np.inf}),
+]
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[3]['norm']}")
+def case(request, bundled):
+    name, structure, shape, settings = request.param
+    data = bundled[name]
+    clf = ConditionalGaussianNetworkClassifier(structure, **shape).fit(data.X, data.y)
+    explainer = CounterfactualExplainer(clf, budget=0.05, **settings)
+    found = []
+    for target in (1, 0):
+        rows = np.flatnonzero(clf.predict(data.X) == 1 - target)[[2, 11, 30]]
+        found += [(explainer.explain(data.X.iloc[i], target), target) for i in rows]
+    return clf, explainer, found
+
+
+def refused(explanation, clf, claim):
+    result = verify(explanation, clf)
+    assert not result
+    assert claim in [failure.name for failure in result.failures], str(result)
+    return True
+
+
+def towards_the_boundary(explainer, explanation, target, share=0.01):
+    """The point moved by a share of the budget in the direction that lowers the margin fastest."""
+    problem = explainer.problem(explanation.factual.to_numpy(), target)
+    slope = problem.margins[0].gradient(explanation.counterfactual.to_numpy()) @ problem.whitening.inverse
+    if problem.norm == np.inf:
+        v = -np.sign(slope)
+    elif problem.norm == 2:
+        v = -slope / np.linalg.norm(slope)
+    else:
+        v = np.where(np.abs(slope) == np.abs(slope).max(), -np.sign(slope), 0.0)
+    moved = explanation.counterfactual + share * problem.budget * (problem.whitening.inverse @ v)
+    return moved, problem
+
+
+def test_honest_answers_are_accepted(case):
+    clf, _, found = case
+    for e, _ in found:
+        assert verify(e, clf), str(verify(e, clf))
+        assert verify(Explanation.from_json(e.to_json()), clf)
+
+
+def test_a_moved_point_is_refused(case):
+    clf, explainer, found = case
+    for e, target in found:
+        moved, problem = towards_the_boundary(explainer, e, target)
+        assert refused(replace(e, counterfactual=moved), clf, "distance")
+        distance = problem.distance(moved.to_numpy())
+        gap = (distance - e.lower_bound) / distance
+        assert refused(replace(e, counterfactual=moved, distance=distance, gap=gap), clf, "robustness")
+
+
+def test_an_inflated_bound_is_refused(case):
+    clf, _, found = case
+    for e, _ in found:
+        bound = 1.01 * e.lower_bound
+        assert refused(replace(e, lower_bound=bound), clf, "lower bound")
+        gap = (e.distance - bound) / e.distance
+        inflated = json.loads(json.dumps(e.certificate))
+        raise_bounds(inflated["bound"]["tree"], 1.01)
+        assert refused(replace(e, lower_bound=bound, gap=gap, certificate=inflated), clf, "lower bound")
+
+
+def raise_bounds(node, factor):
+    for side in ("below", "above"):
+        if side in node:
+            raise_bounds(node[side], factor)
+    if "bound" in node:
+        node["bound"] *= factor
+        node["level"] *= factor
+
+
+def test_an_inflated_radius_is_refused(case):
+    clf, _, found = case
+    for e, _ in found:
+        radius = 1.01 * e.certified_radius
+        assert refused(replace(e, certified_radius=radius), clf, "robustness")
+        inflated = copy.deepcopy(e.certificate)
+        inflated["robustness"]["radius"] = radius
+        assert refused(replace(e, certified_radius=radius, certificate=inflated), clf, "robustness")
+
+
+def test_another_model_is_refused(case):
+    clf, _, found = case
+    other = copy.deepcopy(clf)
+    network = other.networks_[1]
+    weights = network.weights.copy()
+    if weights.any():
+        weights[np.nonzero(weights)] *= np.where(np.arange(np.count_nonzero(weights)) == 0, 1.001, 1.0)
+        changed = LinearGaussianNetwork(network.dag, weights, network.means, network.variances)
+    else:
+        means = network.means * np.append(1.001, np.ones(len(network.means) - 1))
+        changed = LinearGaussianNetwork(network.dag, weights, means, network.variances)
+    other.networks_ = (other.networks_[0], changed, *other.networks_[2:])
+    for e, _ in found:
+        assert refused(e, other, "model")
+
+
+@pytest.fixture(scope="module")
+def branched(bundled):
+    """An answer whose proof needs a tree."""
+    data = bundled["ionosphere"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    explainer = CounterfactualExplainer(clf, budget=0.05, bounds=None)
+    for i in np.flatnonzero(clf.predict(data.X) == 1):
+        e = explainer.explain(data.X.iloc[i], target=0)
+        if "cut" in e.certificate["bound"]["tree"]:
+            return clf, e
+    raise AssertionError("no proof needed a tree")
+
+
+def first_leaf(node):
+    return first_leaf(node["below"]) if "cut" in node else node
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda proof: proof["tree"].update(below=None),
+        lambda proof: proof["tree"]["cut"].__setitem__(1, proof["tree"]["cut"][1] + 0.5),
+        lambda proof: first_leaf(proof["tree"])["margins"][0].__setitem__(1, 0.0),
+        lambda proof: first_leaf(proof["tree"])["norm"].__setitem__(0, -1.0),
+        lambda proof: first_leaf(proof["tree"]).update(slabs=[[0, -1.0]]),
+        lambda proof: first_leaf(proof["tree"]).update(corners=[[0, first_leaf(proof["tree"])["level"]]]),
+        lambda proof: proof["scenarios"][-1][1].__setitem__(0, 0.2),
+        lambda proof: proof.pop("tree"),
+        lambda proof: proof.update(scenarios=[]),
+        lambda proof: proof.update(directions=[[0.0]]),
+    ],
+)
+def test_a_spoilt_proof_is_refused(branched, spoil):
+    clf, e = branched
+    assert verify(e, clf)
+    certificate = json.loads(json.dumps(e.certificate))
+    spoil(certificate["bound"])
+    assert refused(replace(e, certificate=certificate), clf, "lower bound")
+
+
+def test_other_changes_are_refused(case):
+    clf, _, found = case
+    e, _ = found[0]
+    assert refused(replace(e, probability=e.probability + 1e-3), clf, "probabilities")
+    assert refused(replace(e, factual_class=e.target), clf, "probabilities")
+    assert refused(replace(e, coverage=0.5), clf, "robustness")
+    assert refused(replace(e, gap=0.0), clf, "gap")
+    assert refused(replace(e, high=e.factual, low=e.factual), clf, "domain")
+    assert refused(replace(e, certificate=None), clf, "lower bound")
+    assert refused(replace(e, threshold=0.9), clf, "robustness")
+    assert refused(replace(e, target="nobody"), clf, "question")
+    assert refused(replace(e, factual=e.factual.rename(str.upper)), clf, "question")
+
+
+def test_answers_of_the_papers_methods_are_checked_but_their_bound_is_not_proven(bundled):
+    data = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    e = CounterfactualExplainer(clf, budget=0.05, method="qcqp").explain(data.X.iloc[0], target=1)
+    assert [failure.name for failure in verify(e, clf).failures] == ["lower bound"]
+
+
+def test_no_counterfactual_and_nothing_to_do(bundled):
+    data = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    row = data.X.iloc[0]
+    stuck = CounterfactualExplainer(clf, budget=0.05, immutable=list(data.X.columns))
+    e = stuck.explain(row, target=1, on_failure="return")
+    assert e.status is Status.INFEASIBLE
+    assert verify(e, clf), str(verify(e, clf))
+    assert refused(replace(e, high=e.high + 50, low=e.low - 50), clf, "nothing nearer")
+    already = CounterfactualExplainer(clf, budget=0.05).explain(row, target=0)
+    assert already.status is Status.ALREADY_TARGET
+    assert verify(already, clf), str(verify(already, clf))
+
+
+def test_command_line(tmp_path, bundled, capsys):
+    data = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    e = CounterfactualExplainer(clf, budget=0.05).explain(data.X.iloc[0], target=1)
+    clf.save(tmp_path / "model.json")
+    (tmp_path / "e.json").write_text(e.to_json())
+    assert main(["verify", str(tmp_path / "model.json"), str(tmp_path / "e.json")]) == 0
+    assert "FAILS" not in capsys.readouterr().out
+    (tmp_path / "e.json").write_text(replace(e, lower_bound=e.distance).to_json())
+    assert main(["verify", str(tmp_path / "model.json"), str(tmp_path / "e.json")]) == 1
+    assert "FAILS  lower bound" in capsys.readouterr().out
+    (tmp_path / "e.json").write_text("{}")
+    assert main(["verify", str(tmp_path / "model.json"), str(tmp_path / "e.json")]) == 2
+    assert "e.json: this is not an explanation" in capsys.readouterr().err
