@@ -15,6 +15,13 @@ Array = NDArray[np.float64]
 MAX_CORNERS = 100_000
 
 
+def deepened(H: Quadratic, u: Array, v: Array, p: float, radius: float) -> Array:
+    """A perturbation at least as harmful as v, by descent from it (for p = 2 there is none to look for)."""
+    if p == np.inf:
+        return _coordinate_descent(H.matrix, H.gradient(u + v), v.copy(), radius)
+    return _between_corners(H.matrix, H.gradient(u), v.copy(), radius) if p == 1 else v
+
+
 class Harm(NamedTuple):
     """The lowest value of H found around a point, the perturbation, and whether none is lower for sure."""
 
@@ -76,17 +83,19 @@ def _flipped(Q: Array, g: Array, radius: float) -> Array:
 
 
 def _coordinate_descent(Q: Array, slope: Array, v: Array, radius: float) -> Array:
-    """Exact minimisation over one coordinate at a time, where H is convex along it."""
+    """Exact minimisation over one coordinate at a time: inside where H is convex along it, else at an end."""
     diagonal = Q.diagonal()
     curved = np.maximum(diagonal, 1e-300)
-    for _ in range(10 * len(v)):
-        best = np.where(diagonal > 0, np.clip(v - 0.5 * slope / curved, -radius, radius), v)
-        gain = slope * (best - v) + diagonal * (best - v) ** 2
+    for _ in range(20 * len(v)):
+        inside = np.clip(v - 0.5 * slope / curved, -radius, radius)
+        ends = np.where(slope - 2 * diagonal * v > 0, -radius, radius)  # concave: the lower end
+        step = np.where(diagonal > 0, inside, ends) - v
+        gain = slope * step + diagonal * step**2
         i = int(gain.argmin())
         if gain[i] >= -1e-16 * (1 + radius * float(np.abs(slope).sum())):
             break
-        slope = slope + 2 * Q[:, i] * (best[i] - v[i])
-        v[i] = best[i]
+        slope = slope + 2 * Q[:, i] * step[i]
+        v[i] += step[i]
     return v
 
 
@@ -125,6 +134,13 @@ def _on_cross(Q: Array, g: Array, radius: float) -> tuple[Array, bool]:
     v = corners[int(heights.argmin())].copy()
     if (Q.diagonal() <= 0).all() and (sums <= -2 * np.abs(Q) + np.diag(4 * np.abs(Q.diagonal()))).all():
         return v, True
+    return _between_corners(Q, g, v, radius), False
+
+
+def _between_corners(Q: Array, g: Array, v: Array, radius: float) -> Array:
+    """Exact steps towards corners of the cross-polytope for as long as one helps."""
+    n = len(g)
+    corners = np.vstack([radius * np.eye(n), -radius * np.eye(n)])
     for _ in range(20 * n):
         slope = g + 2 * Q @ v
         steps = corners - v
@@ -137,7 +153,7 @@ def _on_cross(Q: Array, g: Array, radius: float) -> tuple[Array, bool]:
         if not gain[i] < -1e-15 * (1 + abs(float(g @ v))):
             break
         v = v + length[i] * steps[i]
-    return v, False
+    return v
 
 
 def lowest_corner(

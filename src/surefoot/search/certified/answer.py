@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.problem import RobustProblem
-from surefoot.search.certified.adversary import Harm, harm
+from surefoot.search.certified.adversary import Harm, deepened, harm
 from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.search import Round, Search
 from surefoot.search.certified.space import Space, around, whitened
@@ -97,7 +97,8 @@ def _prove_robust(problem: RobustProblem, space: Space, u: Array, deadline: floa
         if not breaker.refute(space.budget):
             if breaker.best is None:
                 return _Robustness(0.0, [], worst.perturbation)
-            return _Robustness(0.0, [], breaker.best, (r, breaker.best))
+            v = deepened(H, u, breaker.best, space.norm, space.budget)
+            return _Robustness(0.0, [], v, (r, v))
         proofs.append(proof_of(breaker))
     return _Robustness(_radius(space, u, found), proofs, worst.perturbation)
 
@@ -131,6 +132,8 @@ def _answer(
     if u is None or robust is None:
         point = None if u is None else search.space.x(u)
         return CertifiedAnswer(status, point, bound, 0.0, None, tuple(search.rounds), certificate)
+    if robust.radius < problem.budget and status is Status.OPTIMAL:
+        status = Status.TIME_LIMIT  # the bound is proven, the robustness is not
     certificate["robustness"] = {"radius": robust.radius, "rivals": robust.proofs}
     perturbation = None if robust.worst is None else problem.whitening.inverse @ robust.worst
     return CertifiedAnswer(

@@ -14,14 +14,14 @@ def proof_of(search: Search) -> dict[str, Any]:
     Everything is in whitened coordinates around the point the search started from. Directions 0 to n - 1
     are these coordinates, n to 2n - 1 the features; the others are listed.
     """
-    used = sorted({s for leaf in _leaves(search.root) for s in leaf.margins})
+    used = sorted({s for leaf in _leaves(search.proof) for s in leaf.margins})
     place = {s: i for i, s in enumerate(used)}
     n = search.space.n
     return {
         "scenarios": [[search.scenarios[s][0], search.scenarios[s][1].tolist()] for s in used],
-        "directions": search.space.directions[2 * n :].tolist() if _uses_listed(search.root, n) else [],
+        "directions": search.space.directions[2 * n :].tolist() if _uses_listed(search.proof, n) else [],
         "cross": [list(pair) for pair in search.space.cross] if search.space.norm == 1 else [],
-        "tree": _node(search.root, place),
+        "tree": _node(search.proof, place),
     }
 
 

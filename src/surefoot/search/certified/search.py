@@ -40,7 +40,7 @@ LOCAL_EVERY = 4
 LOCAL_STEPS = 15
 ROOT_SHARE = 0.02  # how exactly a bound that does not refute is computed, relative to itself: at the root
 SHARE = 30.0  # and below it, where a vague relaxed solution shows better where to cut than a sharp one
-FAR = 1e7  # beyond so many standard deviations an open domain is given up
+FAR = 1e5  # beyond so many standard deviations an open domain is given up
 
 
 class Round(NamedTuple):
@@ -72,8 +72,10 @@ class Search:
         self.best: Array | None = None
         self.distance = np.inf
         self.farthest = np.inf
+        self._start: Array | None = None
         self.level = self._first_level()
         self.root = self._whole()
+        self._refuted = self.root
         self.nodes = 0
         self.adversary_seconds = 0.0
         self.rounds: list[Round] = []
@@ -83,7 +85,9 @@ class Search:
     def run(self) -> Status:
         """Search until the gap is closed, nothing can be found, or time is up."""
         try:
-            if self.space.norm == 2 and len(self.space.margins) == 1:
+            if self._start is not None:
+                self._local(self._start, self.root.scenarios)
+            elif self.space.norm == 2 and len(self.space.margins) == 1:
                 self._from_sphere()
             while True:
                 if self._close_tree():
@@ -93,7 +97,7 @@ class Search:
                 if self.level > FAR:
                     return Status.UNDECIDED
                 self.level = min(4 * self.level, self.space.farthest)
-                self.root = self._whole()
+                self._refuted, self.root = self.root, self._whole()
         except OutOfTimeError:
             return Status.TIME_LIMIT if self.best is not None else Status.TIME_LIMIT_NO_POINT
 
@@ -113,13 +117,17 @@ class Search:
         self.level = max(self.level, 2 * self.space.size(start)) if start is not None else self.level
         for leaf in _leaves(self.root):
             leaf.scenarios.append(len(self.scenarios) - 1)
-        if start is not None:
-            self._local(start, self.root.scenarios)
+        self._start = start
 
     @property
     def bound(self) -> float:
         """Proven: no robust counterfactual is closer."""
-        return min(self.root.proven(), self.distance)
+        return min(self.proof.proven(), self.distance)
+
+    @property
+    def proof(self) -> Region:
+        """The tree that proves the bound: while a wider one is unfinished, the last finished one."""
+        return max(self.root, self._refuted, key=Region.proven)
 
     def _whole(self) -> Region:
         return Region(scenarios=list(range(len(self.scenarios))))
