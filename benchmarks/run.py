@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 RESULTS = Path(__file__).parent / "results"
-NAMES = ("fitting", "structure", "paper_methods", "encoding")
+NAMES = ("fitting", "structure", "paper_methods", "encoding", "certified", "growth", "bound")
 
 
 def main(names):
@@ -24,6 +24,8 @@ def main(names):
             print("  ".join(f"{key}: {value}" for key, value in row.items()), flush=True)
             # After every row, so that an interrupted run loses nothing.
             write(name, pd.DataFrame(found, columns=module.COLUMNS), module.__doc__.strip())
+        if hasattr(module, "plot"):
+            module.plot(pd.DataFrame(found, columns=module.COLUMNS), RESULTS / f"{name}.png")
 
 
 def write(name, frame, title):

@@ -117,6 +117,7 @@ class CounterfactualExplainer:
             threads=threads,
             verbose=verbose,
         )
+        self._names = pd.Index(classifier.feature_labels_, tupleize_cols=False)
         self._geometries: dict[tuple[Any, int, Any], tuple[tuple[Quadratic, ...], Whitening]] = {}
 
     def explain(self, row: Any, target: Any, on_failure: Literal["raise", "return"] = "raise") -> Explanation:
@@ -182,7 +183,7 @@ class CounterfactualExplainer:
         )
 
     def _explanation(self, problem: RobustProblem, target: Any, found: Found, start: float) -> Explanation:
-        names = list(self.classifier.feature_labels_)
+        names = self._names
         point, worst = found.point, found.worst
         worst_point = None if point is None or worst is None else point + worst.perturbation
         distance = np.inf if point is None else problem.distance(point)
@@ -238,7 +239,7 @@ class CounterfactualExplainer:
             values = list(np.ravel(np.asarray(row, dtype=object)))
         if len(values) != len(names):
             raise ProblemError(f"the row has {len(values)} values, the classifier {len(names)} features")
-        numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(dtype=float)
+        numbers = _numbers(values)
         for name, number, value in zip(names, numbers, values, strict=True):
             if not np.isfinite(number):
                 raise ProblemError(f"the row's value of {name!r} is not a finite number: {_shown(value)}")
@@ -281,6 +282,13 @@ class CounterfactualExplainer:
             increasing=self.increasing,
             decreasing=self.decreasing,
         )
+
+
+def _numbers(values: list[Any]) -> Array:
+    """The values as numbers, not a number where they are none."""
+    if all(type(value) in (float, int, np.float64) for value in values):
+        return np.array(values, dtype=float)  # the common case; pandas' reader costs as much as a search
+    return pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(dtype=float)
 
 
 def _gap(distance: float, bound: float) -> float:

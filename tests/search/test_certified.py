@@ -197,7 +197,7 @@ def test_convex_concave_steps_are_feasible_and_never_worse():
     steps, scenarios = ConvexConcave(space), [(0, np.zeros(6))]
     u, size = np.ones(6), np.inf
     for k in range(6):
-        u, slack = steps.step(u, scenarios, 0.0, 1e3)
+        u, slack, *_ = steps.step(u, scenarios, 0.0, 1e3)
         if k:
             assert slack <= 1e-6
             assert space.margins[0](u) >= -1e-6

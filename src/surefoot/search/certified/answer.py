@@ -127,6 +127,7 @@ def _answer(
     problem: RobustProblem, search: Search, status: Status, robust: _Robustness | None
 ) -> CertifiedAnswer:
     u = search.best
+    search.record(search.bound)
     bound = np.inf if status is Status.INFEASIBLE else search.bound
     certificate: dict[str, Any] = {"bound": proof_of(search)}
     if u is None or robust is None:

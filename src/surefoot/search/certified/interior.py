@@ -73,9 +73,24 @@ def minimise(form: Lagrangian, x: Array, share: float, floor: float) -> Multipli
     return Multipliers(state.x, value, _negative(state, value), *state.moments(), steps)
 
 
+def refutes(form: Lagrangian, x: Array) -> float | None:
+    """Max F if it is negative and F concave, else None: one factorisation instead of a search."""
+    Z = -form.matrix(x)
+    factor, info = dpotrf(Z[:-1, :-1], lower=1)
+    if info:
+        return None
+    h = Z[:-1, -1]
+    value = float(h @ dpotrs(factor, h, lower=1)[0]) - float(Z[-1, -1])
+    return value if _below_zero(value, x, form) else None
+
+
+def _below_zero(value: float, x: Array, form: Lagrangian) -> bool:
+    constants = form.left[:, -1] * form.right[:, -1]
+    return value < -SAFETY * (float(np.abs(x) @ np.abs(constants)) + abs(value))
+
+
 def _negative(state: _State, value: float) -> bool:
-    magnitude = float(np.abs(state.x) @ np.abs(state.constants)) + abs(value)
-    return value < -SAFETY * magnitude
+    return _below_zero(value, state.x, state.form)
 
 
 class _State:
@@ -83,7 +98,6 @@ class _State:
 
     def __init__(self, form: Lagrangian, x: Array, s: float, Z: Array, factor: Array) -> None:
         self.form, self.x, self.s, self.Z, self.factor = form, x, s, Z, factor
-        self.constants = form.left[:, -1] * form.right[:, -1]
         self.chosen = np.zeros(form.size)
         self.chosen[form.margins] = 1.0
         self.W = _inverse(factor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,16 @@ def split(H: Quadratic) -> Split:
     up, down = values > 0, values < -1e-14 * np.abs(values).max(initial=1e-300)
     convex = (vectors[:, up] * values[up]) @ vectors[:, up].T
     return Split(convex, (vectors[:, down] * np.sqrt(-values[down])).T)
+
+
+class Step(NamedTuple):
+    """A solution: the point, how far it misses, and what each margin, the norm and the domain cost."""
+
+    u: Array
+    slack: float
+    margins: Array
+    norm: Array
+    domain: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +121,8 @@ class ConvexConcave:
 
     def step(
         self, start: Array, scenarios: Sequence[tuple[int, Array]], hair: float, price: float
-    ) -> tuple[Array, float] | None:
-        """Solve the convex program linearised at ``start``: point and slack; None where it failed."""
+    ) -> Step | None:
+        """Solve the convex program linearised at ``start``; None where that failed."""
         import clarabel
 
         n, N = self.space.n, self.n_variables
@@ -122,7 +132,7 @@ class ConvexConcave:
         cost[n : n + self.n_norm] = 1.0
         cost[-1] = price
         solver = clarabel.DefaultSolver(
-            sparse.csc_matrix((N, N)),
+            self._no_curvature,
             cost,
             self._stacked(rows),
             np.concatenate([b, ends]),
@@ -133,7 +143,26 @@ class ConvexConcave:
         y = np.array(solved.x)
         if str(solved.status) not in ("Solved", "AlmostSolved") or not np.isfinite(y).all():
             return None
-        return y[:n], float(y[-1])
+        return Step(y[:n], float(y[-1]), *self._prices(np.array(solved.z), len(rows)))
+
+    def _prices(self, z: Array, n_scenarios: int) -> tuple[Array, Array, Array]:
+        """Dual variables of margins, norm and domain, from those of all rows in their order."""
+        s, n = self.space, self.space.n
+        place = int(s.fixed.sum()) + 1
+        norm = np.ones(1)
+        if s.norm != 2:
+            norm = z[place : place + n] + z[place + n : place + 2 * n]
+            place += 2 * n
+        domain = np.zeros(len(s.directions))
+        for ends in (s.high, s.low):
+            bounded = np.isfinite(ends) & ~s.fixed
+            domain[bounded] += z[place : place + int(bounded.sum())]
+            place += int(bounded.sum())
+        return z[len(z) - n_scenarios :], norm, domain
+
+    @cached_property
+    def _no_curvature(self) -> sparse.csc_matrix:
+        return sparse.csc_matrix((self.n_variables, self.n_variables))
 
     @cached_property
     def _settings(self) -> Any:

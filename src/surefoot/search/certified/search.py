@@ -16,7 +16,7 @@ from surefoot.search.certified.adversary import MAX_CORNERS, harm
 from surefoot.search.certified.branching import choose_cut, split
 from surefoot.search.certified.interior import Multipliers, minimise
 from surefoot.search.certified.lagrangian import Lagrangian
-from surefoot.search.certified.local import ConvexConcave
+from surefoot.search.certified.local import ConvexConcave, Step
 from surefoot.search.certified.region import (
     Leaf,
     Piece,
@@ -28,6 +28,7 @@ from surefoot.search.certified.region import (
 )
 from surefoot.search.certified.space import Space
 from surefoot.search.certified.sphere import nearest_robust
+from surefoot.search.certified.stationary import at_once, stationary_multipliers
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -73,22 +74,21 @@ class Search:
         self.distance = np.inf
         self.farthest = np.inf
         self._start: Array | None = None
+        self._local_optimum: tuple[Step, list[int]] | None = None
         self.level = self._first_level()
         self.root = self._whole()
         self._refuted = self.root
         self.nodes = 0
         self.adversary_seconds = 0.0
         self.rounds: list[Round] = []
+        self._worst: tuple[float, Array | None] = (-np.inf, None)
         self._clock = time.perf_counter()
         self._convex_concave = ConvexConcave(space)
 
     def run(self) -> Status:
         """Search until the gap is closed, nothing can be found, or time is up."""
         try:
-            if self._start is not None:
-                self._local(self._start, self.root.scenarios)
-            elif self.space.norm == 2 and len(self.space.margins) == 1:
-                self._from_sphere()
+            self._local(self._first_point() if self._start is None else self._start, self.root.scenarios)
             while True:
                 if self._close_tree():
                     return Status.OPTIMAL
@@ -113,7 +113,7 @@ class Search:
         """The best point does not withstand a perturbation: forget it, keep the scenario and all proofs."""
         start = self.best
         self.scenarios.append((rival, perturbation))
-        self.best, self.distance = None, np.inf
+        self.best, self.distance, self._local_optimum = None, np.inf, None
         self.level = max(self.level, 2 * self.space.size(start)) if start is not None else self.level
         for leaf in _leaves(self.root):
             leaf.scenarios.append(len(self.scenarios) - 1)
@@ -152,7 +152,7 @@ class Search:
             before = self.distance
             changed = self._explore(region, part.lifted(found.z)) or self.distance < before
             if region.depth == 0 or self.distance < before:
-                self._record(bound=min(region.bound, heap[0][0] if heap else np.inf))
+                self.record(bound=min(region.bound, heap[0][0] if heap else np.inf))
             if region.depth == 0 and changed and tries < ROOT_TRIES:
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
                 continue
@@ -168,7 +168,8 @@ class Search:
         part = piece(self.space, region, level, use_corners=self.nodes > 1 or self.space.budget == 0)
         form = lagrangian(part, [self.scenarios[s] for s in region.scenarios])
         share = ROOT_SHARE if region.depth == 0 else SHARE
-        found = _multipliers(part, form, share, 1e-3 * self.gap * self.space.slope * min(level, FAR))
+        guess = self._guess(region, part, form)
+        found = _multipliers(part, form, guess, share, 1e-3 * self.gap * self.space.slope * min(level, FAR))
         bound = _proven_level(part, form, found)
         if bound > region.bound:
             region.bound, region.leaf = bound, _leaf(region, part, form, found, bound)
@@ -176,6 +177,13 @@ class Search:
         kept = weights > 1e-3 * weights.max()
         region.scenarios = [s for s, keep in zip(region.scenarios, kept, strict=True) if keep]
         return part, form, found
+
+    def _guess(self, region: Region, part: Piece, form: Lagrangian) -> Array | None:
+        """Multipliers that may refute the whole at once: the best point's own."""
+        if region.depth or self._local_optimum is None:
+            return None
+        step, active = self._local_optimum
+        return stationary_multipliers(step, active, part, form, region.scenarios)
 
     def _explore(self, region: Region, u: Array) -> bool:
         """Use the relaxed solution: a point from it, a scenario against it. Whether a scenario was added."""
@@ -222,52 +230,57 @@ class Search:
             solved = self._convex_concave.step(u, [self.scenarios[s] for s in active], hair, price)
             if solved is None:
                 break
-            u, slack = solved
-            margin, s = self._harm(u)
+            u, margin, s = solved.u, *self._harm(solved.u)
             fresh = margin < 0 and s not in active
-            if margin >= 0:
-                self._improve(u)
+            if margin >= 0 and self._improve(u):
+                self._local_optimum = solved, list(active)
+                self._worst = margin, self.scenarios[s][1]
             elif fresh:
                 active.append(s)
-            if slack > hair:
+            if solved.slack > hair:
                 price *= 10
             length = self.space.size(u)
             if not fresh and abs(length - size) <= 0.05 * self.gap * length:
                 break
             size = length
 
-    def _record(self, bound: float) -> None:
+    def record(self, bound: float) -> None:
+        """Note where the search stands."""
         now, spent = time.perf_counter(), self.adversary_seconds
-        total = sum(r.adversary_seconds for r in self.rounds)
-        margin, s = self._harm(self.best) if self.best is not None else (-np.inf, 0)
+        adversary = spent - sum(r.adversary_seconds for r in self.rounds)
+        margin, perturbation = self._worst
         self.rounds.append(
             Round(
                 self.best,
                 self.distance,
                 min(bound, self.distance),
                 margin,
-                self.scenarios[s][1] if self.best is not None else None,
-                now - self._clock - (spent - total),
-                spent - total,
+                perturbation,
+                now - self._clock - adversary,
+                adversary,
             )
         )
         self._clock = now
 
-    def _improve(self, u: Array) -> None:
+    def _improve(self, u: Array) -> bool:
+        """Keep a point if it is the nearest so far."""
         size = self.space.size(u)
-        if size < min(self.distance, self.farthest) and self.space.inside(u):
+        nearer = size < min(self.distance, self.farthest) and self.space.inside(u)
+        if nearer:
             self.best, self.distance = u, size
+        return nearer
 
     def _hair(self, u: Array) -> float:
         return HAIR * self.space.slope * max(self.space.size(u), 1e-9)
 
-    def _from_sphere(self) -> None:
-        H = self.space.margins[0]
-        u = nearest_robust(H, self.space.budget, self._hair(np.array([self.level])))
-        if u is not None and self.space.inside(u):
-            margin, _ = self._harm(u)
-            if margin >= 0:
-                self._improve(u)
+    def _first_point(self) -> Array:
+        """Where the first local search starts: for p = 2 at the optimum, else up the steepest slope."""
+        margins = self.space.margins
+        if self.space.norm == 2 and len(margins) == 1:
+            u = nearest_robust(margins[0], self.space.budget, HAIR * self.space.slope * self.level)
+            if u is not None:
+                return u
+        return self.level * _steepest(np.sum([H.vector for H in margins], axis=0), self.space.norm)
 
     def _first_level(self) -> float:
         """A bit more than the way to the boundary in the steepest direction."""
@@ -287,12 +300,15 @@ class Search:
         return found.refuted
 
 
-def _multipliers(part: Piece, form: Lagrangian, share: float, floor: float) -> Multipliers:
+def _multipliers(
+    part: Piece, form: Lagrangian, guess: Array | None, share: float, floor: float
+) -> Multipliers:
     if form.left.shape[1] > 1:
         x = first_multipliers(part, form)
         if x is None:
             raise ValueError("no multipliers make the Lagrangian concave")
-        return minimise(form, x, share, floor)
+        found = None if guess is None else at_once(form, guess, x)
+        return minimise(form, x, share, floor) if found is None else found
     values = form.right[form.margins, -1]  # everything is fixed: the region is one point
     worst = int(values.argmin())
     x = np.zeros(form.size)

@@ -1,0 +1,50 @@
+"""Multipliers of a local optimum: where the bound is exact they prove it at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.search.certified.interior import Multipliers, refutes
+from surefoot.search.certified.lagrangian import Lagrangian
+from surefoot.search.certified.local import Step
+from surefoot.search.certified.region import Piece, told_directions
+
+Array = NDArray[np.float64]
+
+BLENDS = (1e-4, 1e-2, 0.1)  # shares of safely concave multipliers mixed in, until F is concave
+
+
+def at_once(form: Lagrangian, x: Array, safe: Array) -> Multipliers | None:
+    """Refute a region with given multipliers, or None where they do not."""
+    for share in BLENDS:
+        mixed = (1 - share) * x + share * safe
+        value = refutes(form, mixed)
+        if value is not None:
+            n = form.left.shape[1] - 1
+            return Multipliers(mixed, value, True, np.zeros(n), np.zeros((n, n)), 0)
+    return None
+
+
+def stationary_multipliers(
+    step: Step, active: list[int], part: Piece, form: Lagrangian, scenarios: list[int]
+) -> Array | None:
+    """The Lagrangian's multipliers in which a local optimum is stationary.
+
+    The convex program's dual variables belong to t >= |u_i|; the Lagrangian squares: (t^2 - u_i^2) has
+    the slope 2t at its end, a slab's product its width. None for p = 1, whose cross terms are missing.
+    """
+    space, size = part.space, max(part.space.size(step.u), 1e-300)
+    price = dict(zip(active, np.maximum(step.margins, 0.0), strict=True))
+    margins = np.array([price.get(s, 0.0) for s in scenarios])
+    if space.norm == 1 or margins.sum() <= 0:
+        return None
+    x = np.zeros(form.size)
+    norm = step.norm[part.free] if space.norm == np.inf else step.norm
+    x[: form.n_norm] = np.maximum(norm, 0.0) / (2 * size)
+    told = told_directions(part)
+    x[form.n_norm : form.n_norm + len(told)] = (
+        np.maximum(step.domain[told], 0.0) / np.maximum(part.high - part.low, 1e-300)[told]
+    )
+    x[form.margins] = margins
+    return np.asarray(x / margins.sum())
