@@ -240,7 +240,10 @@ class Search:
             if solved.slack > hair:
                 price *= 10
             length = self.space.size(u)
-            if not fresh and abs(length - size) <= 0.05 * self.gap * length:
+            gain = abs(length - size)
+            if margin >= 0:  # what is left above the threshold can be turned into so much distance
+                gain = min(gain, margin * float(solved.margins.sum()))
+            if not fresh and gain <= 0.05 * self.gap * length:
                 break
             size = length
 
