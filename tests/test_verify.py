@@ -153,6 +153,12 @@ def first_leaf(node):
         lambda proof: proof["scenarios"][-1][1].__setitem__(0, 0.2),
         lambda proof: proof.pop("tree"),
         lambda proof: proof.update(scenarios=[]),
+        lambda proof: proof["tree"]["cut"].__setitem__(0, -1),
+        lambda proof: proof["scenarios"][0].__setitem__(0, -1),
+        lambda proof: first_leaf(proof["tree"])["margins"][0].__setitem__(1, float("nan")),
+        lambda proof: first_leaf(proof["tree"]).update(slabs=[[-1, 1.0]]),
+        lambda proof: proof.update(cross=[[-1, 0]]),
+        lambda proof: first_leaf(proof["tree"]).update(depth=0),
         lambda proof: proof.update(directions=[[0.0]]),
     ],
 )

@@ -64,7 +64,11 @@ def proven_bound(setting: Setting, proof: dict[str, Any]) -> float:
         [(int(r), np.array(v, dtype=float)) for r, v in proof["scenarios"]],
         [(int(i), int(j)) for i, j in proof["cross"]],
     )
-    for _, v in reader.scenarios:
+    if any(not (0 <= i < n and 0 <= j < n and i != j) for i, j in reader.cross):
+        return 0.0
+    for r, v in reader.scenarios:
+        if not 0 <= r < len(setting.margins):
+            return 0.0
         if v.shape != (n,) or float(lp_norm(v, setting.norm)) > setting.budget * (1 + 1e-9):
             return 0.0  # a scenario outside the ball constrains nobody
     return reader.bound(proof["tree"], [])
@@ -83,6 +87,8 @@ class _Reader:
             return 0.0
         if "cut" in node:
             k, place = int(node["cut"][0]), float(node["cut"][1])
+            if not 0 <= k < len(self.directions):
+                return 0.0
             below = self.bound(node["below"], [*path, (k, -np.inf, place)])
             return min(below, self.bound(node["above"], [*path, (k, place, np.inf)]))
         return float(node["bound"]) if self._empty(node, path[: int(node["depth"])]) else 0.0
@@ -135,15 +141,13 @@ class _Reader:
         total.matrix[:n, :n] -= weights[0] * np.eye(n)
         total.constant(float(weights[0]) * bound**2)
         for (i, j), x in zip(self.cross[: len(cross)], cross, strict=True):
-            if i == j:
-                return False
             total.matrix[i, j] -= x
             total.matrix[j, i] -= x
         return len({frozenset(pair) for pair in self.cross}) == len(self.cross)
 
     def _add_slabs(self, total: _Sum, slabs: list[Any], low: Array, high: Array) -> bool:
         for k, x in ((int(k), float(x)) for k, x in slabs):
-            if not x >= 0:
+            if not x >= 0 or not 0 <= k < len(self.directions):
                 return False
             d = self.directions[k]
             below = (d, -low[k]) if np.isfinite(low[k]) else (0 * d, 1.0)

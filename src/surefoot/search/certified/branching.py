@@ -48,13 +48,30 @@ def _worth(part: Piece, found: Multipliers, form: Lagrangian) -> Array:
     return worth
 
 
+def idle_rows(part: Piece, found: Multipliers, form: Lagrangian) -> frozenset[int]:
+    """Domain rows that add next to nothing to the bound and that the relaxed solution respects anyway."""
+    space = part.space
+    told = told_directions(part)
+    start = form.n_norm + form.n_cross
+    worth = found.x[start : start + len(told)] * (0.5 * (part.high - part.low)[told]) ** 2
+    along = space.directions @ part.lifted(found.z)
+    inside = (along >= part.low) & (along <= part.high)
+    candidates = part.idle.union(told[worth < 1e-2 * abs(found.value)].tolist())
+    return frozenset(k for k in candidates if space.n <= k < 2 * space.n and inside[k])
+
+
 def split(region: Region, cut: tuple[int, float]) -> list[Region]:
     """The part below the cut and the part above it."""
     k, at = cut
     low, high = region.splits.get(k, (-np.inf, np.inf))
     return [
         Region(
-            {**region.splits, k: ends}, list(region.scenarios), region.bound, region.leaf, region.depth + 1
+            {**region.splits, k: ends},
+            list(region.scenarios),
+            region.idle,
+            region.bound,
+            region.leaf,
+            region.depth + 1,
         )
         for ends in ((low, at), (at, high))
     ]

@@ -29,6 +29,8 @@ class Region:
         Direction -> (low, high), from branching.
     scenarios : list of int
         Those that matter here.
+    idle : frozenset of int
+        Domain rows that do not matter here, left out of the bound to make it cheaper.
     bound : float
         Proven: no robust counterfactual of the region is closer.
     leaf : Leaf
@@ -41,6 +43,7 @@ class Region:
 
     splits: dict[int, tuple[float, float]] = field(default_factory=dict)
     scenarios: list[int] = field(default_factory=list)
+    idle: frozenset[int] = frozenset()
     bound: float = 0.0
     leaf: Leaf | None = None
     depth: int = 0
@@ -75,6 +78,7 @@ class Piece:
 
     space: Space
     splits: dict[int, tuple[float, float]]
+    idle: frozenset[int]
     level: float
     low: Array
     high: Array
@@ -105,7 +109,7 @@ def piece(space: Space, region: Region, level: float, *, use_corners: bool) -> P
     for i, end in corners.items():
         low[i] = high[i] = end
     origin, basis = _affine_hull(space, corners, low)
-    return Piece(space, region.splits, level, low, high, corners, origin, basis)
+    return Piece(space, region.splits, region.idle, level, low, high, corners, origin, basis)
 
 
 def _affine_hull(space: Space, corners: dict[int, float], values: Array) -> tuple[Array, Array | None]:
@@ -197,10 +201,11 @@ def _norm_rows(part: Piece) -> tuple[list[Row], int]:
 
 
 def told_directions(part: Piece) -> Indices:
-    """Directions whose range is more than what the level says."""
+    """Directions whose range is more than what the level says, without the idle ones."""
     space = part.space
     reach = part.level * space.reach
     told = (space.low > -reach) | (space.high < reach)
+    told[list(part.idle)] = False
     told[list(part.splits)] = True
     told &= ~space.fixed
     told[list(part.corners)] = False
@@ -232,8 +237,24 @@ def first_multipliers(part: Piece, form: Lagrangian) -> Array | None:
     x[1 : 1 + form.n_cross] = 0.0
     x[form.margins] = 1.0 / form.n_margins
     movable = slice(0, form.n_norm) if form.n_norm else slice(0, form.margins.start)
-    for _ in range(40):
-        if dpotrf(-form.matrix(x)[:-1, :-1], lower=1)[1] == 0:
-            return x
+    rivals = form.kind[form.margins]
+    for _ in range(40 if form.n_norm or form.margins.start else 1):
+        for weights in [None] if form.n_norm else _mixtures(len(part.space.margins)):
+            if weights is not None:
+                shares = np.array([weights[r] / (rivals == r).sum() for r in rivals])
+                x[form.margins] = shares / shares.sum()
+            if dpotrf(-form.matrix(x)[:-1, :-1], lower=1)[1] == 0:
+                return x
         x[movable] *= 4.0
     return None
+
+
+def _mixtures(n_rivals: int) -> list[Array]:
+    """Weights of the rivals among which some may make the sum of their margins concave."""
+    mixtures = [np.full(n_rivals, 1.0 / n_rivals)]
+    for r in range(n_rivals):
+        for share in (0.2, 0.4, 0.6, 0.8, 0.95, 0.999) if n_rivals > 1 else ():
+            rest = np.full(n_rivals, (1 - share) / (n_rivals - 1))
+            rest[r] = share
+            mixtures.append(rest)
+    return mixtures

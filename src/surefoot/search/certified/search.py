@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from surefoot.quadratic import Quadratic
 from surefoot.search.certified.adversary import MAX_CORNERS, harm
-from surefoot.search.certified.branching import choose_cut, split
+from surefoot.search.certified.branching import choose_cut, idle_rows, split
 from surefoot.search.certified.interior import Multipliers, minimise
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.local import ConvexConcave, Step
@@ -34,8 +34,9 @@ from surefoot.status import Status
 Array = NDArray[np.float64]
 
 AIM = 0.8  # share of the gap at which proofs are attempted: the rest is room for rounding
-HAIR = 1e-7  # how far above the threshold points are aimed, as a share of the distance
+HAIR = 1e-7  # how far above the threshold points are aimed, as a share of the distance; more after a breach
 ROOT_TRIES = 6  # the whole is tried again this often when there are new scenarios or a nearer point
+POINT_FIRST = 40  # with more features the bound is cheaper than the steps it saves, and comes first
 EAGER = 12  # the first nodes, and then every LOCAL_EVERY-th, start a local search
 LOCAL_EVERY = 4
 LOCAL_STEPS = 15
@@ -74,6 +75,7 @@ class Search:
         self.distance = np.inf
         self.farthest = np.inf
         self._start: Array | None = None
+        self._aim_above = HAIR
         self._local_optimum: tuple[Step, list[int]] | None = None
         self.level = self._first_level()
         self.root = self._whole()
@@ -88,7 +90,8 @@ class Search:
     def run(self) -> Status:
         """Search until the gap is closed, nothing can be found, or time is up."""
         try:
-            self._local(self._first_point() if self._start is None else self._start, self.root.scenarios)
+            if self._start is not None or self.space.n <= POINT_FIRST or self.space.norm == 2:
+                self._local(self._first_point() if self._start is None else self._start, self.root.scenarios)
             while True:
                 if self._close_tree():
                     return Status.OPTIMAL
@@ -112,11 +115,12 @@ class Search:
     def discard(self, rival: int, perturbation: Array) -> None:
         """The best point does not withstand a perturbation: forget it, keep the scenario and all proofs."""
         start = self.best
+        self._aim_above = max(self._aim_above, min(4 * self._aim_above, 0.05 * self.gap))
         self.scenarios.append((rival, perturbation))
         self.best, self.distance, self._local_optimum = None, np.inf, None
         self.level = max(self.level, 2 * self.space.size(start)) if start is not None else self.level
-        for leaf in _leaves(self.root):
-            leaf.scenarios.append(len(self.scenarios) - 1)
+        for region in {self.root, *_leaves(self.root)}:
+            region.scenarios.append(len(self.scenarios) - 1)
         self._start = start
 
     @property
@@ -132,7 +136,12 @@ class Search:
     def _whole(self) -> Region:
         return Region(scenarios=list(range(len(self.scenarios))))
 
+    def _enough(self) -> float:
+        """The bound at which a region is done with."""
+        return self.distance * (1 - self.gap) if self.best is not None else self.level
+
     def _goal(self) -> float:
+        """The level at which refutations are attempted."""
         return self.distance * (1 - AIM * self.gap) if self.best is not None else self.level
 
     def _close_tree(self) -> bool:
@@ -142,7 +151,7 @@ class Search:
         heapq.heapify(heap)
         while heap:
             bound, _, region, tries = heapq.heappop(heap)
-            if bound >= self._goal():
+            if bound >= self._enough():
                 continue
             if time.perf_counter() > self.deadline:
                 raise OutOfTimeError
@@ -156,6 +165,7 @@ class Search:
             if region.depth == 0 and changed and tries < ROOT_TRIES:
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
                 continue
+            region.idle = idle_rows(part, found, form)
             region.cut = choose_cut(part, found, form)
             region.children = split(region, region.cut)
             for child in region.children:
@@ -188,33 +198,31 @@ class Search:
     def _explore(self, region: Region, u: Array) -> bool:
         """Use the relaxed solution: a point from it, a scenario against it. Whether a scenario was added."""
         known = set(region.scenarios)
-        margin, s = self._harm(u, effort=0)
+        margin, s = self._harm(u, region.scenarios, effort=0)
         if margin >= 0 or self.nodes <= EAGER or self.nodes % LOCAL_EVERY == 0:
             self._local(u, region.scenarios)
         if margin < 0 and s not in region.scenarios:
             region.scenarios.append(s)
         return not known.issuperset(region.scenarios)
 
-    def _harm(self, u: Array, effort: int = MAX_CORNERS) -> tuple[float, int]:
-        """Lowest margin around u and the scenario that shows it, a known one if that does."""
+    def _harm(self, u: Array, active: list[int], effort: int = MAX_CORNERS) -> tuple[float, int]:
+        """Lowest margin around u and the scenario that shows it, an active one if that does."""
         start = time.perf_counter()
         found = [harm(H, u, self.space.norm, self.space.budget, effort) for H in self.space.margins]
         r = int(np.argmin([h.value for h in found]))
         margin, v, _ = found[r]
-        known = self._known_margins(u)
-        s = int(known.argmin())
-        if margin < known[s] - 1e-9 * self.space.slope * max(self.space.size(u), self.space.budget):
+        known = self._margins(u, active)
+        s = active[int(known.argmin())]
+        if margin < known.min() - 1e-9 * self.space.slope * max(self.space.size(u), self.space.budget):
             self.scenarios.append((r, v))
             s = len(self.scenarios) - 1
-        else:
-            margin = min(margin, float(known[s]))
         self.adversary_seconds += time.perf_counter() - start
-        return margin, s
+        return min(margin, float(known.min())), s
 
-    def _known_margins(self, u: Array) -> Array:
-        """Every scenario's margin at u."""
-        rivals = np.array([r for r, _ in self.scenarios])
-        points = u + np.array([v for _, v in self.scenarios])
+    def _margins(self, u: Array, active: list[int]) -> Array:
+        """The margins at u in some scenarios."""
+        rivals = np.array([self.scenarios[s][0] for s in active])
+        points = u + np.array([self.scenarios[s][1] for s in active])
         values = np.empty(len(points))
         for r, H in enumerate(self.space.margins):
             values[rivals == r] = H(points[rivals == r])
@@ -230,7 +238,7 @@ class Search:
             solved = self._convex_concave.step(u, [self.scenarios[s] for s in active], hair, price)
             if solved is None:
                 break
-            u, margin, s = solved.u, *self._harm(solved.u)
+            u, margin, s = solved.u, *self._harm(solved.u, active)
             fresh = margin < 0 and s not in active
             if margin >= 0 and self._improve(u):
                 self._local_optimum = solved, list(active)
@@ -274,13 +282,13 @@ class Search:
         return nearer
 
     def _hair(self, u: Array) -> float:
-        return HAIR * self.space.slope * max(self.space.size(u), 1e-9)
+        return self._aim_above * self.space.slope * max(self.space.size(u), 1e-9)
 
     def _first_point(self) -> Array:
         """Where the first local search starts: for p = 2 at the optimum, else up the steepest slope."""
         margins = self.space.margins
         if self.space.norm == 2 and len(margins) == 1:
-            u = nearest_robust(margins[0], self.space.budget, HAIR * self.space.slope * self.level)
+            u = nearest_robust(margins[0], self.space.budget, self._aim_above * self.space.slope * self.level)
             if u is not None:
                 return u
         return self.level * _steepest(np.sum([H.vector for H in margins], axis=0), self.space.norm)

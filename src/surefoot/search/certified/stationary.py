@@ -43,8 +43,9 @@ def stationary_multipliers(
     norm = step.norm[part.free] if space.norm == np.inf else step.norm
     x[: form.n_norm] = np.maximum(norm, 0.0) / (2 * size)
     told = told_directions(part)
-    x[form.n_norm : form.n_norm + len(told)] = (
-        np.maximum(step.domain[told], 0.0) / np.maximum(part.high - part.low, 1e-300)[told]
-    )
+    width = (part.high - part.low)[told]
+    wide = width > 1e-9 * size * space.reach[told]
+    slabs = np.maximum(step.domain[told], 0.0) / np.where(wide, width, np.inf)
+    x[form.n_norm : form.n_norm + len(told)] = slabs
     x[form.margins] = margins
     return np.asarray(x / margins.sum())
