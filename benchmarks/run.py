@@ -1,6 +1,7 @@
 """Run the benchmarks and write each as a table (CSV and Markdown) into benchmarks/results.
 
-usage: python benchmarks/run.py [NAME ...]      (default: all)
+usage: python benchmarks/run.py [--resume] [NAME ...]      (default: all; --resume keeps the rows that are there,
+                                                           for benchmarks that can be continued)
 """
 
 import importlib
@@ -13,13 +14,16 @@ RESULTS = Path(__file__).parent / "results"
 NAMES = ("fitting", "structure", "paper_methods", "encoding", "certified", "growth", "bound")
 
 
-def main(names):
+def main(names, resume=False):
     RESULTS.mkdir(exist_ok=True)
     for name in names:
         module = importlib.import_module(name)
         print(f"\n{module.__doc__.strip()}\n", flush=True)
-        found = []
-        for row in module.rows():
+        kept = RESULTS / f"{name}.csv"
+        resumed = resume and hasattr(module, "KEY") and kept.exists()
+        found = pd.read_csv(kept, dtype=str, keep_default_na=False).to_dict("records") if resumed else []
+        done = {tuple(row[key] for key in module.KEY) for row in found} if resumed else set()
+        for row in module.rows(done) if resumed else module.rows():
             found.append(row)
             print("  ".join(f"{key}: {value}" for key, value in row.items()), flush=True)
             # After every row, so that an interrupted run loses nothing.
@@ -39,4 +43,5 @@ def write(name, frame, title):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or NAMES)
+    arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
+    main(arguments or NAMES, resume="--resume" in sys.argv)

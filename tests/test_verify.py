@@ -184,6 +184,39 @@ def test_other_changes_are_refused(case):
     assert refused(replace(e, factual=e.factual.rename(str.upper)), clf, "question")
 
 
+def test_claims_without_substance_are_refused(case):
+    """Numbers that compare with nothing, and claims of nothing at all."""
+    clf, _, found = case
+    e, _ = found[0]
+    for radius in (np.inf, np.nan, -1.0):
+        certificate = {**e.certificate, "robustness": {"radius": radius, "rivals": [None]}}
+        assert refused(replace(e, certified_radius=radius, certificate=certificate), clf, "robustness")
+    assert refused(replace(e, lower_bound=np.nan), clf, "lower bound")
+    assert refused(replace(e, certificate=[]), clf, "lower bound")
+    assert refused(replace(e, certificate={"bound": {}, "robustness": {}}), clf, "robustness")
+    nothing = replace(
+        e, status=Status.INFEASIBLE, counterfactual=None, lower_bound=0.0, distance=np.inf, probability=np.nan
+    )
+    assert refused(nothing, clf, "lower bound")
+    assert refused(replace(nothing, lower_bound=np.inf), clf, "lower bound")
+    shuffled = e.counterfactual[::-1]
+    assert refused(replace(e, counterfactual=shuffled), clf, "question")
+
+
+def test_a_pair_of_the_1_norm_cannot_reach_the_constant(bundled):
+    data = bundled["pima"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    row = data.X.iloc[np.flatnonzero(clf.predict(data.X) == 0)[3]]
+    e = CounterfactualExplainer(clf, budget=0.05, norm=1, bounds=None).explain(row, target=1)
+    assert verify(e, clf)
+    n = len(row)
+    leaf = {"level": 9.0, "bound": 9.0, "depth": 0, "corners": [], "norm": [1.0], "cross": [1.0]}
+    forged = {"scenarios": [], "directions": [], "cross": [[n, -1]]}
+    forged["tree"] = {**leaf, "slabs": [], "margins": []}
+    certificate = {**e.certificate, "bound": forged}
+    assert refused(replace(e, certificate=certificate), clf, "lower bound")
+
+
 def test_answers_of_the_papers_methods_are_checked_but_their_bound_is_not_proven(bundled):
     data = bundled["banknote"]
     clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
@@ -199,7 +232,7 @@ def test_no_counterfactual_and_nothing_to_do(bundled):
     e = stuck.explain(row, target=1, on_failure="return")
     assert e.status is Status.INFEASIBLE
     assert verify(e, clf), str(verify(e, clf))
-    assert refused(replace(e, high=e.high + 50, low=e.low - 50), clf, "nothing nearer")
+    assert refused(replace(e, high=e.high + 50, low=e.low - 50), clf, "lower bound")
     already = CounterfactualExplainer(clf, budget=0.05).explain(row, target=0)
     assert already.status is Status.ALREADY_TARGET
     assert verify(already, clf), str(verify(already, clf))

@@ -80,7 +80,7 @@ def certified_radius(
     excess = -problem.margin(point)  # at ``low``; below zero where the decision holds
     while (above := violation(high)) <= 0:
         if high > 1e6:
-            return np.inf
+            return np.inf if holds_everywhere(problem) else high
         low, excess, high = high, above, 2 * high
     while high - low > rtol * high and high > 1e-12:
         middle = _between(low, excess, high, above)
@@ -90,6 +90,17 @@ def certified_radius(
         else:
             high, above, excess = middle, value, 0.5 * excess
     return low
+
+
+def holds_everywhere(problem: RobustProblem) -> bool:
+    """Whether the decision is the target's at every point: convex margins that are nowhere below it."""
+    for H in problem.margins:
+        G = H.in_coordinates(problem.whitening.inverse, problem.factual)
+        if np.linalg.eigvalsh(G.matrix)[0] <= 0:
+            return False
+        if float(G(np.linalg.solve(-2 * G.matrix, G.vector))) < problem.log_odds_threshold:
+            return False
+    return True
 
 
 def _between(low: float, below: float, high: float, above: float) -> float:
@@ -117,7 +128,22 @@ def lowest_in_ball(G: Quadratic, p: float, radius: float) -> tuple[Array, float,
         _fix_monotone(G, low, high)
         if (G.matrix.diagonal()[high > low] <= 0).all():
             return _lowest_corner(G, low, high)
+    if p == 1 and _concave_along_edges(G.matrix):
+        v = min((s * radius * e for e in np.eye(G.n_features) for s in (1.0, -1.0)), key=G)
+        return (
+            v,
+            float(G(v)),
+            float(G(v)) - 1e-13 * (abs(G.constant) + radius * float(np.abs(G.vector).max())),
+        )
     return _branch_and_bound(G, radius, _lowest_linear_box if p == np.inf else _lowest_linear_cross)
+
+
+def _concave_along_edges(Q: Array) -> bool:
+    """Whether u'Qu is concave along e_i and all e_i +- e_j: on a cross-polytope it is least at a corner."""
+    d = Q.diagonal()
+    pairs = np.add.outer(d, d) + 2 * np.abs(Q - np.diag(d))
+    np.fill_diagonal(pairs, d)
+    return bool((pairs <= 0).all())
 
 
 def _lowest_in_sphere(G: Quadratic, radius: float) -> tuple[Array, float, float]:
@@ -194,7 +220,7 @@ def _lowest_corner(G: Quadratic, low: Array, high: Array) -> tuple[Array, float,
     v[free] += half * best_signs
     exact = float(G(v))
     left = [value - float(np.abs(slopes).sum()) - curved[len(signs)] for value, slopes, signs in stack]
-    return v, exact, min([exact, *left]) - 1e-12 * (abs(base) + float(np.abs(b).sum()))
+    return v, exact, min([exact, *left]) - 1e-12 * (abs(base) + float(np.abs(b).sum() + np.abs(A).sum()))
 
 
 def _curvature(A: Array) -> float:

@@ -25,6 +25,7 @@ from surefoot.search.cutting_set import Iteration
 from surefoot.search.program import Options
 
 Array = NDArray[np.float64]
+SMALLEST_GAP = 1e-6
 Method = Literal["certified", "qcqp", "milp"]
 
 
@@ -100,6 +101,8 @@ class CounterfactualExplainer:
         for name, value in (("tol", tol), ("max_iterations", max_iterations)):
             if not isinstance(value, Real) or not value > 0:
                 raise ProblemError(f"{name} must be a positive number, not {value!r}")
+        if method == "certified" and gap is not None and isinstance(gap, Real) and 0 <= gap < SMALLEST_GAP:
+            raise ProblemError(f"the certified method proves gaps down to {SMALLEST_GAP:g}, not {gap!r}")
         check_is_fitted(classifier)
         self.classifier = classifier
         self.budget, self.norm, self.threshold = budget, norm, threshold
@@ -118,7 +121,8 @@ class CounterfactualExplainer:
             verbose=verbose,
         )
         self._names = pd.Index(classifier.feature_labels_, tupleize_cols=False)
-        self._geometries: dict[tuple[Any, int, Any], tuple[tuple[Quadratic, ...], Whitening]] = {}
+        self._explained = classifier.networks_
+        self._geometries: dict[tuple[int, Any], tuple[tuple[Quadratic, ...], Whitening]] = {}
 
     def explain(self, row: Any, target: Any, on_failure: Literal["raise", "return"] = "raise") -> Explanation:
         """Explain one row.
@@ -164,7 +168,10 @@ class CounterfactualExplainer:
         rivals = [label for label in clf.classes_.tolist() if label != target]
         if len(rivals) == len(clf.classes_):
             raise ProblemError(f"unknown target {target!r}; the classes are {clf.classes_.tolist()}")
-        key = (id(clf.networks_), factual_class, target)
+        if self._explained is not clf.networks_:
+            self._explained = clf.networks_
+            self._geometries.clear()
+        key = (factual_class, target)
         if key not in self._geometries:
             margins = tuple(clf.decision_quadratic(target, rival) for rival in rivals)
             self._geometries[key] = margins, clf.networks_[factual_class].whitening(self.whitening)
@@ -211,7 +218,7 @@ class CounterfactualExplainer:
             certified_radius=found.radius,
             coverage=0.0 if point is None else coverage(found.radius, problem.budget),
             violation=violation,
-            early_stop=bool(0 < violation <= self.tol),
+            early_stop=bool(distance > 0 and 0 < violation <= self.tol),
             unit=pd.Series(problem.unit, names),
             low=pd.Series(problem.domain.low, names),
             high=pd.Series(problem.domain.high, names),

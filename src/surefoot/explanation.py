@@ -50,7 +50,7 @@ class Explanation:
     certified_radius, coverage : float
         Largest radius within which every perturbation keeps the decision, and its share of the budget.
     violation : float
-        The paper's phi at the end, found independently of the search.
+        The paper's phi at the end: above zero if a perturbation within the budget undoes the decision.
     early_stop : bool
         Whether 0 < violation <= tol.
     unit : Series

@@ -18,7 +18,7 @@ from surefoot.quadratic import Quadratic
 Array = NDArray[np.float64]
 Cut = tuple[int, float, float]  # direction, low, high
 
-ROUNDING = 1e-13
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +99,8 @@ class _Reader:
         if not 0 <= bound <= level:
             return False
         low, high = self._ranges(level, path)
+        if (low > high + 1e-12 * (np.abs(low) + np.abs(high))).any():
+            return True  # nothing is left of the piece within this level
         corners = [(int(i), float(end)) for i, end in leaf["corners"]]
         if corners and (bound < level or not self._monotone(corners, level, path, low, high)):
             return False
@@ -133,16 +135,19 @@ class _Reader:
             return False
         if self.setting.norm == np.inf:
             free = [i for i in range(n) if i not in fixed]
-            total.matrix[free, free] -= weights
+            total.add(-np.diag(np.bincount(free, weights, n + 1).astype(float)))
             total.constant(float(weights.sum()) * bound**2)
             return len(weights) == len(free) and not cross.size
-        if len(weights) != 1 or (cross.size and self.setting.norm != 1) or (np.abs(cross) > weights).any():
+        if len(weights) != 1 or len(cross) > (len(self.cross) if self.setting.norm == 1 else 0):
             return False
-        total.matrix[:n, :n] -= weights[0] * np.eye(n)
+        if (np.abs(cross) > weights).any():
+            return False
+        total.add(-weights[0] * np.diag(np.append(np.ones(n), 0.0)))
         total.constant(float(weights[0]) * bound**2)
         for (i, j), x in zip(self.cross[: len(cross)], cross, strict=True):
-            total.matrix[i, j] -= x
-            total.matrix[j, i] -= x
+            terms = np.zeros_like(total.matrix)
+            terms[i, j] = terms[j, i] = -x
+            total.add(terms)
         return len({frozenset(pair) for pair in self.cross}) == len(self.cross)
 
     def _add_slabs(self, total: _Sum, slabs: list[Any], low: Array, high: Array) -> bool:
@@ -200,40 +205,44 @@ class _Reader:
 
 
 class _Sum:
-    """A quadratic function of u as a symmetric matrix in (u, 1), with the size of what went into it."""
+    """A quadratic function of u as a symmetric matrix in (u, 1), with the absolute sizes of its terms."""
 
     def __init__(self, n: int) -> None:
         self.matrix = np.zeros((n + 1, n + 1))
-        self.size = 0.0
+        self.sizes = np.zeros((n + 1, n + 1))
+
+    def add(self, terms: Array) -> None:
+        self.matrix += terms
+        self.sizes += np.abs(terms)
 
     def constant(self, value: float) -> None:
         self.matrix[-1, -1] += value
-        self.size += abs(value)
+        self.sizes[-1, -1] += abs(value)
 
     def product(self, x: float, one: tuple[Array, float], other: tuple[Array, float]) -> None:
         f, g = np.append(*one), np.append(*other)
-        self.matrix += 0.5 * x * (np.outer(f, g) + np.outer(g, f))
-        self.size += x * abs(f[-1] * g[-1])
+        self.add(0.5 * x * (np.outer(f, g) + np.outer(g, f)))
 
     def quadratic(self, x: float, H: Quadratic, shift: Array) -> None:
-        slope, value = H.gradient(shift), float(H(shift))
-        self.matrix[:-1, :-1] += x * H.matrix
-        self.matrix[:-1, -1] += 0.5 * x * slope
-        self.matrix[-1, :-1] += 0.5 * x * slope
-        self.constant(x * value)
+        slope = 0.5 * x * H.gradient(shift)
+        terms = np.zeros_like(self.matrix)
+        terms[:-1, :-1], terms[:-1, -1], terms[-1, :-1] = x * H.matrix, slope, slope
+        self.add(terms)
+        self.constant(x * float(H(shift)))
 
     def negative_on(self, origin: Array, basis: Array) -> bool:
-        """Whether the function is below zero for every u = origin + basis z."""
+        """Whether the function is below zero for every u = origin + basis z, with room for all rounding.
+
+        Rounding changes no entry by more than a share of the terms' sizes, hence no eigenvalue by more
+        than a row's sum of these: what is left after taking that off the diagonal must be definite.
+        """
         T = np.zeros((len(origin) + 1, basis.shape[1] + 1))
         T[:-1, :-1], T[:-1, -1], T[-1, -1] = basis, origin, 1.0
-        M = T.T @ self.matrix @ T
-        peak = float(M[-1, -1])
-        if basis.shape[1]:
-            try:
-                factor = linalg.cholesky(-M[:-1, :-1], lower=True)
-            except linalg.LinAlgError:
-                return False
-            half = linalg.solve_triangular(factor, M[:-1, -1], lower=True)
-            peak += float(half @ half)
-            self.size += float(half @ half)
-        return peak < -ROUNDING * self.size
+        M = -(T.T @ self.matrix @ T)
+        noise = ROUNDING * (np.abs(T).T @ self.sizes @ np.abs(T)).sum(axis=1)
+        scale = 1 / np.sqrt(np.maximum(np.abs(M.diagonal()), 1e-300))
+        try:
+            linalg.cholesky(scale[:, None] * (M - np.diag(noise)) * scale)
+        except linalg.LinAlgError:
+            return False
+        return True

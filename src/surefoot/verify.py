@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.certify import coverage, worst_perturbation
+from surefoot.certify import coverage, holds_everywhere, lowest_in_ball
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explanation import Explanation
@@ -91,17 +91,34 @@ def verify(explanation: Explanation, classifier: ConditionalGaussianNetworkClass
         return Verification((same, Claim("question", False, f"it does not fit the model: {error}")))
     checks: list[Callable[[Explanation, RobustProblem], Claim]]
     if explanation.counterfactual is None:
-        checks = [_nothing_nearer]
+        checks = [_lower_bound]
     else:
-        checks = [_distance, _domain, _validity, _robustness, _nothing_nearer, _gap]
+        checks = [_distance, _domain, _validity, _robustness, _lower_bound, _gap]
     claims = [same, _probabilities(explanation, classifier, problem)]
-    return Verification((*claims, *(check(explanation, problem) for check in checks)))
+    return Verification((*claims, *(_checked(check, explanation, problem) for check in checks)))
+
+
+UNREADABLE = (
+    KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError,
+)  # fmt: skip
+
+
+def _checked(
+    check: Callable[[Explanation, RobustProblem], Claim], e: Explanation, problem: RobustProblem
+) -> Claim:
+    """The claim, which fails if the certificate cannot even be read."""
+    try:
+        return check(e, problem)
+    except UNREADABLE as error:
+        reason = f"the certificate cannot be read ({type(error).__name__}: {error})"
+        return Claim(check.__name__.strip("_").replace("_", " "), False, reason)
 
 
 def _problem(e: Explanation, classifier: ConditionalGaussianNetworkClassifier) -> RobustProblem:
     """The question, put together again from the explanation and the classifier."""
     names = list(classifier.feature_labels_)
-    if list(e.factual.index) != names:
+    given = [part for part in (e.factual, e.counterfactual, e.low, e.high, e.unit) if part is not None]
+    if any(list(part.index) != names for part in given):
         raise ProblemError("the features have other names")
     labels = classifier.classes_.tolist()
     if e.target not in labels or e.factual_class not in labels:
@@ -145,7 +162,8 @@ def _distance(e: Explanation, problem: RobustProblem) -> Claim:
 def _domain(e: Explanation, problem: RobustProblem) -> Claim:
     assert e.counterfactual is not None
     point = e.counterfactual.to_numpy()
-    inside = problem.domain.contains(point)
+    slack = 0.0 if e.method == "certified" else ROUNDING * problem.unit
+    inside = bool(((point >= e.low - slack) & (point <= e.high + slack)).all())
     out = [
         str(name) for name, x, a, b in zip(e.low.index, point, e.low, e.high, strict=True) if not a <= x <= b
     ]
@@ -155,24 +173,27 @@ def _domain(e: Explanation, problem: RobustProblem) -> Claim:
 def _validity(e: Explanation, problem: RobustProblem) -> Claim:
     assert e.counterfactual is not None
     margin = problem.margin(e.counterfactual.to_numpy())
-    slack = 0.0 if e.method == "certified" or e.status is Status.ALREADY_TARGET else e.violation
-    return Claim("validity", margin >= -max(slack, 0.0), f"log-odds above the threshold by {margin:.6g}")
+    exact = e.method == "certified" or e.status is Status.ALREADY_TARGET
+    slack = 0.0 if exact else 1e-3  # the paper's epsilon
+    return Claim("validity", margin >= -slack, f"log-odds above the threshold by {margin:.6g}")
 
 
 def _robustness(e: Explanation, problem: RobustProblem) -> Claim:
     """No perturbation within the certified radius undoes the decision, and the coverage follows from it."""
     assert e.counterfactual is not None
-    if abs(coverage(e.certified_radius, e.budget) - e.coverage) > ROUNDING:
+    if (
+        not e.certified_radius >= 0
+        or not abs(coverage(e.certified_radius, e.budget) - e.coverage) <= ROUNDING
+    ):
         return Claim("robustness", False, f"coverage {e.coverage:g} does not follow from the radius")
     proofs = (e.certificate or {}).get("robustness")
     if e.method == "certified" and e.status is Status.OPTIMAL and proofs is None:
         return Claim("robustness", False, "the certificate says nothing about it")
-    if proofs is not None and e.certified_radius > proofs["radius"] * (1 + ROUNDING):
+    if e.method == "certified" and e.status is Status.OPTIMAL and not e.violation <= 0:
+        return Claim("robustness", False, f"violated by {e.violation:g}")
+    if proofs is not None and not e.certified_radius <= proofs["radius"] * (1 + ROUNDING):
         return Claim("robustness", False, f"radius {e.certified_radius:g}, proven {proofs['radius']:g}")
-    try:
-        excess = _worst(e, problem, (proofs or {}).get("rivals") or [])
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        return Claim("robustness", False, f"the certificate cannot be read ({type(error).__name__}: {error})")
+    excess = _worst(e, problem, (proofs or {}).get("rivals") or [None] * len(problem.margins))
     worst = "nothing undoes it" if excess <= 0 else f"a perturbation may violate it by {excess:.3g}"
     return Claim("robustness", excess <= 0, f"within {e.certified_radius:g} {worst}")
 
@@ -181,18 +202,18 @@ def _worst(e: Explanation, problem: RobustProblem, proofs: list[Any]) -> float:
     """Proven upper bound of the violation within the certified radius."""
     assert e.counterfactual is not None
     point, radius = e.counterfactual.to_numpy(), e.certified_radius
-    if radius == 0 or not np.isfinite(radius):
-        return -problem.margin(point) if radius == 0 else 0.0
-    if any(proofs) and all(
-        proven_bound(_breaches(problem, point, r), proof) >= radius * (1 - 1e-12)
-        for r, proof in enumerate(proofs)
-        if proof is not None
-    ):
-        unproven = [H for H, proof in zip(problem.margins, proofs, strict=True) if proof is None]
-        if not unproven:
-            return 0.0
-    found = worst_perturbation(problem, point, radius)
-    return found.violation_bound if found.violation_bound > ROUNDING * _scale(problem, point) else 0.0
+    if radius == 0:
+        return -problem.margin(point)
+    if radius == np.inf:
+        return 0.0 if holds_everywhere(problem) else np.inf
+    found = -np.inf
+    for r, (H, proof) in enumerate(zip(problem.margins, proofs, strict=True)):
+        if proof is not None and proven_bound(_breaches(problem, point, r), proof) >= radius * (1 - 1e-12):
+            continue
+        around = H.in_coordinates(problem.whitening.inverse, point)
+        _, _, lowest = lowest_in_ball(around, problem.norm, radius)
+        found = max(found, problem.log_odds_threshold - lowest)
+    return found if found > ROUNDING * _scale(problem, point) else 0.0
 
 
 def _scale(problem: RobustProblem, point: Array) -> float:
@@ -209,10 +230,10 @@ def _breaches(problem: RobustProblem, point: Array, rival: int) -> Setting:
     return Setting((-H,), B, problem.norm, 0.0, np.full(n, -np.inf), np.full(n, np.inf))
 
 
-def _nothing_nearer(e: Explanation, problem: RobustProblem) -> Claim:
+def _lower_bound(e: Explanation, problem: RobustProblem) -> Claim:
     """The lower bound, or that there is no counterfactual at all."""
-    name = "lower bound" if e.counterfactual is not None else "nothing nearer"
-    if e.lower_bound <= 0:
+    name = "lower bound"
+    if e.lower_bound == 0 and e.status is not Status.INFEASIBLE:
         return Claim(name, True, "zero needs no proof")
     proof = (e.certificate or {}).get("bound")
     if proof is None:
@@ -227,15 +248,14 @@ def _nothing_nearer(e: Explanation, problem: RobustProblem) -> Claim:
         problem.domain.low - problem.factual,
         problem.domain.high - problem.factual,
     )
-    try:
-        proven = proven_bound(setting, proof)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        return Claim(name, False, f"the certificate cannot be read ({type(error).__name__}: {error})")
-    if e.status is Status.INFEASIBLE and proven >= setting.farthest():
-        return Claim(name, True, "no point of the domain is a robust counterfactual")
-    return Claim(
-        name, e.lower_bound <= proven * (1 + 1e-12), f"claimed {e.lower_bound:.9g}, proven {proven:.9g}"
-    )
+    proven = proven_bound(setting, proof)
+    if e.status is Status.INFEASIBLE:
+        nowhere = proven >= setting.farthest() and e.lower_bound == np.inf
+        return Claim(
+            name, nowhere, f"nothing within {proven:.9g}, the domain reaches {setting.farthest():.9g}"
+        )
+    holds = 0 <= e.lower_bound <= proven * (1 + 1e-12)
+    return Claim(name, holds, f"claimed {e.lower_bound:.9g}, proven {proven:.9g}")
 
 
 def _gap(e: Explanation, problem: RobustProblem) -> Claim:

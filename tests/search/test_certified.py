@@ -8,7 +8,7 @@ from scipy import sparse
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Quadratic, Status, verify
 from surefoot.certify import lowest_in_ball, worst_perturbation
-from surefoot.geometry import lp_norm
+from surefoot.geometry import Whitening, lp_norm
 from surefoot.problem import Domain, RobustProblem
 from surefoot.search.certified import answer, certified_search, search
 from surefoot.search.certified.adversary import harm, lowest_corner
@@ -275,6 +275,22 @@ def test_infeasible_is_proved():
     assert certified_search(boxed, 1e-3, 10.0).status is Status.INFEASIBLE
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_factual_outside_its_bounds_is_led_back(n):
+    """The domain alone asks for most of the way."""
+    H = Quadratic(-np.eye(n), np.zeros(n), 4.0)  # the target's side is the ball of radius 2
+    x0, whitening = np.full(n, 5.0), Whitening(np.eye(n), "cholesky")
+    outside = RobustProblem(x0, (H,), whitening, budget=0.1, domain=Domain(np.full(n, -3.0), np.ones(n)))
+    found = certified_search(outside, 1e-3, 10.0)
+    assert found.status is Status.OPTIMAL
+    assert outside.distance(found.point) == pytest.approx(4.0, rel=2e-3)
+    assert found.lower_bound >= 4 * (1 - 1e-3) - 1e-9
+    pinned = RobustProblem(x0, (H,), whitening, domain=Domain(np.ones(n), np.ones(n)))
+    assert outside.distance(certified_search(pinned, 1e-3, 10.0).point) == pytest.approx(4.0)
+    hopeless = RobustProblem(x0, (H,), whitening, domain=Domain(np.full(n, 3.0), np.full(n, 4.0)))
+    assert certified_search(hopeless, 1e-3, 10.0).status is Status.INFEASIBLE
+
+
 def test_what_can_neither_be_found_nor_excluded_is_undecided():
     """Two rivals that exclude each other, on an open domain where nothing bounds the search."""
     saddle = np.diag([1.0, -1.0])
@@ -350,6 +366,7 @@ def test_room_to_spare_is_a_larger_radius():
     high = np.where(step < 0, far, np.inf)
     pushed = RobustProblem(base.factual, base.margins, base.whitening, budget=0.01, domain=Domain(low, high))
     wide = certified_search(pushed, 1e-3, 10.0)
+    assert wide.status is Status.OPTIMAL
     assert wide.radius > 0.02
     assert worst_perturbation(pushed, wide.point, wide.radius * (1 - 1e-6)).violation <= 1e-9
     assert answer.GRACE < 1

@@ -12,7 +12,7 @@ from surefoot.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 
-MAX_CORNERS = 100_000
+MAX_CORNERS = 30_000
 
 
 def deepened(H: Quadratic, u: Array, v: Array, p: float, radius: float) -> Array:

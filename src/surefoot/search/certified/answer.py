@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from surefoot.problem import RobustProblem
 from surefoot.search.certified.adversary import Harm, deepened, harm
@@ -18,6 +20,7 @@ from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
+MANY = 40  # with more features BLAS would start threads for matrices that are too small to gain from them
 GRACE = 0.5  # seconds that the proof of robustness may take after the time limit
 INTERRUPTED = {True: Status.INTERRUPTED, False: Status.INTERRUPTED_NO_POINT}
 
@@ -53,7 +56,28 @@ class CertifiedAnswer:
 
 
 def certified_search(problem: RobustProblem, gap: float, time_limit: float) -> CertifiedAnswer:
-    """Nearest robust counterfactual with a proof, up to a relative gap."""
+    """Nearest robust counterfactual with a proof, up to a relative gap.
+
+    Parameters
+    ----------
+    problem : RobustProblem
+    gap : float
+        Relative, between the distance of the point and the proven bound.
+    time_limit : float
+        Seconds; then the best point and bound so far are returned.
+    """
+    if problem.n_features <= MANY:
+        return _searched(problem, gap, time_limit)
+    with _threads().limit(limits=1, user_api="blas"):
+        return _searched(problem, gap, time_limit)
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _searched(problem: RobustProblem, gap: float, time_limit: float) -> CertifiedAnswer:
     deadline = time.perf_counter() + time_limit
     search = Search(whitened(problem), gap, deadline)
     robust = None
@@ -66,6 +90,7 @@ def certified_search(problem: RobustProblem, gap: float, time_limit: float) -> C
             if robust.breach is None:
                 break
             search.discard(*robust.breach)
+            robust = None
             status = search.run()
     except KeyboardInterrupt:
         status = INTERRUPTED[search.best is not None]

@@ -18,19 +18,19 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class CurvatureParts:
     """Q = convex - root'root, both parts positive semidefinite."""
 
     convex: Array
     root: Array
 
 
-def split(H: Quadratic) -> Split:
+def curvature_parts(H: Quadratic) -> CurvatureParts:
     """Split a margin's curvature by the signs of its eigenvalues."""
     values, vectors = np.linalg.eigh(H.matrix)
     up, down = values > 0, values < -1e-14 * np.abs(values).max(initial=1e-300)
     convex = (vectors[:, up] * values[up]) @ vectors[:, up].T
-    return Split(convex, (vectors[:, down] * np.sqrt(-values[down])).T)
+    return CurvatureParts(convex, (vectors[:, down] * np.sqrt(-values[down])).T)
 
 
 class Step(NamedTuple):
@@ -55,9 +55,9 @@ class ConvexConcave:
     space: Space
 
     @cached_property
-    def splits(self) -> list[Split]:
+    def splits(self) -> list[CurvatureParts]:
         """The margins' parts."""
-        return [split(H) for H in self.space.margins]
+        return [curvature_parts(H) for H in self.space.margins]
 
     @cached_property
     def n_norm(self) -> int:
@@ -75,7 +75,8 @@ class ConvexConcave:
         import clarabel  # lazily: importing surefoot loads no solver
 
         s, N = self.space, self.n_variables
-        zero, zero_ends = _padded(s.directions[s.fixed], N), s.low[s.fixed]
+        unit = s.reach[s.fixed]
+        zero, zero_ends = _padded(s.directions[s.fixed] / unit[:, None], N), s.low[s.fixed] / unit
         plain, ends = self._plain_rows()
         cones, sides = self._cone_rows()
         kinds = [clarabel.ZeroConeT(len(zero))] if len(zero) else []
@@ -96,8 +97,9 @@ class ConvexConcave:
             b.append(np.zeros(2 * n))
         for sign, ends in ((1.0, s.high), (-1.0, s.low)):
             bounded = np.isfinite(ends) & ~s.fixed
-            A.append(_padded(sign * s.directions[bounded], N))
-            b.append(sign * ends[bounded])
+            unit = s.reach[bounded]  # features come in units of their own, tolerances do not
+            A.append(_padded(sign * s.directions[bounded] / unit[:, None], N))
+            b.append(sign * ends[bounded] / unit)
         return np.vstack(A), np.concatenate(b)
 
     def _cone_rows(self) -> tuple[list[Array], list[Array]]:
@@ -156,7 +158,7 @@ class ConvexConcave:
         domain = np.zeros(len(s.directions))
         for ends in (s.high, s.low):
             bounded = np.isfinite(ends) & ~s.fixed
-            domain[bounded] += z[place : place + int(bounded.sum())]
+            domain[bounded] += z[place : place + int(bounded.sum())] / s.reach[bounded]
             place += int(bounded.sum())
         return z[len(z) - n_scenarios :], norm, domain
 

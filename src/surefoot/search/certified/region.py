@@ -91,6 +91,11 @@ class Piece:
         """Coordinates that do not sit in a corner."""
         return [i for i in range(self.space.n) if i not in self.corners]
 
+    @property
+    def empty(self) -> bool:
+        """Whether some direction has no value left: level, domain and splits exclude each other."""
+        return bool((self.low > self.high + 1e-11 * (np.abs(self.low) + np.abs(self.high))).any())
+
     def reduced(self, slopes: Array) -> Array:
         """Slopes in u as slopes in z."""
         return slopes if self.basis is None else slopes @ self.basis
@@ -108,7 +113,8 @@ def piece(space: Space, region: Region, level: float, *, use_corners: bool) -> P
     corners = monotone_corners(space, region, level, low, high) if use_corners else {}
     for i, end in corners.items():
         low[i] = high[i] = end
-    origin, basis = _affine_hull(space, corners, low)
+    values = np.where(space.fixed, space.low, low)
+    origin, basis = _affine_hull(space, corners, values)
     return Piece(space, region.splits, region.idle, level, low, high, corners, origin, basis)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.quadratic import Quadratic
-from surefoot.search.certified.adversary import MAX_CORNERS, harm
+from surefoot.search.certified.adversary import harm
 from surefoot.search.certified.branching import choose_cut, idle_rows, split
 from surefoot.search.certified.interior import Multipliers, minimise
 from surefoot.search.certified.lagrangian import Lagrangian
@@ -40,8 +40,10 @@ POINT_FIRST = 40  # with more features the bound is cheaper than the steps it sa
 EAGER = 12  # the first nodes, and then every LOCAL_EVERY-th, start a local search
 LOCAL_EVERY = 4
 LOCAL_STEPS = 15
+LOCAL_EFFORT = 5_000  # corners an adversary may look at in passing; at the end it may look at all it needs
 ROOT_SHARE = 0.02  # how exactly a bound that does not refute is computed, relative to itself: at the root
 SHARE = 30.0  # and below it, where a vague relaxed solution shows better where to cut than a sharp one
+MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
 FAR = 1e5  # beyond so many standard deviations an open domain is given up
 
 
@@ -61,6 +63,10 @@ class OutOfTimeError(Exception):
     """The deadline has passed."""
 
 
+class NotConcaveError(Exception):
+    """No multipliers were found that make the Lagrangian concave."""
+
+
 class Search:
     """Looks for the nearest robust counterfactual of a space and for a proof that none is nearer.
 
@@ -73,13 +79,14 @@ class Search:
         self.scenarios = [(r, np.zeros(space.n)) for r in range(len(space.margins))]
         self.best: Array | None = None
         self.distance = np.inf
-        self.farthest = np.inf
+        self.within = np.inf
         self._start: Array | None = None
         self._aim_above = HAIR
+        self._breaches: list[int] = []
         self._local_optimum: tuple[Step, list[int]] | None = None
         self.level = self._first_level()
         self.root = self._whole()
-        self._refuted = self.root
+        self._finished = self.root
         self.nodes = 0
         self.adversary_seconds = 0.0
         self.rounds: list[Round] = []
@@ -100,13 +107,13 @@ class Search:
                 if self.level > FAR:
                     return Status.UNDECIDED
                 self.level = min(4 * self.level, self.space.farthest)
-                self._refuted, self.root = self.root, self._whole()
+                self._finished, self.root = self.root, self._whole()
         except OutOfTimeError:
             return Status.TIME_LIMIT if self.best is not None else Status.TIME_LIMIT_NO_POINT
 
     def refute(self, level: float) -> bool:
         """Prove that nothing lies within a level; False as soon as something does (or time is up)."""
-        self.farthest, self.level, self.root = level, level, self._whole()
+        self.within, self.level, self.root = level, level, self._whole()
         try:
             return not self._close_tree()
         except OutOfTimeError:
@@ -119,6 +126,7 @@ class Search:
         self.scenarios.append((rival, perturbation))
         self.best, self.distance, self._local_optimum = None, np.inf, None
         self.level = max(self.level, 2 * self.space.size(start)) if start is not None else self.level
+        self._breaches.append(len(self.scenarios) - 1)
         for region in {self.root, *_leaves(self.root)}:
             region.scenarios.append(len(self.scenarios) - 1)
         self._start = start
@@ -131,7 +139,7 @@ class Search:
     @property
     def proof(self) -> Region:
         """The tree that proves the bound: while a wider one is unfinished, the last finished one."""
-        return max(self.root, self._refuted, key=Region.proven)
+        return max(self.root, self._finished, key=Region.proven)
 
     def _whole(self) -> Region:
         return Region(scenarios=list(range(len(self.scenarios))))
@@ -153,6 +161,8 @@ class Search:
             bound, _, region, tries = heapq.heappop(heap)
             if bound >= self._enough():
                 continue
+            if self.best is not None and np.isfinite(self.within):
+                break  # asked only whether there is anything at all
             if time.perf_counter() > self.deadline:
                 raise OutOfTimeError
             part, form, found = self._attempt(region, self._goal())
@@ -165,6 +175,8 @@ class Search:
             if region.depth == 0 and changed and tries < ROOT_TRIES:
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
                 continue
+            if region.depth >= MAX_DEPTH:
+                raise OutOfTimeError
             region.idle = idle_rows(part, found, form)
             region.cut = choose_cut(part, found, form)
             region.children = split(region, region.cut)
@@ -182,9 +194,10 @@ class Search:
         found = _multipliers(part, form, guess, share, 1e-3 * self.gap * self.space.slope * min(level, FAR))
         bound = _proven_level(part, form, found)
         if bound > region.bound:
-            region.bound, region.leaf = bound, _leaf(region, part, form, found, bound)
+            region.leaf = _leaf(region, part, form, found, bound)
+            region.bound = bound
         weights = found.x[form.margins]
-        kept = weights > 1e-3 * weights.max()
+        kept = weights >= 1e-3 * weights.max()
         region.scenarios = [s for s, keep in zip(region.scenarios, kept, strict=True) if keep]
         return part, form, found
 
@@ -205,12 +218,13 @@ class Search:
             region.scenarios.append(s)
         return not known.issuperset(region.scenarios)
 
-    def _harm(self, u: Array, active: list[int], effort: int = MAX_CORNERS) -> tuple[float, int]:
+    def _harm(self, u: Array, active: list[int], effort: int) -> tuple[float, int]:
         """Lowest margin around u and the scenario that shows it, an active one if that does."""
         start = time.perf_counter()
         found = [harm(H, u, self.space.norm, self.space.budget, effort) for H in self.space.margins]
         r = int(np.argmin([h.value for h in found]))
         margin, v, _ = found[r]
+        active = active + [s for s in self._breaches if s not in active]
         known = self._margins(u, active)
         s = active[int(known.argmin())]
         if margin < known.min() - 1e-9 * self.space.slope * max(self.space.size(u), self.space.budget):
@@ -238,7 +252,8 @@ class Search:
             solved = self._convex_concave.step(u, [self.scenarios[s] for s in active], hair, price)
             if solved is None:
                 break
-            u, margin, s = solved.u, *self._harm(solved.u, active)
+            u = self.space.into_domain(solved.u)
+            margin, s = self._harm(u, active, LOCAL_EFFORT)
             fresh = margin < 0 and s not in active
             if margin >= 0 and self._improve(u):
                 self._local_optimum = solved, list(active)
@@ -276,7 +291,7 @@ class Search:
     def _improve(self, u: Array) -> bool:
         """Keep a point if it is the nearest so far."""
         size = self.space.size(u)
-        nearer = size < min(self.distance, self.farthest) and self.space.inside(u)
+        nearer = size < min(self.distance, self.within)
         if nearer:
             self.best, self.distance = u, size
         return nearer
@@ -301,11 +316,10 @@ class Search:
     def _refuted_everywhere(self) -> bool:
         """Whether no distance at all is enough."""
         region = self._whole()
-        part = piece(self.space, region, np.inf, use_corners=False)
-        form = lagrangian(part, self.scenarios)
-        if first_multipliers(part, form) is None:
+        try:
+            _, _, found = self._attempt(region, np.inf)
+        except NotConcaveError:
             return False
-        _, _, found = self._attempt(region, np.inf)
         if found.refuted:
             self.root = region
         return found.refuted
@@ -314,16 +328,19 @@ class Search:
 def _multipliers(
     part: Piece, form: Lagrangian, guess: Array | None, share: float, floor: float
 ) -> Multipliers:
+    if part.empty:
+        n = form.left.shape[1] - 1
+        return Multipliers(np.zeros(form.size), -np.inf, True, np.zeros(n), np.zeros((n, n)), 0)
     if form.left.shape[1] > 1:
         x = first_multipliers(part, form)
         if x is None:
-            raise ValueError("no multipliers make the Lagrangian concave")
+            raise NotConcaveError
         found = None if guess is None else at_once(form, guess, x)
         return minimise(form, x, share, floor) if found is None else found
-    values = form.right[form.margins, -1]  # everything is fixed: the region is one point
+    values = form.left[:, -1] * form.right[:, -1]  # everything is fixed: the region is one point
     worst = int(values.argmin())
     x = np.zeros(form.size)
-    x[form.margins.start + worst] = 1.0
+    x[worst] = 1.0
     return Multipliers(x, float(values[worst]), bool(values[worst] < 0), np.zeros(0), np.zeros((0, 0)), 0)
 
 
@@ -338,7 +355,7 @@ def _proven_level(part: Piece, form: Lagrangian, found: Multipliers) -> float:
     weight = float(found.x[: form.n_norm].sum())
     if part.corners or weight <= 0:
         return 0.0
-    square = part.level**2 - found.value / weight
+    square = part.level**2 - max(found.value, 0.0) / weight
     return float(np.sqrt(square)) * (1 - 1e-9) if square > 0 else 0.0
 
 

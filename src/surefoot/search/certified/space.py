@@ -108,11 +108,16 @@ class Space:
         point = self.problem.factual + self.problem.whitening.inverse @ u
         return np.clip(point, self.problem.domain.low, self.problem.domain.high)
 
-    def inside(self, u: Array, slack: float = 1e-9) -> bool:
-        """Whether u respects the domain, up to a share of a standard deviation."""
-        along = self.directions @ u
-        room = slack * np.maximum(self.reach, 1e-300)
-        return bool((along >= self.low - room).all() and (along <= self.high + room).all())
+    def into_domain(self, u: Array) -> Array:
+        """The point of the domain that u stands for: what a solver's tolerance left outside is pulled in."""
+        if not self.bounded:
+            return u
+        return np.asarray(self.problem.whitening.matrix @ (self.x(u) - self.problem.factual))
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether there is any domain at all."""
+        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
     @property
     def most_convex(self) -> float:
