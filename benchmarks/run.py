@@ -1,7 +1,6 @@
 """Run the benchmarks and write each as a table (CSV and Markdown) into benchmarks/results.
 
-usage: python benchmarks/run.py [--resume] [NAME ...]      (default: all; --resume keeps the rows that are there,
-                                                           for benchmarks that can be continued)
+usage: python benchmarks/run.py [--resume] [NAME ...]      (default: all; --resume: after an interrupt)
 """
 
 import importlib
