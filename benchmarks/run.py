@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 RESULTS = Path(__file__).parent / "results"
-NAMES = ("fitting", "structure", "paper_methods", "encoding", "certified", "growth", "bound")
+NAMES = ("fitting", "structure", "paper_methods", "encoding", "certified", "norms", "growth", "bound")
 
 
 def main(names, resume=False):

@@ -212,18 +212,22 @@ class _Sum:
         self.sizes = np.zeros((n + 1, n + 1))
 
     def add(self, terms: Array) -> None:
+        """Add a quadratic function given as a matrix."""
         self.matrix += terms
         self.sizes += np.abs(terms)
 
     def constant(self, value: float) -> None:
+        """Add a number."""
         self.matrix[-1, -1] += value
         self.sizes[-1, -1] += abs(value)
 
     def product(self, x: float, one: tuple[Array, float], other: tuple[Array, float]) -> None:
+        """Add x times the product of two affine functions."""
         f, g = np.append(*one), np.append(*other)
         self.add(0.5 * x * (np.outer(f, g) + np.outer(g, f)))
 
     def quadratic(self, x: float, H: Quadratic, shift: Array) -> None:
+        """Add x H(u + shift)."""
         slope = 0.5 * x * H.gradient(shift)
         terms = np.zeros_like(self.matrix)
         terms[:-1, :-1], terms[:-1, -1], terms[-1, :-1] = x * H.matrix, slope, slope

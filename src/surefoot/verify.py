@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.certify import coverage, holds_everywhere, lowest_in_ball
@@ -26,6 +27,9 @@ from surefoot.status import Status
 Array = NDArray[np.float64]
 
 ROUNDING = 1e-9
+UNREADABLE = (
+    KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -98,11 +102,6 @@ def verify(explanation: Explanation, classifier: ConditionalGaussianNetworkClass
     return Verification((*claims, *(_checked(check, explanation, problem) for check in checks)))
 
 
-UNREADABLE = (
-    KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError,
-)  # fmt: skip
-
-
 def _checked(
     check: Callable[[Explanation, RobustProblem], Claim], e: Explanation, problem: RobustProblem
 ) -> Claim:
@@ -141,8 +140,6 @@ def _probabilities(
     points = [problem.factual] + ([] if e.counterfactual is None else [e.counterfactual.to_numpy()])
     table: Any = np.array(points)
     if hasattr(classifier, "feature_names_in_"):
-        import pandas as pd
-
         table = pd.DataFrame(table, columns=classifier.feature_names_in_)
     shares = classifier.predict_proba(table)[:, classifier.classes_.tolist().index(e.target)]
     predicted = classifier.predict(table[:1]).tolist()[0]
@@ -164,9 +161,8 @@ def _domain(e: Explanation, problem: RobustProblem) -> Claim:
     point = e.counterfactual.to_numpy()
     slack = 0.0 if e.method == "certified" else ROUNDING * problem.unit
     inside = bool(((point >= e.low - slack) & (point <= e.high + slack)).all())
-    out = [
-        str(name) for name, x, a, b in zip(e.low.index, point, e.low, e.high, strict=True) if not a <= x <= b
-    ]
+    outside = ~((point >= e.low) & (point <= e.high))
+    out = [str(name) for name in e.low.index[outside]]
     return Claim("domain", inside, "every feature is inside" if inside else f"outside: {', '.join(out)}")
 
 
@@ -181,10 +177,8 @@ def _validity(e: Explanation, problem: RobustProblem) -> Claim:
 def _robustness(e: Explanation, problem: RobustProblem) -> Claim:
     """No perturbation within the certified radius undoes the decision, and the coverage follows from it."""
     assert e.counterfactual is not None
-    if (
-        not e.certified_radius >= 0
-        or not abs(coverage(e.certified_radius, e.budget) - e.coverage) <= ROUNDING
-    ):
+    follows = abs(coverage(e.certified_radius, e.budget) - e.coverage) <= ROUNDING
+    if not (e.certified_radius >= 0 and follows):
         return Claim("robustness", False, f"coverage {e.coverage:g} does not follow from the radius")
     proofs = (e.certificate or {}).get("robustness")
     if e.method == "certified" and e.status is Status.OPTIMAL and proofs is None:
@@ -251,9 +245,8 @@ def _lower_bound(e: Explanation, problem: RobustProblem) -> Claim:
     proven = proven_bound(setting, proof)
     if e.status is Status.INFEASIBLE:
         nowhere = proven >= setting.farthest() and e.lower_bound == np.inf
-        return Claim(
-            name, nowhere, f"nothing within {proven:.9g}, the domain reaches {setting.farthest():.9g}"
-        )
+        reason = f"nothing within {proven:.9g}, the domain reaches to {setting.farthest():.9g}"
+        return Claim(name, nowhere, reason)
     holds = 0 <= e.lower_bound <= proven * (1 + 1e-12)
     return Claim(name, holds, f"claimed {e.lower_bound:.9g}, proven {proven:.9g}")
 

@@ -10,7 +10,7 @@ from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplain
 from surefoot.certify import lowest_in_ball, worst_perturbation
 from surefoot.geometry import Whitening, lp_norm
 from surefoot.problem import Domain, RobustProblem
-from surefoot.search.certified import answer, certified_search, search
+from surefoot.search.certified import certified_search, search
 from surefoot.search.certified.adversary import harm, lowest_corner
 from surefoot.search.certified.interior import minimise
 from surefoot.search.certified.lagrangian import Lagrangian
@@ -51,10 +51,9 @@ def check_against_scip(problem, found, other, gap=1e-3):
 
 @pytest.mark.parametrize("seed", range(33))
 def test_rough_problems_agree_with_scip(seed):
-    kind, problem = rough_problem(seed)
+    _, problem = rough_problem(seed)
     found = certified_search(problem, 1e-3, 10.0)
     other = scip(problem)
-    assert kind
     check_against_scip(problem, found, other)
 
 
@@ -369,4 +368,3 @@ def test_room_to_spare_is_a_larger_radius():
     assert wide.status is Status.OPTIMAL
     assert wide.radius > 0.02
     assert worst_perturbation(pushed, wide.point, wide.radius * (1 - 1e-6)).violation <= 1e-9
-    assert answer.GRACE < 1

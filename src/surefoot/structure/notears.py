@@ -152,12 +152,14 @@ class _Relaxation:
         self.penalty = np.concatenate([penalty, penalty])
 
     def weights(self, w: Array) -> Array:
+        """The matrix W of the split and scaled variables."""
         n = len(self.S)
         W = np.zeros(n * n)
         W[self.free] = (w[: self.size] - w[self.size :]) * self.unit
         return W.reshape(n, n)
 
     def minimise(self, start: Array, rho: float, alpha: float) -> Array:
+        """Minimise the augmented Lagrangian from a start."""
         identity = np.eye(len(self.S))
 
         def value_and_gradient(w: Array) -> tuple[float, Array]:

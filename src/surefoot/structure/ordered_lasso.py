@@ -128,6 +128,7 @@ class _State:
 
     @property
     def objective(self) -> float:
+        """Sum of the features' shares of the objective."""
         return float(self.shares.sum())
 
 

@@ -43,6 +43,8 @@ def solve(program: Program, options: Options) -> Outcome:
     try:
         model.optimize()
     except Exception as error:  # PySCIPOpt raises nothing narrower when SCIP gives up in the middle
+        if not str(error).startswith("SCIP"):
+            raise
         return Outcome(Status.FAILED, None, np.inf, -np.inf, time.perf_counter() - start, str(error))
     return _outcome(model, variables, program, time.perf_counter() - start)
 

@@ -10,7 +10,8 @@ from surefoot.quadratic import Quadratic
 Array = NDArray[np.float64]
 
 GRID = 48
-HALVINGS = 60
+ZOOMS = 3
+HALVINGS = 50
 
 
 def nearest_robust(H: Quadratic, budget: float, hair: float) -> Array | None:
@@ -20,7 +21,8 @@ def nearest_robust(H: Quadratic, budget: float, hair: float) -> Array | None:
 
         sum_i [d_i lam y_i^2 + g_i lam y_i - g_i^2 / 4] / (d_i + lam) + r - lam budget^2 >= hair.
 
-    For a fixed lam the nearest y solves one secular equation, and lam is found on a grid that zooms in.
+    For a fixed lam the nearest y solves one secular equation, and lam is
+    found on a grid that zooms in; the convex-concave steps that start there do the last digits.
     """
     d, vectors = np.linalg.eigh(H.matrix)
     g = vectors.T @ H.vector
@@ -32,7 +34,7 @@ def nearest_robust(H: Quadratic, budget: float, hair: float) -> Array | None:
     scale = float(np.linalg.norm(g)) / budget + float(np.abs(d).max())
     exponents = np.linspace(-9, 4, 2 * GRID)
     best, best_size = None, np.inf
-    for _ in range(5):
+    for _ in range(ZOOMS):
         lam = floor + scale * 10**exponents
         over = d + lam[:, None]
         constant = r - lam * budget**2 - (g**2 / (4 * over)).sum(axis=1)
