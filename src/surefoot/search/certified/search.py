@@ -98,7 +98,7 @@ class Search:
         """Search until the gap is closed, nothing can be found, or time is up."""
         try:
             if self._start is not None or self.space.n <= POINT_FIRST or self.space.norm == 2:
-                self._local(self._first_point() if self._start is None else self._start, self.root.scenarios)
+                self._begin(self._first_point() if self._start is None else self._start)
             while True:
                 if self._close_tree():
                     return Status.OPTIMAL
@@ -110,6 +110,19 @@ class Search:
                 self._finished, self.root = self.root, self._whole()
         except OutOfTimeError:
             return Status.TIME_LIMIT if self.best is not None else Status.TIME_LIMIT_NO_POINT
+
+    def _mind_the_time(self) -> None:
+        if time.perf_counter() > self.deadline:
+            raise OutOfTimeError
+
+    def _begin(self, u: Array) -> None:
+        """Take the first point for what it is (for p = 2 mostly the optimum), and look around it."""
+        self._mind_the_time()
+        u = self.space.into_domain(u)
+        margin, s = self._harm(u, self.root.scenarios, LOCAL_EFFORT)
+        if margin >= 0 and self._improve(u):
+            self._worst = margin, self.scenarios[s][1]
+        self._local(u, self.root.scenarios)
 
     def refute(self, level: float) -> bool:
         """Prove that nothing lies within a level; False as soon as something does (or time is up)."""
@@ -163,8 +176,7 @@ class Search:
                 continue
             if self.best is not None and np.isfinite(self.within):
                 break  # asked only whether there is anything at all
-            if time.perf_counter() > self.deadline:
-                raise OutOfTimeError
+            self._mind_the_time()
             part, form, found = self._attempt(region, self._goal())
             if found.refuted:
                 continue
@@ -246,8 +258,7 @@ class Search:
         """Convex-concave steps from u; scenarios that a point does not withstand become active."""
         size, price = np.inf, 100.0 / self.space.slope
         for _ in range(LOCAL_STEPS):
-            if time.perf_counter() > self.deadline:
-                raise OutOfTimeError
+            self._mind_the_time()
             hair = self._hair(u)
             solved = self._convex_concave.step(u, [self.scenarios[s] for s in active], hair, price)
             if solved is None:
@@ -255,9 +266,12 @@ class Search:
             u = self.space.into_domain(solved.u)
             margin, s = self._harm(u, active, LOCAL_EFFORT)
             fresh = margin < 0 and s not in active
-            if margin >= 0 and self._improve(u):
-                self._local_optimum = solved, list(active)
-                self._worst = margin, self.scenarios[s][1]
+            if margin >= 0:
+                nearer = self._improve(u)
+                if nearer:
+                    self._worst = margin, self.scenarios[s][1]
+                if nearer or self._local_optimum is None:
+                    self._local_optimum = solved, list(active)
             elif fresh:
                 active.append(s)
             if solved.slack > hair:
