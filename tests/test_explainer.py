@@ -79,12 +79,6 @@ def test_json_round_trip(found):
             Explanation.from_json(broken)
 
 
-def test_text(found):
-    text = str(found)
-    assert "0 -> 1" in text
-    assert "variance" in text
-
-
 def test_rows_in_any_form(clf, bank, found):
     explainer = CounterfactualExplainer(clf, budget=0.05)
     row = bank.X.iloc[0]
@@ -165,7 +159,8 @@ def test_infeasible_is_said(clf, bank):
     assert e.status is Status.INFEASIBLE
     assert explainer.explain(row, target=1, on_failure="return").counterfactual is None
     assert Explanation.from_json(e.to_json()).counterfactual is None
-    assert str(e) == e.message
+    assert str(e).endswith(e.message)
+    assert e.message.endswith("(there is one if 'variance' may change)")
 
 
 @pytest.mark.parametrize("method", ["certified", "qcqp", "milp"])

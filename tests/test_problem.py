@@ -7,21 +7,20 @@ from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.geometry import lp_norm
 from surefoot.network import theorem_lipschitz_constant
-from surefoot.problem import Domain, RobustProblem, domain_around
+from surefoot.problem import Constraints, Domain, RobustProblem
 from tests.problems import random_problem
 
 NAMES = ("age", "income", "debt")
 
 
 def test_domain_from_names():
-    domain = domain_around(
-        [30.0, 2.0, 5.0],
+    domain = Constraints.by_name(
         NAMES,
         bounds={"income": (1, None), "debt": (None, 7.0)},
         immutable=["age"],
         increasing=["income"],
         decreasing=["debt"],
-    )
+    ).domain([30.0, 2.0, 5.0])
     np.testing.assert_array_equal(domain.low, [30, 2, -np.inf])
     np.testing.assert_array_equal(domain.high, [30, np.inf, 5])
     assert domain.contains([30, 2.5, 1])
@@ -46,7 +45,7 @@ def test_domain_from_names():
 )
 def test_contradictions_are_named(settings, message):
     with pytest.raises(ProblemError, match=message):
-        domain_around([30.0, 2.0, 5.0], NAMES, **settings)
+        Constraints.by_name(NAMES, **settings).domain([30.0, 2.0, 5.0])
 
 
 @pytest.mark.parametrize("threshold", [0, 1, -0.1, 1.1, np.nan])

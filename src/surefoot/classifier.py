@@ -21,7 +21,7 @@ from surefoot.exceptions import DataError, ZeroVarianceError
 from surefoot.model_content import classifier_content, restore_classifier
 from surefoot.model_file import read_model, write_model
 from surefoot.moments import ClassMoments, class_moments, quantiles, row_chunks
-from surefoot.network import LinearGaussianNetwork
+from surefoot.network import LinearGaussianNetwork, density_percentiles
 from surefoot.quadratic import Quadratic
 from surefoot.structure import TrainingData, choose_structure
 
@@ -83,6 +83,9 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         Smallest and largest value of each feature in the training data.
     feature_percentiles_ : array of shape (2, n_features)
         5th and 95th percentile of each feature (of 100,000 evenly spaced rows if there are more).
+    density_percentiles_ : array of shape (n_classes, 101)
+        Percentiles 0 to 100 of the log density that each class gives to its own training rows (of 20,000
+        evenly spaced ones if there are more): how typical a row is.
     feature_labels_ : tuple
         Names of the features, or their positions where ``fit`` saw no names.
     n_features_in_, feature_names_in_
@@ -162,7 +165,9 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.feature_range_ = np.array([moments.low, moments.high])
         self.feature_percentiles_ = _percentiles(X_, weights)
         noise = self._noise(moments)
-        self.networks_ = tuple(self._fit_class(c, moments, noise) for c in range(len(classes)))
+        networks = tuple(self._fit_class(c, moments, noise) for c in range(len(classes)))
+        self.density_percentiles_ = density_percentiles(networks, X_, codes, weights)
+        self.networks_ = networks
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -292,7 +297,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
     def plot_dag(self, ax: Any = None) -> Any:
         """Draw the graph, the class node and its edges dashed; returns the matplotlib Axes."""
-        from surefoot.report.dag_plot import plot_dag
+        from surefoot.plots.dag import plot_dag
 
         check_is_fitted(self)
         return plot_dag(self.dag_, self.feature_labels_, ax=ax)

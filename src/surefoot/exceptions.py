@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
-
 
 class SurefootError(Exception):
     """Base of every error that surefoot raises on purpose."""
@@ -41,10 +39,6 @@ class MissingDependencyError(SurefootError, ImportError):
 
 class SurefootWarning(UserWarning):
     """Base of every warning that surefoot issues."""
-
-
-class ConvergenceWarning(SurefootWarning, _SklearnConvergenceWarning):  # type: ignore[misc]
-    """A learner stopped before it had converged."""
 
 
 class ProblemError(SurefootError, ValueError):

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from sklearn.utils.validation import check_is_fitted
 
-from surefoot.certify import coverage
+from surefoot.adoption import adopt
+from surefoot.assembly import assembled, class_position, refused
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import NoCounterfactualError, ProblemError
-from surefoot.explanation import Explanation, IterationRecord
+from surefoot.explanation import Explanation
+from surefoot.explanations import Explanations
 from surefoot.geometry import Whitening, WhiteningKind
-from surefoot.methods import GAPS, Found, Settings, at_factual, search
-from surefoot.problem import Domain, RobustProblem, domain_around
+from surefoot.methods import GAPS, Found, Settings
+from surefoot.problem import Constraints, RobustProblem
 from surefoot.quadratic import Quadratic
-from surefoot.search.cutting_set import Iteration
+from surefoot.questions import Question, answer, answers, failed
+from surefoot.rows import raw_values, row_label, row_values, split_rows
+from surefoot.search.backends import choose_backend
 from surefoot.search.program import Options
+from surefoot.status import Status
 
 Array = NDArray[np.float64]
 SMALLEST_GAP = 1e-6
+INTERRUPTIONS = (Status.INTERRUPTED, Status.INTERRUPTED_NO_POINT)
 Method = Literal["certified", "qcqp", "milp"]
+
+
+class _Entry(NamedTuple):
+    """One row of a batch."""
+
+    label: Any
+    row: Any
+    target: Any
+    question: Question | None
+    reason: str
 
 
 class CounterfactualExplainer:
@@ -34,8 +48,11 @@ class CounterfactualExplainer:
 
     Parameters
     ----------
-    classifier : ConditionalGaussianNetworkClassifier
-        Fitted.
+    classifier : fitted classifier
+        A `ConditionalGaussianNetworkClassifier`, or scikit-learn's ``GaussianNB``,
+        ``QuadraticDiscriminantAnalysis`` or ``LinearDiscriminantAnalysis`` (each is such a network, see
+        `surefoot.adopt`), also as the last step of a pipeline behind scalers. What is explained is
+        ``explainer.classifier``, always a `ConditionalGaussianNetworkClassifier` in the original units.
     budget : float, default=0.0
         The paper's gamma: how far, in the norm, the change may be carried out off the mark.
     norm : {inf, 2, 1}, default=inf
@@ -48,10 +65,15 @@ class CounterfactualExplainer:
         For the paper's methods. Default: the best open-source solver that is installed.
     whitening : {"cholesky", "dag", "zca"}, default="cholesky"
     bounds : "data", None or dict, default="data"
-        ``"data"``: the range seen by ``fit``, widened to hold the factual. ``None``: the whole space, the
-        paper's setting. A dict of feature -> (low, high); ends that are missing or None are open.
+        ``"data"``: the counterfactual stays within the range of each feature seen by ``fit`` (widened only
+        where the factual itself lies outside of it). ``None``: the whole space, the paper's setting. A
+        dict of feature -> (low, high); ends that are missing or None are open.
     immutable, increasing, decreasing : lists of features
         What may not change, only rise, only fall.
+    data : pair (X, y), optional
+        The training data of a scikit-learn classifier, which keeps neither the range of its features nor
+        always its covariance. Without it ``bounds="data"`` means three standard deviations around the
+        class means.
     time_limit : float, default=3600
         Seconds for one explanation.
     gap : float, optional
@@ -67,11 +89,21 @@ class CounterfactualExplainer:
         0 leaves the choice to the solver.
     verbose : bool, default=False
         Show the solver's log.
+
+    Examples
+    --------
+    >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+    >>> bank = datasets.load_banknote()
+    >>> clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(bank.X, bank.y)
+    >>> explainer = CounterfactualExplainer(clf, budget=0.05, immutable=["entropy"])
+    >>> e = explainer.explain(bank.X.iloc[0], target=1)
+    >>> e.counterfactual["entropy"] == e.factual["entropy"], e.coverage
+    (np.True_, 1.0)
     """
 
     def __init__(
         self,
-        classifier: ConditionalGaussianNetworkClassifier,
+        classifier: Any,
         *,
         budget: float = 0.0,
         norm: float = np.inf,
@@ -83,6 +115,7 @@ class CounterfactualExplainer:
         immutable: Iterable[Any] = (),
         increasing: Iterable[Any] = (),
         decreasing: Iterable[Any] = (),
+        data: Any = None,
         time_limit: float = 3600.0,
         gap: float | None = None,
         tol: float = 1e-3,
@@ -103,8 +136,7 @@ class CounterfactualExplainer:
                 raise ProblemError(f"{name} must be a positive number, not {value!r}")
         if method == "certified" and gap is not None and isinstance(gap, Real) and 0 <= gap < SMALLEST_GAP:
             raise ProblemError(f"the certified method proves gaps down to {SMALLEST_GAP:g}, not {gap!r}")
-        check_is_fitted(classifier)
-        self.classifier = classifier
+        self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
         self.budget, self.norm, self.threshold = budget, norm, threshold
         self.method, self.backend, self.whitening = method, backend, whitening
         self.bounds = bounds
@@ -120,59 +152,169 @@ class CounterfactualExplainer:
             threads=threads,
             verbose=verbose,
         )
-        self._names = pd.Index(classifier.feature_labels_, tupleize_cols=False)
-        self._explained = classifier.networks_
-        self._geometries: dict[tuple[int, Any], tuple[tuple[Quadratic, ...], Whitening]] = {}
+        self._prepare()
 
-    def explain(self, row: Any, target: Any, on_failure: Literal["raise", "return"] = "raise") -> Explanation:
+    def explain(
+        self, row: Any, target: Any = None, on_failure: Literal["raise", "return"] = "raise"
+    ) -> Explanation:
         """Explain one row.
 
         Parameters
         ----------
         row : Series, dict or array
             The factual.
-        target : label
-            The class it should have.
+        target : label, optional
+            The class it should have. With two classes it may be left out: the other one.
         on_failure : {"raise", "return"}
             Whether a search without a result raises `NoCounterfactualError` or returns an Explanation
             whose counterfactual is None.
         """
-        start = time.perf_counter()
-        factual = self._factual(row)
-        problem = self.problem(factual, target)
-        if problem.margin(problem.factual) >= 0 and problem.domain.contains(problem.factual):
-            found = at_factual(problem)
-        else:
-            found = search(self.method, problem, self._settings())
-        explanation = self._explanation(problem, target, found, start)
+        if on_failure not in ("raise", "return"):
+            raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
+        factual = row_values(row, self.classifier.feature_labels_)
+        question, target = self._question(factual, target)
+        found = answer(question)
+        explanation = self._explanation(question, target, found, row_label(row))
         if found.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
 
+    def explain_batch(
+        self, rows: Any, target: Any = None, *, n_jobs: int | None = None, progress: bool = True
+    ) -> Explanations:
+        """Explain many rows; the explanations come in the order of the rows, one for each.
+
+        A row that cannot be explained keeps its place: its explanation has no counterfactual, and status
+        and message say why. An interrupt (Ctrl-C) keeps what is done; the rest has the status
+        ``interrupted_no_point``.
+
+        Parameters
+        ----------
+        rows : DataFrame, 2-D array or list of rows
+        target : label, or a list, array or Series of labels, optional
+            The class that all, or each, should have. With two classes it may be left out: the other one.
+        n_jobs : int, optional
+            Processes; -1 takes all cores. Any joblib backend does: inside ``joblib.parallel_config`` the
+            work goes where that says (Dask, Ray, Spark).
+        progress : bool, default=True
+            Show a progress bar on stderr.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> es = CounterfactualExplainer(clf).explain_batch(bank.X.head(3), target=1, progress=False)
+        >>> es.to_frame()[["status", "distance"]].round(3)
+              status  distance
+        row
+        0    optimal     1.154
+        1    optimal     1.406
+        2    optimal     0.962
+        """
+        if self.method != "certified":
+            choose_backend(self.method, self.backend)  # a missing solver is one error, not one for each row
+        labels, single = split_rows(rows, self.classifier.feature_labels_)
+        targets = self._targets(target, len(single))
+        entries = [self._entry(*parts) for parts in zip(single, targets, labels, strict=True)]
+        questions = [entry.question for entry in entries if entry.question is not None]
+        return self._explained_entries(entries, answers(questions, n_jobs), progress)
+
     def problem(self, factual: Array, target: Any) -> RobustProblem:
         """The optimisation problem behind a question."""
-        margins, whitening = self._geometry(self._factual_class(factual), target)
-        return RobustProblem(
+        return self._question(np.asarray(factual, dtype=float), target)[0].problem
+
+    def _prepare(self) -> None:
+        """What rows share, until the classifier is fitted again."""
+        clf = self.classifier
+        self._explained = clf.networks_
+        self._geometries: dict[tuple[int, Any], tuple[tuple[Quadratic, ...], Whitening]] = {}
+        self._names = pd.Index(clf.feature_labels_, tupleize_cols=False)
+        self._fingerprint = clf.fingerprint_
+        self._constraints = Constraints.by_name(
+            clf.feature_labels_,
+            bounds=self.bounds if isinstance(self.bounds, Mapping) else None,
+            observed_range=clf.feature_range_ if self.bounds == "data" else None,
+            immutable=self.immutable,
+            increasing=self.increasing,
+            decreasing=self.decreasing,
+        )
+
+    def _question(self, factual: Array, target: Any) -> tuple[Question, Any]:
+        """The question about a checked row, and the label that is wanted."""
+        if self._explained is not self.classifier.networks_:
+            self._prepare()
+        factual_class = class_position(self.classifier, factual)
+        target = self._target(target, factual_class)
+        margins, whitening = self._geometry(factual_class, target)
+        problem = RobustProblem(
             factual=factual,
             margins=margins,
             whitening=whitening,
             norm=self.norm,
             budget=self.budget,
             threshold=self.threshold,
-            domain=self._domain(factual),
+            domain=self._constraints.domain(factual),
         )
+        return Question(problem, self._constraints, self.method, self._settings()), target
+
+    def _entry(self, row: Any, target: Any, label: Any) -> _Entry:
+        """A row of a batch with its question, or with the reason why none can be asked."""
+        try:
+            question, wanted = self._question(row_values(row, self.classifier.feature_labels_), target)
+        except ProblemError as error:
+            return _Entry(label, row, target, None, str(error))
+        return _Entry(label, row, wanted, question, "")
+
+    def _explained_entries(
+        self, entries: list[_Entry], found: Iterator[Found], progress: bool
+    ) -> Explanations:
+        """Explanations as the answers come; after an interrupt, word of it in the place of the rest."""
+        from tqdm.auto import tqdm
+
+        explanations = Explanations()
+        with tqdm(total=len(entries), desc="explaining", unit="row", disable=not progress) as bar:
+            try:
+                for entry in entries:
+                    explanations.append(self._explained_entry(entry, found))
+                    bar.update()
+                    if explanations[-1].status in INTERRUPTIONS:  # the search that ran took the signal
+                        break
+            except KeyboardInterrupt:
+                pass
+        left = entries[len(explanations) :]
+        stopped = repeat(failed(Status.INTERRUPTED_NO_POINT, ""))
+        return Explanations([*explanations, *(self._explained_entry(entry, stopped) for entry in left)])
+
+    def _explained_entry(self, entry: _Entry, found: Iterator[Found]) -> Explanation:
+        if entry.question is None:
+            return self._refusal(entry)
+        return self._explanation(entry.question, entry.target, next(found), entry.label)
+
+    def _target(self, target: Any, factual_class: int) -> Any:
+        labels = self.classifier.classes_.tolist()
+        if target is None and len(labels) == 2:
+            return labels[1 - factual_class]
+        if target not in labels:
+            raise ProblemError(f"unknown target {target!r}; the classes are {labels}")
+        return labels[labels.index(target)]
+
+    def _targets(self, target: Any, n_rows: int) -> list[Any]:
+        """One target for each row; labels that do not exist are refused before anything is searched."""
+        each = isinstance(target, list | tuple | np.ndarray | pd.Series | pd.Index)
+        targets = list(target) if each else [target] * n_rows
+        if len(targets) != n_rows:
+            raise ProblemError(f"there are {len(targets)} targets for {n_rows} rows")
+        for wanted in targets if each else targets[:1]:
+            self._target(wanted, 0)
+        return targets
 
     def _geometry(self, factual_class: int, target: Any) -> tuple[tuple[Quadratic, ...], Whitening]:
-        """Margins and whitening, which rows of one class share (until the classifier is fitted again)."""
+        """Margins and whitening, which rows of one class share."""
         clf = self.classifier
-        rivals = [label for label in clf.classes_.tolist() if label != target]
-        if len(rivals) == len(clf.classes_):
-            raise ProblemError(f"unknown target {target!r}; the classes are {clf.classes_.tolist()}")
-        if self._explained is not clf.networks_:
-            self._explained = clf.networks_
-            self._geometries.clear()
         key = (factual_class, target)
         if key not in self._geometries:
+            rivals = [label for label in clf.classes_.tolist() if label != target]
             margins = tuple(clf.decision_quadratic(target, rival) for rival in rivals)
             self._geometries[key] = margins, clf.networks_[factual_class].whitening(self.whitening)
         return self._geometries[key]
@@ -189,127 +331,36 @@ class CounterfactualExplainer:
             (low, high),
         )
 
-    def _explanation(self, problem: RobustProblem, target: Any, found: Found, start: float) -> Explanation:
-        names = self._names
-        point, worst = found.point, found.worst
-        worst_point = None if point is None or worst is None else point + worst.perturbation
-        distance = np.inf if point is None else problem.distance(point)
-        bound = min(found.lower_bound, distance)
-        violation = np.inf if worst is None else worst.violation
-        factual_class = self.classifier.classes_.tolist()[self._factual_class(problem.factual)]
-        before, after, at_worst = self._probabilities([problem.factual, point, worst_point], target)
-        return Explanation(
-            status=found.status,
-            message=found.status.sentence + (f" ({found.message})" if found.message else ""),
-            factual=pd.Series(problem.factual, names),
-            counterfactual=None if point is None else pd.Series(point, names),
-            factual_class=factual_class,
-            target=target,
-            factual_probability=before,
-            probability=after,
-            worst_probability=at_worst,
-            distance=distance,
-            lower_bound=bound,
-            gap=_gap(distance, bound),
-            budget=float(problem.budget),
-            norm=problem.norm,
-            whitening=problem.whitening.kind,
-            threshold=float(problem.threshold),
-            certified_radius=found.radius,
-            coverage=0.0 if point is None else coverage(found.radius, problem.budget),
-            violation=violation,
-            early_stop=bool(distance > 0 and 0 < violation <= self.tol),
-            unit=pd.Series(problem.unit, names),
-            low=pd.Series(problem.domain.low, names),
-            high=pd.Series(problem.domain.high, names),
-            iterations=tuple(_record(r) for r in found.rounds),
-            seconds=time.perf_counter() - start,
+    def _explanation(self, question: Question, target: Any, found: Found, label: Any) -> Explanation:
+        return assembled(
+            self.classifier,
+            question.problem,
+            target,
+            found,
+            names=self._names,
+            tol=self.tol,
             method=self.method,
-            backend=found.backend,
-            model=self.classifier.fingerprint_,
-            certificate=found.certificate,
+            model=self._fingerprint,
+            row=label,
         )
 
-    def _factual(self, row: Any) -> Array:
-        """The row as an array in the classifier's order; complaints name the feature."""
-        names = list(self.classifier.feature_labels_)
-        if isinstance(row, pd.DataFrame):
-            if len(row) != 1:
-                raise ProblemError(f"explain takes one row, not {len(row)}")
-            row = row.iloc[0]
-        if isinstance(row, Mapping | pd.Series):
-            missing = [name for name in names if name not in row]
-            if missing:
-                raise ProblemError(f"the row has no value for {missing[0]!r}")
-            values = [row[name] for name in names]
-        else:
-            values = list(np.ravel(np.asarray(row, dtype=object)))
-        if len(values) != len(names):
-            raise ProblemError(f"the row has {len(values)} values, the classifier {len(names)} features")
-        numbers = _numbers(values)
-        for name, number, value in zip(names, numbers, values, strict=True):
-            if not np.isfinite(number):
-                raise ProblemError(f"the row's value of {name!r} is not a finite number: {_shown(value)}")
-        return numbers
-
-    def _factual_class(self, factual: Array) -> int:
-        return int(np.argmax(self._joint(factual[None])[0]))
-
-    def _probabilities(self, points: list[Array | None], target: Any) -> list[float]:
-        """P(target) at each point, not a number where there is none."""
-        given = [p for p in points if p is not None]
-        joint = self._joint(np.array(given))
-        column = self.classifier.classes_.tolist().index(target)
-        shares = np.exp(joint[:, column] - logsumexp(joint, axis=1)).tolist()
-        return [np.nan if p is None else shares.pop(0) for p in points]
-
-    def _joint(self, points: Array) -> Array:
-        """Joint log densities of checked rows; scikit-learn's validation costs more than the search."""
-        clf = self.classifier
-        return np.column_stack([network.log_density(points) for network in clf.networks_]) + np.log(
-            clf.class_prior_
+    def _refusal(self, entry: _Entry) -> Explanation:
+        names = self.classifier.feature_labels_
+        try:
+            values = raw_values(entry.row, names)
+        except ProblemError:  # not even the right number of values
+            values = [np.nan] * len(names)
+        return refused(
+            self.classifier,
+            values,
+            failed(Status.REFUSED, entry.reason),
+            names=self._names,
+            target=entry.target,
+            budget=float(self.budget),
+            norm=float(self.norm),
+            whitening=self.whitening,
+            threshold=float(self.threshold),
+            method=self.method,
+            model=self._fingerprint,
+            row=entry.label,
         )
-
-    def _domain(self, factual: Array) -> Domain:
-        bounds: Any = self.bounds
-        if bounds == "data":
-            low, high = self.classifier.feature_range_
-            bounds = dict(
-                zip(
-                    self.classifier.feature_labels_,
-                    zip(np.minimum(low, factual), np.maximum(high, factual), strict=True),
-                    strict=True,
-                )
-            )
-        return domain_around(
-            factual,
-            self.classifier.feature_labels_,
-            bounds=bounds,
-            immutable=self.immutable,
-            increasing=self.increasing,
-            decreasing=self.decreasing,
-        )
-
-
-def _numbers(values: list[Any]) -> Array:
-    """The values as numbers, not a number where they are none."""
-    if all(type(value) in (float, int, np.float64) for value in values):
-        return np.array(values, dtype=float)  # the common case; pandas' reader costs as much as a search
-    return pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(dtype=float)
-
-
-def _gap(distance: float, bound: float) -> float:
-    if distance == 0:
-        return 0.0
-    return (distance - bound) / distance if distance < np.inf else np.inf
-
-
-def _record(r: Iteration) -> IterationRecord:
-    perturbation = None if r.perturbation is None else tuple(float(v) for v in r.perturbation)
-    return IterationRecord(
-        r.distance, r.lower_bound, r.violation, perturbation, r.master_seconds, r.adversary_seconds
-    )
-
-
-def _shown(value: Any) -> str:
-    return repr(value.item() if isinstance(value, np.generic) else value)

@@ -13,6 +13,9 @@ import pandas as pd
 from surefoot.exceptions import DataError
 from surefoot.status import Status
 
+TAIL = 1.0  # per cent of the training rows; below that a counterfactual is called untypical
+UNCHANGED = 1e-6  # standard deviations; less is rounding
+
 
 @dataclass(frozen=True)
 class IterationRecord:
@@ -64,6 +67,18 @@ class Explanation:
         Fingerprint of the classifier.
     certificate : dict or None
         What proves lower bound and radius, for `surefoot.verify`; only the certified search gives one.
+    row
+        What the row is called in the table it comes from.
+    parents : tuple of tuples of int
+        The features on which each feature depends.
+    expected_before, expected_after : Series
+        What the network expects of each feature given its parents: of the factual in its class, of the
+        counterfactual in the target class.
+    z_score : Series
+        How far the counterfactual's features are from that, in conditional standard deviations of the
+        target class.
+    density_percentile : float
+        Share, in per cent, of the target class's training rows that are less typical of it.
     """
 
     status: Status
@@ -95,6 +110,12 @@ class Explanation:
     backend: str
     model: str = ""
     certificate: dict[str, Any] | None = None
+    row: Any = None
+    parents: tuple[tuple[int, ...], ...] = ()
+    expected_before: pd.Series | None = None
+    expected_after: pd.Series | None = None
+    z_score: pd.Series | None = None
+    density_percentile: float = math.nan
 
     def changes(self) -> pd.DataFrame:
         """Feature by feature: from, to, difference, and that in standard deviations; largest first."""
@@ -112,6 +133,43 @@ class Explanation:
         order = table["in standard deviations"].abs().sort_values(ascending=False, kind="stable").index
         return table.loc[order].reset_index(drop=True)
 
+    def expectations(self) -> pd.DataFrame:
+        """Whether the change hangs together: what the network expects of each feature that changes.
+
+        Before: the factual class, given the factual's parents. After: the target class, given the
+        counterfactual's parents; the z-score is the deviation from that in conditional standard
+        deviations, within about two for what is usual in the target class.
+        """
+        if self.counterfactual is None or self.z_score is None or self.expected_before is None:
+            raise DataError(f"there is no counterfactual to look at: {self.message}")
+        names, moved = list(self.factual.index), self.changes()
+        table = pd.DataFrame(
+            {
+                "feature": names,
+                "depends on": [", ".join(str(names[j]) for j in group) for group in self.parents],
+                "from": self.factual.to_numpy(),
+                "expected before": self.expected_before.to_numpy(),
+                "to": self.counterfactual.to_numpy(),
+                "expected after": None if self.expected_after is None else self.expected_after.to_numpy(),
+                "z-score": self.z_score.to_numpy(),
+            }
+        ).set_index("feature")
+        changed = moved["feature"][moved["in standard deviations"].abs() > UNCHANGED]
+        return table.loc[changed.tolist()].reset_index()
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What a reader should be warned of, a sentence each."""
+        found = []
+        if self.counterfactual is not None and self.density_percentile < TAIL:
+            found.append(
+                f"The counterfactual is untypical of class {self.target}: its density is at percentile "
+                f"{self.density_percentile:.1f} of the training data, in the tail."
+            )
+        if self.counterfactual is not None and self.budget > 0 and self.coverage < 1:
+            found.append(f"Only {self.coverage:.1%} of the budget is proven to keep the decision.")
+        return tuple(found)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values only; not-a-number and infinite ones become None and "inf"."""
         content = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -127,11 +185,21 @@ class Explanation:
         """Read what `to_json` wrote."""
         try:
             content = json.loads(text)
+        except ValueError as error:
+            raise DataError(f"this is not an explanation ({type(error).__name__}: {error})") from None
+        return cls.from_dict(content)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Explanation:
+        """Read what `to_dict` gave."""
+        try:
+            content = dict(values)
             content.update({name: _number(content[name]) for name in NUMBERS})
-            for name in ("factual", "counterfactual", "unit", "low", "high"):
+            content["parents"] = tuple(tuple(int(j) for j in group) for group in content["parents"])
+            for name in SERIES:
                 if content[name] is not None:
-                    values = [_number(value) for value in content[name]["values"]]
-                    content[name] = pd.Series(values, content[name]["names"], dtype=float)
+                    numbers = [_number(value) for value in content[name]["values"]]
+                    content[name] = pd.Series(numbers, content[name]["names"], dtype=float)
             content["certificate"] = _read(content.get("certificate"))
             content["status"] = Status(content["status"])
             content["iterations"] = tuple(_record(entry) for entry in content["iterations"])
@@ -140,20 +208,22 @@ class Explanation:
             raise DataError(f"this is not an explanation ({type(error).__name__}: {error})") from None
 
     def __str__(self) -> str:
-        if self.counterfactual is None:
-            return self.message
-        head = (
-            f"{self.factual_class} -> {self.target}: P({self.target}) goes from "
-            f"{self.factual_probability:.3f} to {self.probability:.3f}, and to "
-            f"{self.worst_probability:.3f} at worst when the step lands within {self.budget:g} of the mark.\n"
-            f"Distance {self.distance:.4f} (proven: at least {self.lower_bound:.4f}). {self.message}"
-        )
-        return head + "\n" + self.changes().to_string(index=False, float_format=lambda v: f"{v:.4g}")
+        from surefoot.report.text import explanation_text
+
+        return explanation_text(self)
+
+    def _repr_html_(self) -> str:
+        from surefoot.report.fragment import explanation_fragment
+
+        return explanation_fragment(self)
 
 
 NUMBERS = (
     "factual_probability", "probability", "worst_probability", "distance", "lower_bound", "gap", "budget",
-    "norm", "threshold", "certified_radius", "coverage", "violation", "seconds",
+    "norm", "threshold", "certified_radius", "coverage", "violation", "seconds", "density_percentile",
+)  # fmt: skip
+SERIES = (
+    "factual", "counterfactual", "unit", "low", "high", "expected_before", "expected_after", "z_score",
 )  # fmt: skip
 
 

@@ -74,6 +74,7 @@ class Found:
     rounds: list[Iteration] = field(default_factory=list)
     backend: str = ""
     message: str = ""
+    seconds: float = 0.0
     certificate: dict[str, Any] | None = None
 
 

@@ -35,6 +35,7 @@ def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, A
         "rows": clf.n_rows_,
         "feature_range": clf.feature_range_.tolist(),
         "feature_percentiles": clf.feature_percentiles_.tolist(),
+        "density_percentiles": clf.density_percentiles_.tolist(),
         "parents": [list(group) for group in clf.dag_.parents],
         "structure": {
             "method": report.method,
@@ -86,6 +87,9 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
     _require(type(clf.n_rows_) is int and clf.n_rows_ > 0, "rows")
     for name in ("feature_range", "feature_percentiles"):
         setattr(clf, f"{name}_", _array(content[name], (2, n), name, lambda a: (a[0] <= a[1]).all()))
+    clf.density_percentiles_ = _array(
+        content["density_percentiles"], (k, 101), "density_percentiles", lambda a: (np.diff(a) >= 0).all()
+    )
     clf.structure_report_ = _report(dag, content["structure"])
     clf.n_iter_ = clf.structure_report_.n_iter
     clf.networks_ = tuple(LinearGaussianNetwork(dag, **network) for network in content["networks"])

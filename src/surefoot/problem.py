@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -53,40 +53,111 @@ class Domain:
         return bool((point >= self.low - slack).all() and (point <= self.high + slack).all())
 
 
-def domain_around(
-    factual: ArrayLike,
-    names: Sequence[Any],
-    *,
-    bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
-    immutable: Iterable[Any] = (),
-    increasing: Iterable[Any] = (),
-    decreasing: Iterable[Any] = (),
-) -> Domain:
-    """Domain from what a user says about features by name; contradictions are named.
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What is said about features, by position: their bounds, and which may not change, only rise, only fall.
+
+    Parameters
+    ----------
+    names : tuple
+        Of the features, for messages.
+    low, high : arrays of shape (n,)
+        Bounds; infinite ends are open.
+    immutable, increasing, decreasing : tuples of int
+    observed : bool
+        Whether the bounds are only the range seen in training, which makes room for the factual.
 
     Examples
     --------
-    >>> domain = domain_around([30.0, 2.0], ["age", "income"], immutable=["age"], increasing=["income"])
+    >>> said = Constraints.by_name(["age", "income"], immutable=["age"], increasing=["income"])
+    >>> domain = said.domain([30.0, 2.0])
     >>> domain.low, domain.high
     (array([30.,  2.]), array([30., inf]))
     """
-    x0 = np.asarray(factual, dtype=float)
-    low, high = np.full(x0.size, -np.inf), np.full(x0.size, np.inf)
-    for feature, ends in (bounds or {}).items():
-        i = _position(feature, names, "bounds")
-        low[i], high[i] = _interval(feature, ends)
-        if low[i] > high[i]:
-            raise ProblemError(f"bounds of {feature!r} are empty: {low[i]:g} to {high[i]:g}")
-    for i in _positions(immutable, names, "immutable"):
-        _refuse_outside(x0[i], low[i], high[i], names[i], "immutable")
-        low[i] = high[i] = x0[i]
-    for i in _positions(increasing, names, "increasing"):
-        _refuse_outside(x0[i], -np.inf, high[i], names[i], "increasing")
-        low[i] = max(low[i], x0[i])
-    for i in _positions(decreasing, names, "decreasing"):
-        _refuse_outside(x0[i], low[i], np.inf, names[i], "decreasing")
-        high[i] = min(high[i], x0[i])
-    return Domain(low, high)
+
+    names: tuple[Any, ...]
+    low: Array
+    high: Array
+    immutable: tuple[int, ...] = ()
+    increasing: tuple[int, ...] = ()
+    decreasing: tuple[int, ...] = ()
+    observed: bool = False
+
+    @classmethod
+    def by_name(
+        cls,
+        names: Sequence[Any],
+        *,
+        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
+        observed_range: ArrayLike | None = None,
+        immutable: Iterable[Any] = (),
+        increasing: Iterable[Any] = (),
+        decreasing: Iterable[Any] = (),
+    ) -> Constraints:
+        """Read what a user says by feature name; names that are unknown and empty bounds are refused."""
+        if observed_range is None:
+            low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+        else:
+            low, high = np.array(observed_range, dtype=float)
+        for feature, ends in (bounds or {}).items():
+            i = _position(feature, names, "bounds")
+            low[i], high[i] = _interval(feature, ends)
+        said = (("immutable", immutable), ("increasing", increasing), ("decreasing", decreasing))
+        fixed, up, down = (_positions(features, names, what) for what, features in said)
+        return cls(tuple(names), low, high, fixed, up, down, observed_range is not None)
+
+    def domain(self, factual: ArrayLike) -> Domain:
+        """The box around a factual; contradictions are named."""
+        x0 = np.asarray(factual, dtype=float)
+        low, high = self.low.copy(), self.high.copy()
+        if self.observed:
+            low, high = np.minimum(low, x0), np.maximum(high, x0)
+        for i in self.immutable:
+            _refuse_outside(x0[i], low[i], high[i], self.names[i], "immutable")
+            low[i] = high[i] = x0[i]
+        for i in self.increasing:
+            _refuse_outside(x0[i], -np.inf, high[i], self.names[i], "increasing")
+            low[i] = max(low[i], x0[i])
+        for i in self.decreasing:
+            _refuse_outside(x0[i], low[i], np.inf, self.names[i], "decreasing")
+            high[i] = min(high[i], x0[i])
+        return Domain(low, high)
+
+    def one_relaxed(self) -> Iterator[tuple[str, Constraints]]:
+        """What could be given up for a single feature, in words, and what is left then."""
+        for kind, phrase in KINDS.items():
+            features = getattr(self, kind)
+            for i in features:
+                rest = tuple(j for j in features if j != i)
+                yield f"{self.names[i]!r} may {phrase}", self._with(kind, rest)
+        for i in [] if self.observed else self._bounded():
+            ends = f"{self.low[i]:g} to {self.high[i]:g}"
+            yield f"{self.names[i]!r} may leave its bounds {ends}", self._unbounded([i])
+
+    def kinds_relaxed(self) -> Iterator[tuple[str, Constraints]]:
+        """The same for all constraints of a kind, and for everything."""
+        for kind, phrase in KINDS.items():
+            if len(getattr(self, kind)) > 1:
+                yield f"all {kind} features may {phrase}", self._with(kind, ())
+        if self._bounded():
+            what = "the range seen in training" if self.observed else "their bounds"
+            yield f"features may leave {what}", self._unbounded(self._bounded())
+        yield "every constraint is lifted", Constraints.by_name(self.names)
+
+    def _with(self, kind: str, features: tuple[int, ...]) -> Constraints:
+        lists: dict[str, Any] = {kind: features}
+        return replace(self, **lists)
+
+    def _bounded(self) -> list[int]:
+        return np.flatnonzero(np.isfinite(self.low) | np.isfinite(self.high)).tolist()
+
+    def _unbounded(self, features: list[int]) -> Constraints:
+        low, high = self.low.copy(), self.high.copy()
+        low[features], high[features] = -np.inf, np.inf
+        return replace(self, low=low, high=high)
+
+
+KINDS = {"immutable": "change", "increasing": "fall", "decreasing": "rise"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +278,10 @@ def _position(feature: Any, names: Sequence[Any], what: str) -> int:
         raise ProblemError(f"{what}: {error}") from None
 
 
-def _positions(features: Iterable[Any], names: Sequence[Any], what: str) -> list[int]:
+def _positions(features: Iterable[Any], names: Sequence[Any], what: str) -> tuple[int, ...]:
     if isinstance(features, str):
         raise ProblemError(f"{what} must be a list of features, not {features!r}")
-    return [_position(feature, names, what) for feature in features]
+    return tuple(dict.fromkeys(_position(feature, names, what) for feature in features))
 
 
 def _interval(feature: Any, ends: Any) -> tuple[float, float]:
@@ -221,6 +292,8 @@ def _interval(feature: Any, ends: Any) -> tuple[float, float]:
         raise ProblemError(f"bounds of {feature!r} must be a pair (low, high), not {ends!r}") from None
     if np.isnan(pair).any():
         raise ProblemError(f"bounds of {feature!r} must be numbers or None, not {ends!r}")
+    if pair[0] > pair[1]:
+        raise ProblemError(f"bounds of {feature!r} are empty: {pair[0]:g} to {pair[1]:g}")
     return pair
 
 

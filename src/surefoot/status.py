@@ -18,6 +18,7 @@ class Status(StrEnum):
     INFEASIBLE = "infeasible"
     UNDECIDED = "undecided"
     UNBOUNDED = "unbounded"
+    REFUSED = "refused"
     FAILED = "failed"
 
     @property
@@ -42,6 +43,7 @@ _SENTENCES = {
     Status.INFEASIBLE: "No robust counterfactual exists in the search domain.",
     Status.UNDECIDED: "No counterfactual was found, and none was proved impossible.",
     Status.UNBOUNDED: "The solver found the problem unbounded; the model or the domain is degenerate.",
+    Status.REFUSED: "The question cannot be asked as it stands.",
     Status.FAILED: "The solver failed; its answer did not stand up to being checked.",
 }
 

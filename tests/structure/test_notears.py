@@ -7,8 +7,8 @@ from sklearn.linear_model import Lasso
 
 from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.datasets import random_dag
-from surefoot.exceptions import ConvergenceWarning, StructureError
-from surefoot.structure import Knowledge, learn_notears
+from surefoot.exceptions import StructureError
+from surefoot.structure import ConvergenceWarning, Knowledge, learn_notears
 from surefoot.structure.notears import acyclicity
 from surefoot.structure.ordered_lasso import OrderedLasso
 

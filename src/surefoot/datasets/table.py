@@ -81,6 +81,37 @@ def table(
     )
 
 
+def feature_table(
+    source: str | os.PathLike[str], features: Sequence[Any], *, separator: str = ","
+) -> pd.DataFrame:
+    """Read the rows of a CSV file that a fitted classifier is to look at, its features only.
+
+    Values that are not numbers are left as they are: whoever explains the row complains about them.
+
+    Parameters
+    ----------
+    source : path
+    features : sequence
+        The features' names; columns that are none of them are left out.
+    separator : str
+
+    Raises
+    ------
+    DataError
+        When a feature has no column, or there are no rows.
+    """
+    frame = _read_csv(Path(source), None, separator)
+    missing = [name for name in features if str(name) not in frame.columns]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise DataError(
+            f"{os.fspath(source)}: there is no column {str(missing[0])!r}{more}, which the model needs"
+        )
+    if frame.empty:
+        raise DataError(f"{os.fspath(source)}: there are no rows")
+    return frame[[str(name) for name in features]].set_axis(list(features), axis=1)
+
+
 def column_faults(frame: pd.DataFrame) -> list[str]:
     """Say which columns are not numeric, missing or infinite, and in which rows."""
     found = []
@@ -144,7 +175,7 @@ def duplicate_names(names: Sequence[Any]) -> list[Any]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def _read_csv(path: Path, label: str, separator: str) -> pd.DataFrame:
+def _read_csv(path: Path, label: str | None, separator: str) -> pd.DataFrame:
     separator = "\t" if separator == "\\t" else separator
     if len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
         raise DataError(f"separator must be a single character, not {separator!r}")
@@ -159,7 +190,7 @@ def _read_csv(path: Path, label: str, separator: str) -> pd.DataFrame:
                 index_col=False,
                 low_memory=False,
                 # The label as written: '01' is not 1, and a class may be called NA.
-                dtype={label: str},
+                dtype={} if label is None else {label: str},
                 keep_default_na=False,
                 na_values={name: MISSING for name in header if name != label},
             )

@@ -6,20 +6,24 @@ from sklearn.model_selection import cross_val_score
 
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.datasets import Dataset, load_banknote
-from surefoot.exceptions import BackendMissingError
 from surefoot.explainer import CounterfactualExplainer
+from surefoot.report.page import write_report
 
 
-def demo_text() -> str:
-    """Fit Banknote with three structures, say what was learned and explain one note."""
+def demo(report: str) -> str:
+    """Fit Banknote with three structures, say what was learned, explain one note and write its report."""
     bank = load_banknote()
-    clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(bank.X, bank.y)
+    names = bank.y.map(dict(enumerate(bank.class_names)))
+    clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(bank.X, names)
+    explanation = CounterfactualExplainer(clf, budget=BUDGET).explain(bank.X.iloc[0], target="forged")
+    write_report(explanation, report, clf, title=TITLE)
     parts = [
         _data_text(bank),
         _structure_text(bank),
         _model_text(clf, bank),
         _note_text(clf, bank),
-        _counterfactual_text(clf, bank),
+        QUESTION,
+        str(explanation),
         NEXT,
     ]
     return "\n\n".join(parts)
@@ -27,8 +31,14 @@ def demo_text() -> str:
 
 BUDGET = 0.05
 
+TITLE = "What would have to change for this bank note to be taken for forged"
+
+QUESTION = f"""What is the smallest change after which it would be taken for forged, even when every
+whitened coordinate of the change lands up to {BUDGET:g} standard deviations off?"""
+
 NEXT = """Try it on your own table:
-  surefoot fit DATA.csv --label COLUMN --output model.json"""
+  surefoot fit DATA.csv --label COLUMN --output model.json
+  surefoot explain model.json DATA.csv --row 0 --budget 0.05 --html report.html"""
 
 
 def _data_text(bank: Dataset) -> str:
@@ -55,7 +65,7 @@ def _model_text(clf: ConditionalGaussianNetworkClassifier, bank: Dataset) -> str
     """The learned equations, one line per dependent feature and class."""
     lines = ["What 'tan' learned: the value expected of each feature, ± its standard deviation:"]
     for child, parents in enumerate(clf.dag_.parents):
-        for c, name in enumerate(bank.class_names):
+        for c, name in enumerate(clf.classes_):
             terms = "".join(f" {clf.weights_[c, child, j]:+.2f} x {bank.feature_names[j]}" for j in parents)
             spread = clf.variances_[c, child] ** 0.5
             equation = f"{clf.intercepts_[c, child]:+.2f}{terms}"
@@ -68,24 +78,5 @@ def _note_text(clf: ConditionalGaussianNetworkClassifier, bank: Dataset) -> str:
     probability = clf.predict_proba(note)[0]
     best = int(probability.argmax())
     values = ", ".join(f"{name} {value:g}" for name, value in note.iloc[0].items())
-    verdict = f"{bank.class_names[best]}, with probability {probability[best]:.4f}"
+    verdict = f"{clf.classes_[best]}, with probability {probability[best]:.4f}"
     return f"The first note ({values})\nis taken to be {verdict}."
-
-
-def _counterfactual_text(clf: ConditionalGaussianNetworkClassifier, bank: Dataset) -> str:
-    """The smallest change that turns the first note around, robustly."""
-    try:
-        found = CounterfactualExplainer(clf, budget=BUDGET).explain(bank.X.iloc[0], target=1)
-    except BackendMissingError as error:
-        return f"To see what would have to change, {error}."
-    lines = [
-        "What is the smallest change after which it would be taken to be forged, even when every",
-        f"(whitened) coordinate of the change lands up to {BUDGET:g} standard deviations off?",
-    ]
-    for _, row in found.changes().iterrows():
-        size = row["in standard deviations"]
-        move = f"{row['from']:8.2f} -> {row['to']:6.2f}   ({size:+.2f} standard deviations)"
-        lines.append(f"  {row['feature']:<9} {move}")
-    sure = f"{found.coverage:.1%} of that radius is proven to keep the new verdict"
-    lines.append(f"Distance {found.distance:.3f}, proven to be at least {found.lower_bound:.3f}; {sure}.")
-    return "\n".join(lines)

@@ -42,7 +42,7 @@ def model_facts(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, st
     )
     facts = [
         ("classes", classes),
-        ("trained on", f"{clf.n_rows_:,} rows, {clf.n_features_in_} features"),
+        ("trained on", f"{_rows(clf)}, {clf.n_features_in_} features"),
         ("edges", edge_text(clf)),
     ]
     report = clf.structure_report_
@@ -52,6 +52,11 @@ def model_facts(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, st
             ("search", f"{state} after {report.n_iter} iterations, objective {report.objective:.6g}")
         )
     return facts
+
+
+def _rows(clf: ConditionalGaussianNetworkClassifier) -> str:
+    # A fit needs two rows of each class; an adopted classifier that never said how many it saw has one.
+    return f"{clf.n_rows_:,} rows" if clf.n_rows_ > len(clf.classes_) else "rows that were not counted"
 
 
 def edge_text(clf: ConditionalGaussianNetworkClassifier) -> str:

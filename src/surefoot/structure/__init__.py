@@ -5,10 +5,11 @@ from surefoot.structure.knowledge import Knowledge
 from surefoot.structure.mutual_information import conditional_mutual_information, equal_frequency_codes
 from surefoot.structure.naive import learn_naive
 from surefoot.structure.notears import learn_notears
-from surefoot.structure.report import StructureReport
+from surefoot.structure.report import ConvergenceWarning, StructureReport
 from surefoot.structure.tree import learn_tree
 
 __all__ = [
+    "ConvergenceWarning",
     "Knowledge",
     "StructureReport",
     "TrainingData",

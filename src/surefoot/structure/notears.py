@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from surefoot.dag import Dag
-from surefoot.exceptions import ConvergenceWarning, StructureError
+from surefoot.exceptions import StructureError
 from surefoot.structure.knowledge import Knowledge
 from surefoot.structure.ordered_lasso import OrderedLasso
-from surefoot.structure.report import StructureReport
+from surefoot.structure.report import ConvergenceWarning, StructureReport
 
 Array = NDArray[np.float64]
 

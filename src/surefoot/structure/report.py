@@ -6,8 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 
 from surefoot.dag import Dag
+from surefoot.exceptions import SurefootWarning
+
+
+class ConvergenceWarning(SurefootWarning, SklearnConvergenceWarning):  # type: ignore[misc]
+    """A learner stopped before it had converged."""
 
 
 @dataclass(frozen=True, eq=False)

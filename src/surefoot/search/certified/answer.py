@@ -20,7 +20,6 @@ from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
-MANY = 40  # with more features BLAS would start threads for matrices that are too small to gain from them
 GRACE = 0.5  # seconds that the proof of robustness may take after the time limit
 INTERRUPTED = {True: Status.INTERRUPTED, False: Status.INTERRUPTED_NO_POINT}
 
@@ -66,14 +65,13 @@ def certified_search(problem: RobustProblem, gap: float, time_limit: float) -> C
     time_limit : float
         Seconds; then the best point and bound so far are returned.
     """
-    if problem.n_features <= MANY:
-        return _searched(problem, gap, time_limit)
     with _threads().limit(limits=1, user_api="blas"):
         return _searched(problem, gap, time_limit)
 
 
 @cache
 def _threads() -> ThreadpoolController:
+    """Holds BLAS to one thread: the matrices are too small for more, and batches use the cores themselves."""
     return ThreadpoolController()
 
 

@@ -5,13 +5,7 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, Dag
 from surefoot.exceptions import MissingDependencyError
-from surefoot.report.dag_plot import plot_dag
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
+from surefoot.plots.dag import plot_dag
 
 
 @pytest.mark.parametrize("structure", ["naive", "tan", "ban"])
@@ -56,6 +50,12 @@ def test_without_matplotlib(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
     with pytest.raises(MissingDependencyError, match=r"pip install 'surefoot\[plots\]'"):
         plot_dag(Dag.empty(2), ["a", "b"])
+
+
+def test_long_names_are_shortened():
+    ax = plot_dag(Dag([(), (0,)]), ["a" * 200, "b"])
+    assert max(len(text.get_text()) for text in ax.texts) <= 28
+    assert ax.figure.get_figwidth() < 10
 
 
 def test_names_are_not_taken_for_mathematics():

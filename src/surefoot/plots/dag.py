@@ -7,9 +7,8 @@ from math import cos, pi, sin
 from typing import Any
 
 from surefoot.dag import Dag
-from surefoot.exceptions import MissingDependencyError
+from surefoot.plots.style import FAINT, INK, new_axes, shortened
 
-INK, FAINT = "#1a1a1a", "#9a9a9a"
 CLASS_NODE = -1
 Positions = dict[int, tuple[float, float]]
 
@@ -32,10 +31,11 @@ def plot_dag(dag: Dag, names: Sequence[Any], *, ax: Any = None, class_name: str 
     matplotlib Axes
     """
     places = _layers(dag) if dag.n_edges else _circle(dag.n_features)
+    labels = [shortened(name) for name in names]
     if ax is None:
-        ax = _new_axes(places, max(len(str(name)) for name in names))
+        ax = _new_axes(places, max(len(label) for label in labels))
     nodes = {
-        node: _node(ax, place, class_name if node == CLASS_NODE else str(names[node]), node == CLASS_NODE)
+        node: _node(ax, place, class_name if node == CLASS_NODE else labels[node], node == CLASS_NODE)
         for node, place in places.items()
     }
     for child in range(dag.n_features):
@@ -78,14 +78,10 @@ def _circle(n: int) -> Positions:
 
 
 def _new_axes(places: Positions, longest_name: int) -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingDependencyError("drawing needs matplotlib: pip install 'surefoot[plots]'") from None
     xs, ys = zip(*places.values(), strict=True)
     column = 0.7 + 0.09 * max(longest_name, 6)
     size = (column * (max(xs) - min(xs) + 1.2), 0.85 * (max(ys) - min(ys) + 1.4))
-    return plt.subplots(figsize=(max(size[0], 3.5), max(size[1], 3.0)), layout="constrained")[1]
+    return new_axes((max(size[0], 3.5), max(size[1], 3.0)))
 
 
 def _node(ax: Any, place: tuple[float, float], label: str, is_class: bool) -> Any:

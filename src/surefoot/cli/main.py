@@ -1,0 +1,44 @@
+"""Run one command; errors are one line."""
+
+from __future__ import annotations
+
+import io
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+
+from surefoot.cli.parser import parser
+from surefoot.exceptions import SurefootError
+
+BAD_INPUT, INTERRUPTED = 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status.
+
+    0: done. 1: no counterfactual, or some rows without one, or a claim that fails. 2: bad usage or input.
+    130: interrupted.
+    """
+    options = parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names may hold what the terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: say(f"surefoot: warning: {message}")
+        try:
+            # Loaded here, so that help, completion and mistakes in the usage are answered at once.
+            return int(import_module("surefoot.cli.commands").COMMANDS[options.command](options))
+        except (SurefootError, OSError) as error:
+            if options.debug:
+                traceback.print_exc()
+            say(f"surefoot: error: {error}")
+            return BAD_INPUT
+        except KeyboardInterrupt:
+            say("surefoot: interrupted")
+            return INTERRUPTED
+
+
+def say(message: str) -> None:
+    """To whoever watches: results go to stdout, everything else here."""
+    sys.stderr.write(message + "\n")

@@ -1,0 +1,62 @@
+"""Questions answered, one or thousands: what crosses to another process or machine is the waist alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from surefoot.diagnosis import ways_out
+from surefoot.exceptions import SurefootError
+from surefoot.methods import Found, Settings, at_factual, search
+from surefoot.problem import Constraints, RobustProblem
+from surefoot.status import Status
+
+# What may go wrong with one row and must not take the others along.
+FAULTS = (SurefootError, ArithmeticError, ValueError, RuntimeError, MemoryError)
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One problem, what it came from, and how it is to be solved."""
+
+    problem: RobustProblem
+    constraints: Constraints
+    method: str
+    settings: Settings
+
+
+def answer(question: Question) -> Found:
+    """Search; where nothing exists, say which constraint stands in the way."""
+    start = time.perf_counter()
+    problem = question.problem
+    if problem.margin(problem.factual) >= 0 and problem.domain.contains(problem.factual):
+        found = at_factual(problem)
+    else:
+        found = search(question.method, problem, question.settings)
+    seconds = time.perf_counter() - start
+    if found.status is Status.INFEASIBLE:
+        found = replace(found, message=ways_out(problem, question.constraints))
+    return replace(found, seconds=seconds)
+
+
+def answers(questions: Iterable[Question], n_jobs: int | None) -> Iterator[Found]:
+    """Answers in the order of the questions, as they come, by whatever joblib is set up to use."""
+    from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
+
+    streams = get_active_backend()[0].supports_return_generator
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator" if streams else "list")
+    yield from parallel(delayed(_attempt)(question) for question in questions)
+
+
+def failed(status: Status, message: str) -> Found:
+    """The answer that there is none."""
+    return Found(status, None, 0.0, None, 0.0, message=message)
+
+
+def _attempt(question: Question) -> Found:
+    try:
+        return answer(question)
+    except FAULTS as error:
+        return failed(Status.FAILED, f"{type(error).__name__}: {error}")

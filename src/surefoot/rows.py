@@ -1,0 +1,73 @@
+"""Rows as users have them, in the classifier's order; complaints name the feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from surefoot.exceptions import ProblemError
+
+Array = NDArray[np.float64]
+
+
+def row_label(row: Any) -> Any:
+    """What the row is called: its name in the frame it comes from, if it has one."""
+    if isinstance(row, pd.DataFrame) and len(row) == 1:
+        return row.index[0]
+    return row.name if isinstance(row, pd.Series) else None
+
+
+def row_values(row: Any, names: Sequence[Any]) -> Array:
+    """One row (Series, mapping, array, frame of one row) as numbers, all of them finite."""
+    values = raw_values(row, names)
+    numbers = _numbers(values)
+    for name, number, value in zip(names, numbers, values, strict=True):
+        if not np.isfinite(number):
+            raise ProblemError(f"the row's value of {name!r} is not a finite number: {_shown(value)}")
+    return numbers
+
+
+def raw_values(row: Any, names: Sequence[Any]) -> list[Any]:
+    """The row's values as they are, in the order of the names."""
+    if isinstance(row, pd.DataFrame):
+        if len(row) != 1:
+            raise ProblemError(f"explain takes one row, not {len(row)}; explain_batch takes many")
+        row = row.iloc[0]
+    if isinstance(row, Mapping | pd.Series):
+        missing = [name for name in names if name not in row]
+        if missing:
+            raise ProblemError(f"the row has no value for {missing[0]!r}")
+        return [row[name] for name in names]
+    values = list(np.ravel(np.asarray(row, dtype=object)))
+    if len(values) != len(names):
+        raise ProblemError(f"the row has {len(values)} values, the classifier {len(names)} features")
+    return values
+
+
+def split_rows(rows: Any, names: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """A table (frame, 2-D array, list of rows) as labels and single rows that `row_values` can read."""
+    if isinstance(rows, pd.DataFrame):
+        missing = [name for name in names if name not in rows.columns]
+        if missing:
+            raise ProblemError(f"the rows have no column {missing[0]!r}")
+        return rows.index.tolist(), list(rows[list(names)].to_numpy(dtype=object))
+    if isinstance(rows, pd.Series | Mapping | str) or not isinstance(rows, Iterable):
+        raise ProblemError("explain_batch takes a table: a frame, a 2-D array or a list of rows")
+    single = list(rows)
+    labels = [row_label(row) for row in single]
+    return [i if label is None else label for i, label in enumerate(labels)], single
+
+
+def _numbers(values: list[Any]) -> Array:
+    """The values as numbers, not a number where they are none."""
+    if all(type(value) in (float, int, np.float64) for value in values):
+        return np.array(values, dtype=float)  # the common case; pandas' reader costs as much as a search
+    return pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(dtype=float)
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)

@@ -1,0 +1,125 @@
+import re
+
+import pytest
+
+from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Explanations, write_report
+from surefoot.exceptions import DataError, MissingDependencyError
+from surefoot.report import pictures
+from surefoot.report.page import report_page
+
+NASTY = [
+    "a b",
+    "c,d",
+    'q"uote',
+    "<b>bold</b>",
+    "größe 体重",
+    "<script>alert(1)</script>",
+    "{{ 7*7 }}",
+    "$x^2$",
+]
+
+
+@pytest.fixture(scope="module")
+def nasty(bundled):
+    """Pima with names that a careless page would choke on; labels too."""
+    pima = bundled["pima"]
+    X = pima.X.set_axis(NASTY, axis=1)
+    return X, pima.y.map({0: "<i>no</i>", 1: "yes & more"})
+
+
+@pytest.fixture(scope="module")
+def clf(nasty):
+    return ConditionalGaussianNetworkClassifier("tan").fit(*nasty)
+
+
+@pytest.fixture(scope="module")
+def explainer(clf):
+    return CounterfactualExplainer(clf, budget=0.05)
+
+
+def test_one_explanation(explainer, nasty, clf, tmp_path):
+    e = explainer.explain(nasty[0].iloc[0])
+    path = write_report(e, tmp_path / "report.html", clf)
+    page = path.read_text(encoding="utf-8")
+    assert page.count("<img ") == 4
+    assert "Decided yes &amp; more: the probability of &lt;i&gt;no&lt;/i&gt; is" in page
+    assert all_names_are_text(page)
+    assert "49" not in re.findall(r"<th scope=.row.>(.*?)</th>", page)
+
+
+def all_names_are_text(page):
+    no_markup = not any(text in page for text in ("<script", "<b>bold", "<i>no"))
+    return no_markup and "&lt;b&gt;bold&lt;/b&gt;" in page and "größe 体重" in page and "{{ 7*7 }}" in page
+
+
+def test_nothing_comes_from_outside(explainer, nasty, clf):
+    page = report_page(explainer.explain(nasty[0].iloc[0]), clf)
+    sources = re.findall(r"(?:src|href)=.([^\"\']*)", page)
+    assert sources
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_the_same_explanation_gives_the_same_page(explainer, nasty, clf):
+    e = explainer.explain(nasty[0].iloc[0])
+    assert report_page(e, clf) == report_page(e, clf)
+
+
+def test_without_a_classifier_there_is_only_what_the_explanation_knows(explainer, nasty):
+    assert report_page(explainer.explain(nasty[0].iloc[0])).count("<img ") == 1
+
+
+def test_the_trace_is_shown_where_there_is_one(clf, nasty):
+    e = CounterfactualExplainer(clf, budget=0.05, method="qcqp", bounds=None).explain(nasty[0].iloc[0])
+    assert len(e.iterations) > 1
+    assert "How the search went" in report_page(e)
+
+
+def test_title(explainer, nasty):
+    page = report_page(explainer.explain(nasty[0].iloc[0]), title="Mrs <Smith>")
+    assert page.count("Mrs &lt;Smith&gt;") == 2
+
+
+def test_a_failure_says_why(clf, nasty):
+    explainer = CounterfactualExplainer(clf, immutable=NASTY)
+    page = report_page(explainer.explain(nasty[0].iloc[0], on_failure="return"), clf)
+    assert "No robust counterfactual exists" in page
+    assert "may change" in page
+    assert "change in standard deviations</th>" not in page
+
+
+def test_batch(explainer, nasty):
+    rows = nasty[0].head(12).copy()
+    rows.iloc[4, 0] = float("nan")
+    batch = explainer.explain_batch(rows, progress=False)
+    page = report_page(batch)
+    assert page.count("<article>") == 12
+    assert page.count("<img ") == 3
+    assert "is not a finite number: nan" in page
+    assert "median distance" in page
+    assert all_names_are_text(page)
+
+
+def test_batches_without_any_change(explainer, nasty):
+    rows = nasty[0].head(2) * float("nan")
+    page = report_page(explainer.explain_batch(rows, progress=False))
+    assert "<img " not in page
+    with pytest.raises(DataError, match="no explanations"):
+        report_page(Explanations())
+
+
+def test_without_matplotlib_the_page_says_so(explainer, nasty, monkeypatch):
+    def missing(*_, **__):
+        raise MissingDependencyError("drawing needs matplotlib")
+
+    monkeypatch.setattr(pictures.plots, "plot_changes", missing)
+    page = report_page(explainer.explain(nasty[0].iloc[0]))
+    assert "matplotlib is not installed" in page
+    assert "<img " not in page
+
+
+def test_notebook_fragment_escapes(explainer, nasty):
+    html = explainer.explain(nasty[0].iloc[0])._repr_html_()
+    assert "<b>bold" not in html
+    assert "&lt;b&gt;bold" in html

@@ -1,0 +1,236 @@
+import json
+import os
+import signal
+import threading
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot import (
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Explanations,
+    Status,
+    questions,
+    verify,
+)
+from surefoot.exceptions import BackendMissingError, BackendTooLargeError, DataError, ProblemError
+
+
+@pytest.fixture(scope="module")
+def pima(bundled):
+    return bundled["pima"]
+
+
+@pytest.fixture(scope="module")
+def clf(pima):
+    return ConditionalGaussianNetworkClassifier("tan").fit(pima.X, pima.y)
+
+
+@pytest.fixture(scope="module")
+def explainer(clf):
+    return CounterfactualExplainer(clf, budget=0.05)
+
+
+def without_seconds(explanations):
+    return explanations.to_frame().drop(columns="seconds")
+
+
+def test_a_batch_is_the_rows_one_by_one(explainer, pima, clf):
+    batch = explainer.explain_batch(pima.X.iloc[100:112], progress=False)
+    assert [e.row for e in batch] == list(range(100, 112))
+    for e, (label, row) in zip(batch, pima.X.iloc[100:112].iterrows(), strict=True):
+        alone = explainer.explain(row)
+        assert alone.row == label
+        pd.testing.assert_series_equal(e.counterfactual, alone.counterfactual)
+        assert e.lower_bound == alone.lower_bound
+        assert verify(e, clf).ok
+
+
+def test_two_jobs_give_the_same(explainer, pima):
+    rows = pima.X.head(40)
+    one = explainer.explain_batch(rows, n_jobs=1, progress=False)
+    two = explainer.explain_batch(rows, n_jobs=2, progress=False)
+    pd.testing.assert_frame_equal(without_seconds(one), without_seconds(two), check_exact=True)
+    assert [e.certificate for e in one] == [e.certificate for e in two]
+
+
+def test_any_joblib_backend(explainer, pima):
+    rows = pima.X.head(6)
+    here = explainer.explain_batch(rows, progress=False)
+    for backend in ("threading", "multiprocessing"):
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            there = explainer.explain_batch(rows, progress=False)
+        pd.testing.assert_frame_equal(without_seconds(here), without_seconds(there), check_exact=True)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_dask(explainer, pima):
+    distributed = pytest.importorskip("distributed")
+    rows = pima.X.head(30)
+    here = explainer.explain_batch(rows, progress=False)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        there = explainer.explain_batch(rows, progress=False)
+    pd.testing.assert_frame_equal(without_seconds(here), without_seconds(there), check_exact=True)
+
+
+def test_rows_in_any_form(explainer, pima):
+    frame = pima.X.head(3)
+    same = explainer.explain_batch(frame, progress=False)
+    for rows in (
+        frame.to_numpy(),
+        frame.to_dict("records"),
+        [row for _, row in frame.iterrows()],
+        frame[frame.columns[::-1]],
+    ):
+        other = explainer.explain_batch(rows, progress=False)
+        np.testing.assert_array_equal([e.distance for e in other], [e.distance for e in same])
+    assert explainer.explain_batch(frame.head(0), progress=False) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (3, "takes a table"),
+        ("text", "takes a table"),
+        ({"plas": 1}, "takes a table"),
+        (pd.DataFrame({"plas": [1]}), "no column 'preg'"),
+    ],
+)
+def test_not_a_table(explainer, rows, message):
+    with pytest.raises(ProblemError, match=message):
+        explainer.explain_batch(rows, progress=False)
+
+
+def test_targets(explainer, pima, clf):
+    rows = pima.X.head(4)
+    other = 1 - clf.predict(rows)
+    assert [e.target for e in explainer.explain_batch(rows, progress=False)] == other.tolist()
+    assert [e.target for e in explainer.explain_batch(rows, other, progress=False)] == other.tolist()
+    ones = explainer.explain_batch(rows, 1, progress=False)
+    assert [e.status == Status.ALREADY_TARGET for e in ones] == (clf.predict(rows) == 1).tolist()
+    with pytest.raises(ProblemError, match="there are 1 targets for 4 rows"):
+        explainer.explain_batch(rows, [1], progress=False)
+    with pytest.raises(ProblemError, match="unknown target 7"):
+        explainer.explain_batch(rows, [1, 0, 7, 1], progress=False)
+
+
+def test_failures_keep_their_place(clf, pima):
+    rows = pima.X.head(5).astype(object)
+    rows.iloc[1, 2] = "n/a"
+    rows.iloc[3, 0] = np.nan
+    explainer = CounterfactualExplainer(clf, bounds={"age": (40, 60)}, immutable=["age"])
+    rows["age"] = [45, 45, 20, 45, 45]
+    batch = explainer.explain_batch(rows, progress=False)
+    assert [e.row for e in batch] == [0, 1, 2, 3, 4]
+    assert [e.status for e in batch] == ["optimal", "refused", "refused", "refused", "optimal"]
+    assert "value of 'pres' is not a finite number: 'n/a'" in batch[1].message
+    assert "'age' is immutable and its value 20 lies outside" in batch[2].message
+    assert "value of 'preg' is not a finite number: nan" in batch[3].message
+    assert batch[1].factual["plas"] == rows["plas"].iloc[1]
+    assert str(batch) == "5 explanations: 2 optimal, 3 refused"
+    again = Explanations.from_json(batch.to_json())
+    pd.testing.assert_frame_equal(again.to_frame(), batch.to_frame())
+    assert len(batch.found) == 2
+
+
+def test_a_solver_that_fails_on_one_row(explainer, pima, monkeypatch):
+    real, seen = questions.search, []
+
+    def fails_once(*arguments):
+        seen.append(arguments)
+        if len(seen) == 2:
+            raise BackendTooLargeError("too large")
+        return real(*arguments)
+
+    monkeypatch.setattr(questions, "search", fails_once)
+    batch = explainer.explain_batch(pima.X.head(3), progress=False)
+    assert [e.status for e in batch] == ["optimal", "failed", "optimal"]
+    assert "BackendTooLargeError: too large" in batch[1].message
+
+
+def test_a_missing_solver_is_one_error(clf, pima, monkeypatch):
+    monkeypatch.setattr("surefoot.explainer.choose_backend", raising(BackendMissingError("pip install it")))
+    with pytest.raises(BackendMissingError):
+        CounterfactualExplainer(clf, method="qcqp").explain_batch(pima.X.head(3), progress=False)
+
+
+def raising(error):
+    def function(*_):
+        raise error
+
+    return function
+
+
+def test_an_interrupt_keeps_what_is_done(explainer, pima, monkeypatch):
+    real, seen = questions.search, []
+
+    def interrupted(*arguments):
+        seen.append(arguments)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(questions, "search", interrupted)
+    batch = explainer.explain_batch(pima.X.head(5), progress=False)
+    assert [e.status for e in batch] == ["optimal"] * 2 + ["interrupted_no_point"] * 3
+    assert len(seen) == 3
+
+
+def test_an_interrupt_that_a_search_swallows_stops_the_batch(explainer, pima, monkeypatch):
+    monkeypatch.setattr(questions, "search", lambda *_: questions.failed(Status.INTERRUPTED_NO_POINT, ""))
+    batch = explainer.explain_batch(pima.X.head(3), progress=False)
+    assert [e.status for e in batch] == ["interrupted_no_point"] * 3
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_real_signal(explainer, pima, n_jobs):
+    rows = pd.concat([pima.X] * 4, ignore_index=True)
+    timer = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        batch = explainer.explain_batch(rows, n_jobs=n_jobs, progress=False)
+    finally:
+        timer.cancel()
+    done = sum(e.status is Status.OPTIMAL for e in batch)
+    assert len(batch) == len(rows)
+    assert 0 < done < len(rows)
+    assert all(e.status is Status.OPTIMAL for e in batch[:done])
+    assert all(e.status is Status.INTERRUPTED_NO_POINT for e in batch[done:])
+
+
+def test_progress_goes_to_stderr(explainer, pima, capsys):
+    explainer.explain_batch(pima.X.head(3))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "explaining: 100%" in err
+    assert "3/3" in err
+    explainer.explain_batch(pima.X.head(3), progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_table_and_json(explainer, pima):
+    batch = explainer.explain_batch(pima.X.head(3), progress=False)
+    frame = batch.to_frame()
+    assert frame.index.name == "row"
+    assert frame["counterfactual: plas"].tolist() == [e.counterfactual["plas"] for e in batch]
+    assert len(json.loads(batch.to_json())) == 3
+    assert len(Explanations.from_json(batch[0].to_json())) == 1
+    with pytest.raises(DataError, match="not JSON"):
+        Explanations.from_json("{")
+    assert Explanations().to_frame().empty
+    assert str(Explanations()) == "0 explanations: none"
+
+
+def test_what_a_notebook_shows(explainer, pima):
+    batch = explainer.explain_batch(pima.X.head(25), progress=False)
+    html = batch._repr_html_()
+    assert "median distance" in html
+    assert "and 5 more" in html

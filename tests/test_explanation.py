@@ -1,0 +1,99 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Explanation
+from surefoot.exceptions import DataError
+
+
+@pytest.fixture(scope="module")
+def clf(bundled):
+    return ConditionalGaussianNetworkClassifier("tan").fit(bundled["pima"].X, bundled["pima"].y)
+
+
+@pytest.fixture(scope="module")
+def found(clf, bundled):
+    return CounterfactualExplainer(clf, budget=0.05).explain(bundled["pima"].X.iloc[3])
+
+
+def test_expectations_come_from_the_networks(found, clf):
+    """Feature by feature, with the regression written out."""
+    table = found.expectations().set_index("feature")
+    names = list(clf.feature_labels_)
+    here, there = (clf.networks_[clf.classes_.tolist().index(c)] for c in (found.factual_class, found.target))
+    for name in table.index:
+        i = names.index(name)
+        for network, row, column in (
+            (here, found.factual, "expected before"),
+            (there, found.counterfactual, "expected after"),
+        ):
+            parents = clf.dag_.parents[i]
+            expected = network.intercepts[i] + sum(network.weights[i, j] * row.iloc[j] for j in parents)
+            assert table.loc[name, column] == pytest.approx(expected, rel=1e-9)
+        z = (found.counterfactual[name] - table.loc[name, "expected after"]) / there.variances[i] ** 0.5
+        assert table.loc[name, "z-score"] == pytest.approx(z)
+        assert table.loc[name, "depends on"] == ", ".join(names[j] for j in clf.dag_.parents[i])
+
+
+def test_density_percentile_counts_training_rows(found, clf, bundled):
+    pima = bundled["pima"]
+    t = clf.classes_.tolist().index(found.target)
+    own = clf.networks_[t].log_density(pima.X[pima.y == found.target].to_numpy())
+    here = clf.networks_[t].log_density(found.counterfactual.to_numpy()[None])[0]
+    assert found.density_percentile == pytest.approx(100 * np.mean(own < here), abs=1.5)
+
+
+def test_a_row_of_the_training_data_has_its_own_percentile(clf, bundled):
+    """The percentiles of a class's own rows are spread evenly."""
+    pima = bundled["pima"]
+    for c, table in enumerate(clf.density_percentiles_):
+        own = clf.networks_[c].log_density(pima.X[pima.y == clf.classes_[c]].to_numpy())
+        assert np.mean(own < table[50]) == pytest.approx(0.5, abs=0.02)
+        assert own.min() == pytest.approx(table[0])
+        assert own.max() == pytest.approx(table[100])
+
+
+def test_the_tail_is_warned_of(bundled):
+    bank = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(bank.X, bank.y)
+    far = bank.X.iloc[0] * 40
+    e = CounterfactualExplainer(clf, bounds=None, immutable=["variance", "skewness"]).explain(far)
+    assert e.density_percentile == 0
+    assert any("in the tail" in caution for caution in e.cautions)
+    assert "Caution" in str(e)
+    assert "in the tail" in e._repr_html_()
+
+
+def test_nothing_to_expect_without_a_point(clf, bundled):
+    row = bundled["pima"].X.iloc[3]
+    explainer = CounterfactualExplainer(clf, immutable=list(row.index))
+    e = explainer.explain(row, on_failure="return")
+    assert e.cautions == ()
+    with pytest.raises(DataError, match="no counterfactual to look at"):
+        e.expectations()
+
+
+def test_what_is_new_survives_json(found):
+    again = Explanation.from_json(found.to_json())
+    pd.testing.assert_frame_equal(again.expectations(), found.expectations())
+    assert again.density_percentile == found.density_percentile
+    assert again.row == found.row == 3
+    assert again.parents == found.parents
+
+
+def test_text_reads_like_a_sentence_and_a_table(found):
+    lines = str(found).splitlines()
+    assert lines[0].startswith(f"Decided {found.factual_class}: the probability of {found.target} is")
+    assert lines[1].split() == ["feature", "from", "to", "change", "in", "sd", "expected", "z"]
+    assert len({len(line) for line in lines[1:6]}) == 1
+    assert any(line.startswith("Robust: ") and "proven" in line for line in lines)
+    assert any(line.startswith("Smallest: ") for line in lines)
+    assert any(line.startswith("Typical: ") for line in lines)
+
+
+def test_already_there(clf, bundled):
+    e = CounterfactualExplainer(clf).explain(
+        bundled["pima"].X.iloc[3], target=clf.predict(bundled["pima"].X)[3]
+    )
+    assert "Nothing needs to change" in str(e)
+    assert "table" not in e._repr_html_().replace("surefoot table", "")
