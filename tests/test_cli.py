@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier
+from surefoot import ConditionalGaussianNetworkClassifier, __version__
 from surefoot.cli import main
 from surefoot.datasets.bundled import FOLDER
 
@@ -24,14 +24,20 @@ def fit(tmp_path, capsys):
     return run
 
 
-def test_demo(capsys):
+def test_demo(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert main(["demo"]) == 0
     out, err = capsys.readouterr()
     assert "1372 photographed bank notes" in out
     assert "is taken to be genuine" in out
-    assert "What is the smallest change after which it would be taken to be forged" in out
-    assert "proven to keep the new verdict" in out
-    assert err == ""
+    assert "What is the smallest change after which it would be taken for forged" in out
+    assert "Decided genuine: the probability of forged is" in out
+    assert "this is proven" in out
+    assert "wrote report.html" in err
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("<img ") == 4
+    assert main(["demo", "--html", str(tmp_path / "elsewhere.html")]) == 0
+    assert (tmp_path / "elsewhere.html").read_text(encoding="utf-8").count("<img ") == 4
 
 
 def test_fit_prints_the_model_and_says_where_it_is(fit):
@@ -115,11 +121,24 @@ def test_usage_errors(capsys):
     assert "usage: surefoot" in capsys.readouterr().err
 
 
-def test_help_has_examples(capsys):
-    for arguments in (["--help"], ["fit", "--help"]):
-        with pytest.raises(SystemExit):
-            main(arguments)
-        assert "surefoot fit loans.csv" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("arguments", "example"),
+    [
+        (["--help"], "surefoot fit loans.csv"),
+        (["fit", "--help"], "surefoot fit loans.csv"),
+        (["explain", "--help"], "surefoot explain model.json loans.csv --row 3"),
+    ],
+)
+def test_help_has_examples(capsys, arguments, example):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert example in capsys.readouterr().out
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"surefoot {__version__}\n"
 
 
 def test_model_file_is_json(fit, tmp_path):
@@ -146,9 +165,9 @@ def test_names_that_the_terminal_cannot_show(tmp_path):
     assert result.returncode == 0, result.stderr
 
 
-def test_warnings_are_one_line_and_handlers_are_put_back(capsys, tmp_path):
+def test_warnings_are_one_line_and_handlers_are_put_back():
     before = warnings.showwarning
-    main(["demo"])
+    main(["backends"])
     assert warnings.showwarning is before
 
 

@@ -35,8 +35,8 @@ outputs:
 
 exit status: 0 done; 1 no counterfactual, or some rows without one; 2 bad usage or input
 """
-SHELLS = ("bash", "zsh", "tcsh")
-FILES: dict[str, Any] = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
+SHELLS = ("bash", "zsh")
+FILES: dict[str, Any] = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 
 
 def parser() -> argparse.ArgumentParser:
