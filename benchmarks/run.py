@@ -10,7 +10,18 @@ from pathlib import Path
 import pandas as pd
 
 RESULTS = Path(__file__).parent / "results"
-NAMES = ("fitting", "structure", "paper_methods", "encoding", "certified", "norms", "growth", "bound")
+NAMES = (
+    "fitting",
+    "structure",
+    "paper_methods",
+    "encoding",
+    "certified",
+    "norms",
+    "growth",
+    "bound",
+    "batch",
+    "requests",
+)
 
 
 def main(names, resume=False):

@@ -160,13 +160,15 @@ class Explanation:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What a reader should be warned of, a sentence each."""
+        if self.counterfactual is None or self.distance == 0:
+            return ()
         found = []
-        if self.counterfactual is not None and self.density_percentile < TAIL:
+        if self.density_percentile < TAIL:
             found.append(
                 f"The counterfactual is untypical of class {self.target}: its density is at percentile "
                 f"{self.density_percentile:.1f} of the training data, in the tail."
             )
-        if self.counterfactual is not None and self.budget > 0 and self.coverage < 1:
+        if self.budget > 0 and self.coverage < 1:
             found.append(f"Only {self.coverage:.1%} of the budget is proven to keep the decision.")
         return tuple(found)
 

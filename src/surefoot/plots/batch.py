@@ -96,7 +96,7 @@ def plot_feature_shares(
         )
     ax.text(1.02, -0.6, "rows", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=MUTED, va="bottom")
     ax.set_ylim(len(order) - 0.4, -0.6)
-    ax.set_xlabel("size of the change (standard deviations): median, and quartiles as a line")
+    ax.set_xlabel("size of the change (standard deviations)\nbar: median; line: quartiles")
     _tidy(ax)
     return ax
 
