@@ -23,6 +23,7 @@ format: $(VENV)/.lint  ## put the code into its format
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html; warnings are errors
+	rm -rf docs/api/generated  # pages of names that are gone would be warnings
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
@@ -30,7 +31,7 @@ bench: $(VENV)/.bench  ## measure speed against other implementations, side by s
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) docs/_build docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build docs/api/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "surefoot needs Python 3.11 or newer; set PYTHON=...")'

@@ -18,7 +18,7 @@ PATIENCE = 5.0  # seconds for all questions together
 def ways_out(problem: RobustProblem, constraints: Constraints) -> str:
     """Say which constraint, given up, would let a counterfactual exist; "" where that is not known."""
     end = time.perf_counter() + PATIENCE
-    for relaxations in (constraints.one_relaxed(), constraints.kinds_relaxed()):
+    for relaxations in (constraints.one_relaxed(), constraints.kinds_relaxed(), constraints.all_relaxed()):
         ways = (phrase for phrase, relaxed in relaxations if _has_point(problem, relaxed, end))
         found = list(islice(ways, ENOUGH))
         if found:

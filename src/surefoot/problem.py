@@ -135,13 +135,16 @@ class Constraints:
             yield f"{self.names[i]!r} may leave its bounds {ends}", self._unbounded([i])
 
     def kinds_relaxed(self) -> Iterator[tuple[str, Constraints]]:
-        """The same for all constraints of a kind, and for everything."""
+        """The same for all constraints of a kind."""
         for kind, phrase in KINDS.items():
             if len(getattr(self, kind)) > 1:
                 yield f"all {kind} features may {phrase}", self._with(kind, ())
         if self._bounded():
             what = "the range seen in training" if self.observed else "their bounds"
             yield f"features may leave {what}", self._unbounded(self._bounded())
+
+    def all_relaxed(self) -> Iterator[tuple[str, Constraints]]:
+        """Nothing is left."""
         yield "every constraint is lifted", Constraints.by_name(self.names)
 
     def _with(self, kind: str, features: tuple[int, ...]) -> Constraints:

@@ -15,7 +15,18 @@ from surefoot.network import LinearGaussianNetwork
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SyntheticDataset(Dataset):
-    """A data set together with the truth it was drawn from."""
+    """A data set together with the truth it was drawn from.
+
+    Parameters
+    ----------
+    X, y, class_names, title, origin, licence, descriptions
+        As in `Dataset`.
+    dag : Dag
+        The true graph.
+    networks : tuple of LinearGaussianNetwork
+        The true density of each class.
+    class_prior : tuple of float
+    """
 
     dag: Dag = field(default_factory=lambda: Dag(()))
     networks: tuple[LinearGaussianNetwork, ...] = ()
@@ -88,7 +99,15 @@ def synthetic(
 def random_dag(
     n_features: int, edge_density: float, random_state: int | np.random.Generator | None = None
 ) -> Dag:
-    """Graph in which every pair of features is joined with probability ``edge_density``."""
+    """Graph in which every pair of features is joined with probability ``edge_density``.
+
+    Parameters
+    ----------
+    n_features : int
+    edge_density : float
+        Between 0 and 1.
+    random_state : int or Generator, optional
+    """
     rng = np.random.default_rng(random_state)
     rank = rng.permutation(n_features)
     joined = rng.random((n_features, n_features)) < edge_density
@@ -101,7 +120,13 @@ def random_dag(
 
 
 def random_tree(n_features: int, random_state: int | np.random.Generator | None = None) -> Dag:
-    """Tree in which every feature but one has a parent, chosen uniformly among earlier ones."""
+    """Tree in which every feature but one has a parent, chosen uniformly among earlier ones.
+
+    Parameters
+    ----------
+    n_features : int
+    random_state : int or Generator, optional
+    """
     rng = np.random.default_rng(random_state)
     order = rng.permutation(n_features)
     return Dag.from_edges(

@@ -17,6 +17,12 @@ def equal_frequency_codes(X: NDArray[np.floating], n_bins: int, weights: Array |
     Cut points are observed values, so a value never straddles two bins and a row of weight two counts
     exactly like two rows. Heavily tied columns get fewer bins.
 
+    Parameters
+    ----------
+    X : array of shape (rows, n_features)
+    n_bins : int
+    weights : array of shape (rows,), optional
+
     Examples
     --------
     >>> equal_frequency_codes(np.array([[3.0], [1.0], [2.0], [4.0]]), 2).ravel()
@@ -36,6 +42,13 @@ def conditional_mutual_information(
     """I(X_i; X_j | Y) = sum_c P(c) I(X_i; X_j | Y = c) for all pairs, in nats.
 
     Joint counts of all pairs at once are one product of indicator matrices.
+
+    Parameters
+    ----------
+    codes : array of shape (rows, n_features)
+        What `equal_frequency_codes` returns.
+    classes : array of shape (rows,)
+    weights : array of shape (rows,), optional
     """
     n = codes.shape[1]
     n_bins = int(codes.max()) + 1

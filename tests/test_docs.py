@@ -1,0 +1,57 @@
+"""Every public name is documented, in the code and on the API page."""
+
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+
+import surefoot
+
+DOCS = Path(__file__).parent.parent / "docs"
+PUBLIC = [
+    (module, name)
+    for module in ("surefoot", "surefoot.plots", "surefoot.datasets", "surefoot.structure")
+    for name in importlib.import_module(module).__all__
+]
+INTERNAL = {"TrainingData", "choose_structure"}  # rooms of one house talk through these
+MODULES = {"datasets", "plots"}
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_public_names_have_docstrings_and_stand_on_the_api_page(module, name):
+    thing = getattr(importlib.import_module(module), name)
+    assert inspect.getdoc(thing)
+    if name not in INTERNAL | MODULES:
+        assert f"   {name}\n" in (DOCS / "api" / "index.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [n for n in surefoot.__all__ if inspect.isclass(getattr(surefoot, n))])
+def test_public_methods_have_docstrings(name):
+    for method, thing in inspect.getmembers(getattr(surefoot, name)):
+        own = str(getattr(thing, "__module__", "")).startswith("surefoot")
+        if own and callable(thing) and not method.startswith("_"):
+            assert inspect.getdoc(thing), method
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_parameters_are_documented(module, name):
+    """Numpydoc sections name every parameter of the public functions and classes."""
+    thing = getattr(importlib.import_module(module), name)
+    plain = inspect.isclass(thing) and issubclass(thing, (Exception, str, list))
+    if name in INTERNAL | MODULES or plain:
+        return
+    for parameter in inspect.signature(thing).parameters:
+        assert parameter in inspect.getdoc(thing)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = surefoot.nonsense
+    assert set(surefoot.__all__) <= set(dir(surefoot))
+
+
+def test_every_page_is_in_the_contents():
+    listed = "".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("index.md"))
+    for path in (*DOCS.glob("*.md"), *(DOCS / "howto").glob("*.md")):
+        assert path.stem == "index" or f"\n{path.stem}\n" in listed, path
