@@ -19,6 +19,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "capture_repr": (),
 }
 myst_enable_extensions = ["dollarmath", "amsmath"]
 autosummary_generate = True
