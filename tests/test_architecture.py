@@ -10,7 +10,7 @@ import surefoot
 ROOT = Path(surefoot.__file__).parent
 
 LAYERS = [
-    {"exceptions", "status"},
+    {"exceptions", "status", "formats", "threads"},
     {"dag", "quadratic", "geometry"},
     {"network", "moments", "model_file"},
     {"datasets"},
@@ -31,6 +31,7 @@ LAYERS = [
     {"explainer"},
     {"plots"},
     {"report"},
+    {"experiments"},
     {"cli"},
     {"__main__"},
 ]

@@ -234,3 +234,100 @@ def test_what_a_notebook_shows(explainer, pima):
     html = batch._repr_html_()
     assert "median distance" in html
     assert "and 5 more" in html
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.MultiIndex.from_tuples([("a", 1), ("b", 2), ("c", 3)]),
+        pd.date_range("2024-01-01", periods=3),
+        ["x", "y", "z"],
+        [1.5, 2.5, np.inf],
+        pd.period_range("2024-01", periods=3, freq="M"),
+    ],
+    ids=["tuples", "dates", "text", "floats", "periods"],
+)
+def test_rows_of_any_name(explainer, pima, index):
+    batch = explainer.explain_batch(pima.X.head(3).set_axis(index, axis=0), progress=False)
+    assert len(batch.to_frame()) == 3
+    batch._repr_html_()
+    assert len(Explanations.from_json(batch.to_json()).to_frame()) == 3
+
+
+def test_labels_stay_what_they_are_beside_a_refused_row(explainer, pima):
+    rows = pima.X.head(3).copy()
+    rows.iloc[1, 0] = np.nan
+    frame = explainer.explain_batch(rows, progress=False).to_frame()
+    assert [type(value) for value in frame["factual_class"]] == [int, type(None), int]
+
+
+def test_finished_rows_are_kept_whatever_their_order(explainer, pima, monkeypatch):
+    """The first row is slow; the others are done when the signal comes."""
+    import time
+
+    real = questions.answer
+    slow = pima.X.iloc[0].to_numpy()
+
+    def answer(question):
+        if np.array_equal(question.problem.factual, slow):
+            time.sleep(8)
+        return real(question)
+
+    monkeypatch.setattr(questions, "answer", answer)
+    timer = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with joblib.parallel_config(backend="threading"):
+        batch = explainer.explain_batch(pima.X.head(8), n_jobs=2, progress=False)
+    assert [e.status for e in batch] == ["interrupted_no_point"] + ["optimal"] * 7
+
+
+def test_an_interrupted_diagnosis_names_nothing(clf, pima, monkeypatch):
+    from surefoot import diagnosis
+    from surefoot.search.certified import certified_search
+
+    def interrupted(*arguments):
+        answer = certified_search(*arguments)
+        object.__setattr__(answer, "status", Status.INTERRUPTED_NO_POINT)
+        return answer
+
+    monkeypatch.setattr(diagnosis, "certified_search", interrupted)
+    explainer = CounterfactualExplainer(clf, immutable=list(pima.X.columns))
+    batch = explainer.explain_batch(pima.X.head(2), progress=False)
+    assert [e.status for e in batch] == ["interrupted_no_point"] * 2
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5])
+def test_jobs_are_checked(explainer, pima, n_jobs):
+    with pytest.raises(ProblemError, match="n_jobs must be a whole number"):
+        explainer.explain_batch(pima.X.head(2), n_jobs=n_jobs, progress=False)
+
+
+def test_a_classifier_that_was_fitted_again(pima):
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(pima.X, pima.y)
+    explainer = CounterfactualExplainer(clf)
+    few = pima.X[["plas", "mass"]]
+    clf.fit(few, pima.y)
+    assert explainer.explain_batch(few.head(2), progress=False).counts() == {"optimal": 2}
+
+
+def test_targets_in_odd_forms(explainer, pima):
+    rows = pima.X.head(2)
+    assert len(explainer.explain_batch(rows, np.array(1), progress=False)) == 2
+    for wrong in (pd.NA, 17, "1"):
+        with pytest.raises(ProblemError, match="unknown target"):
+            explainer.explain_batch(rows, wrong, progress=False)
+    with pytest.raises(ProblemError, match="another index"):
+        explainer.explain_batch(rows, pd.Series([1, 0], index=[1, 0]), progress=False)
+    with pytest.raises(ProblemError, match="unknown target 17"):
+        explainer.explain_batch(rows.head(0), 17, progress=False)
+
+
+def test_slices_are_explanations(explainer, pima):
+    batch = explainer.explain_batch(pima.X.head(3), progress=False)
+    assert isinstance(batch[:2], Explanations)
+    assert batch[0].row == 0
+    assert repr(batch) == "<3 explanations: 3 optimal>"
+    bank = ConditionalGaussianNetworkClassifier("naive").fit(pima.X[["plas", "mass"]], pima.y)
+    other = CounterfactualExplainer(bank).explain(pima.X[["plas", "mass"]].iloc[0])
+    with pytest.raises(DataError, match="different features"):
+        Explanations([*batch, other]).to_frame()

@@ -68,6 +68,8 @@ def test_every_flag_changes_something(fit, tmp_path):
     semicolons.write_text(
         (FOLDER / "pima.csv").read_text(encoding="utf-8").replace(",", ";"), encoding="utf-8"
     )
+    assert "(3-fold cross-validation)" in fit("--folds", "3")[2]
+    assert fit("--folds", "1")[0] == 2
     assert fit("--separator", ";", data=str(semicolons))[0] == 0
     assert fit(data=str(semicolons))[0] == 2
 

@@ -159,6 +159,34 @@ def test_rows_that_fail_are_kept_and_said(explain, tmp_path):
     assert "row 2" in err
 
 
+def test_rows_can_be_named(explain, tmp_path):
+    data = tmp_path / "rows.csv"
+    pima = datasets.load_pima()
+    pima.X.head(3).assign(patient=["007", "b", "c"]).to_csv(data, index=False)
+    _, out, _ = explain("--all", "--quiet", "--id", "patient", data=str(data))
+    assert pd.read_csv(io.StringIO(out), dtype={"row": str})["row"].tolist() == ["007", "b", "c"]
+    status, _, err = explain("--all", "--id", "name", data=str(data))
+    assert status == 2
+    assert "no column 'name' to name the rows by" in err
+
+
+def test_bounds_of_one_feature_leave_the_others_their_range(explanation):
+    e = explanation("--bound", "plas", "-1e3", "130")
+    pima = datasets.load_pima().X
+    assert e.low["plas"] == -1000
+    assert e.high["plas"] == 130
+    assert e.high["age"] == pima["age"].max()
+    free = explanation("--bound", "plas", "-", "130", "--bounds", "none")
+    assert free.high["age"] == np.inf
+
+
+def test_a_pipe_that_closes_is_no_error(model):
+    command = f"{sys.executable} -m surefoot explain {model} {DATA} --all --quiet | head -1"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert result.stdout.startswith("row,status")
+    assert "error" not in result.stderr
+
+
 def test_no_counterfactual_is_status_1(explain):
     every = [flag for name in datasets.load_pima().X.columns for flag in ("--immutable", name)]
     status, out, err = explain("--row", "0", *every)
@@ -191,8 +219,11 @@ def test_a_cautious_word(explain):
             {"data": str(FOLDER / "banknote.csv")},
             "no column 'preg' (and 7 more), which the model needs",
         ),
-        (("--row", "0"), {"model_file": DATA}, "is cut off or is not JSON"),
-        (("--row", "0", "--json", "/nowhere/x.json"), {}, "No such file"),
+        (("--row", "0"), {"model_file": DATA}, "(the model comes first, then the data)"),
+        (("--row", "0", "--json", "/nowhere/x.json"), {}, "/nowhere/x.json: No such file or directory"),
+        (("--all", "--json", "-", "--output", "-"), {}, "cannot go to the same place"),
+        (("--row", "0", "--threshold", "2"), {}, "error: threshold must lie strictly between 0 and 1"),
+        (("--all", "--jobs", "0"), {}, "n_jobs must be a whole number"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(explain, flags, options, message):
@@ -285,8 +316,8 @@ def test_every_flag_is_in_a_test_of_this_suite():
 
     tests = "".join(
         (Path(__file__).parent / name).read_text(encoding="utf-8")
-        for name in ("test_cli.py", "test_cli_explain.py")
+        for name in ("test_cli.py", "test_cli_explain.py", "experiments/test_reproduction.py")
     )
-    for command in ("demo", "fit", "explain", "verify", "backends", "completion"):
+    for command in ("demo", "fit", "explain", "verify", "backends", "reproduce", "completion"):
         for flag in flags_of(command) - {"-h", "--help"}:
             assert f'"{flag}"' in tests, (command, flag)

@@ -14,6 +14,7 @@ from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.explanation import Explanation, IterationRecord
 from surefoot.methods import Found
 from surefoot.problem import RobustProblem
+from surefoot.rows import as_numbers
 from surefoot.search.cutting_set import Iteration
 
 Array = NDArray[np.float64]
@@ -50,6 +51,7 @@ def assembled(
     violation = np.inf if worst is None else worst.violation
     labels = clf.classes_.tolist()
     c, t = class_position(clf, problem.factual), labels.index(target)
+    decision = None if point is None else labels[class_position(clf, point)]
     before, after, at_worst = _probabilities(clf, [problem.factual, point, worst_point], t)
     return Explanation(
         status=found.status,
@@ -58,6 +60,7 @@ def assembled(
         counterfactual=None if point is None else pd.Series(point, names),
         factual_class=labels[c],
         target=target,
+        decision=decision,
         factual_probability=before,
         probability=after,
         worst_probability=at_worst,
@@ -89,7 +92,7 @@ def refused(
 ) -> Explanation:
     """The Explanation of a row about which nothing can be asked; what it holds is kept."""
     names = known.pop("names")
-    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(dtype=float)
+    numbers = as_numbers(values)
     unknown = pd.Series(np.full(len(names), np.nan), names)
     return Explanation(
         status=found.status,

@@ -9,15 +9,16 @@ from itertools import islice
 from surefoot.exceptions import ProblemError
 from surefoot.problem import Constraints, RobustProblem
 from surefoot.search.certified import certified_search
+from surefoot.status import Status
 
 ENOUGH = 3  # ways out that are named
 ROUGH_GAP = 0.5  # whether there is a point at all matters here, not how near it is
-PATIENCE = 5.0  # seconds for all questions together
+PATIENCE = 3.0  # seconds for all questions together
 
 
-def ways_out(problem: RobustProblem, constraints: Constraints) -> str:
+def ways_out(problem: RobustProblem, constraints: Constraints, time_limit: float) -> str:
     """Say which constraint, given up, would let a counterfactual exist; "" where that is not known."""
-    end = time.perf_counter() + PATIENCE
+    end = time.perf_counter() + min(PATIENCE, time_limit)
     for relaxations in (constraints.one_relaxed(), constraints.kinds_relaxed(), constraints.all_relaxed()):
         ways = (phrase for phrase, relaxed in relaxations if _has_point(problem, relaxed, end))
         found = list(islice(ways, ENOUGH))
@@ -34,4 +35,7 @@ def _has_point(problem: RobustProblem, constraints: Constraints, end: float) -> 
         relaxed = replace(problem, domain=constraints.domain(problem.factual))
     except ProblemError:  # what is left contradicts itself all the same
         return False
-    return certified_search(relaxed, ROUGH_GAP, seconds).point is not None
+    answer = certified_search(relaxed, ROUGH_GAP, seconds)
+    if answer.status in (Status.INTERRUPTED, Status.INTERRUPTED_NO_POINT):
+        raise KeyboardInterrupt  # the search took the signal; nothing may be concluded from it
+    return answer.point is not None

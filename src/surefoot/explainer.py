@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import repeat
-from numbers import Real
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,13 +18,14 @@ from surefoot.explanation import Explanation
 from surefoot.explanations import Explanations
 from surefoot.geometry import Whitening, WhiteningKind
 from surefoot.methods import GAPS, Found, Settings
-from surefoot.problem import Constraints, RobustProblem
+from surefoot.problem import DATA, Constraints, RobustProblem, checked_question
 from surefoot.quadratic import Quadratic
 from surefoot.questions import Question, answer, answers, failed
 from surefoot.rows import raw_values, row_label, row_values, split_rows
 from surefoot.search.backends import choose_backend
 from surefoot.search.program import Options
 from surefoot.status import Status
+from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]
 SMALLEST_GAP = 1e-6
@@ -67,7 +67,8 @@ class CounterfactualExplainer:
     bounds : "data", None or dict, default="data"
         ``"data"``: the counterfactual stays within the range of each feature seen by ``fit`` (widened only
         where the factual itself lies outside of it). ``None``: the whole space, the paper's setting. A
-        dict of feature -> (low, high); ends that are missing or None are open.
+        dict of feature -> (low, high), whose ends may be None, or ``"data"``; the features that it does
+        not name are free.
     immutable, increasing, decreasing : lists of features
         What may not change, only rise, only fall.
     data : pair (X, y), optional
@@ -129,20 +130,25 @@ class CounterfactualExplainer:
             raise ProblemError(f"method must be one of {', '.join(map(repr, GAPS))}, not {method!r}")
         if method == "certified" and backend is not None:
             raise ProblemError(f"the certified method needs no backend; {backend!r} is for 'qcqp' or 'milp'")
-        if not (isinstance(bounds, Mapping) or bounds is None or bounds == "data"):
+        if not (
+            isinstance(bounds, Mapping) or bounds is None or (isinstance(bounds, str) and bounds == DATA)
+        ):
             raise ProblemError(f"bounds must be 'data', None or a dict, not {bounds!r}")
-        for name, value in (("tol", tol), ("max_iterations", max_iterations)):
-            if not isinstance(value, Real) or not value > 0:
-                raise ProblemError(f"{name} must be a positive number, not {value!r}")
+        _check_numbers(tol=tol, max_iterations=max_iterations, n_segments=n_segments, contraction=contraction)
         if method == "certified" and gap is not None and isinstance(gap, Real) and 0 <= gap < SMALLEST_GAP:
             raise ProblemError(f"the certified method proves gaps down to {SMALLEST_GAP:g}, not {gap!r}")
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
+        checked_question(norm, budget, threshold, whitening)
         self.budget, self.norm, self.threshold = budget, norm, threshold
         self.method, self.backend, self.whitening = method, backend, whitening
         self.bounds = bounds
         self.immutable, self.increasing, self.decreasing = (
-            features if isinstance(features, str) else tuple(features)
-            for features in (immutable, increasing, decreasing)
+            _listed(what, features)
+            for what, features in (
+                ("immutable", immutable),
+                ("increasing", increasing),
+                ("decreasing", decreasing),
+            )
         )
         self.tol, self.n_segments, self.contraction = tol, n_segments, contraction
         self.max_iterations = max_iterations
@@ -153,6 +159,10 @@ class CounterfactualExplainer:
             verbose=verbose,
         )
         self._prepare()
+
+    def __repr__(self) -> str:
+        question = f"budget={self.budget:g}, norm={self.norm:g}, threshold={self.threshold:g}"
+        return f"{type(self).__name__}({type(self.classifier).__name__}, {question}, method={self.method!r})"
 
     def explain(
         self, row: Any, target: Any = None, on_failure: Literal["raise", "return"] = "raise"
@@ -171,10 +181,11 @@ class CounterfactualExplainer:
         """
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
-        factual = row_values(row, self.classifier.feature_labels_)
-        question, target = self._question(factual, target)
-        found = answer(question)
-        explanation = self._explanation(question, target, found, row_label(row))
+        with one_blas_thread():
+            factual = row_values(row, self.classifier.feature_labels_)
+            question, target = self._question(factual, target)
+            found = answer(question)
+            explanation = self._explanation(question, target, found, row_label(row))
         if found.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
@@ -212,13 +223,16 @@ class CounterfactualExplainer:
         1    optimal     1.406
         2    optimal     0.962
         """
+        self._refresh()
+        if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+            raise ProblemError(f"n_jobs must be a whole number other than 0, or None, not {n_jobs!r}")
         if self.method != "certified":
             choose_backend(self.method, self.backend)  # a missing solver is one error, not one for each row
         labels, single = split_rows(rows, self.classifier.feature_labels_)
-        targets = self._targets(target, len(single))
+        targets = self._targets(target, rows, len(single))
         entries = [self._entry(*parts) for parts in zip(single, targets, labels, strict=True)]
-        questions = [entry.question for entry in entries if entry.question is not None]
-        return self._explained_entries(entries, answers(questions, n_jobs), progress)
+        with one_blas_thread():
+            return self._explained_entries(entries, n_jobs, progress)
 
     def problem(self, factual: Array, target: Any) -> RobustProblem:
         """The optimisation problem behind a question."""
@@ -233,17 +247,21 @@ class CounterfactualExplainer:
         self._fingerprint = clf.fingerprint_
         self._constraints = Constraints.by_name(
             clf.feature_labels_,
-            bounds=self.bounds if isinstance(self.bounds, Mapping) else None,
-            observed_range=clf.feature_range_ if self.bounds == "data" else None,
+            bounds=self.bounds,
+            observed_range=clf.feature_range_,
             immutable=self.immutable,
             increasing=self.increasing,
             decreasing=self.decreasing,
         )
 
-    def _question(self, factual: Array, target: Any) -> tuple[Question, Any]:
-        """The question about a checked row, and the label that is wanted."""
+    def _refresh(self) -> None:
+        """Look again at a classifier that was fitted anew."""
         if self._explained is not self.classifier.networks_:
             self._prepare()
+
+    def _question(self, factual: Array, target: Any) -> tuple[Question, Any]:
+        """The question about a checked row, and the label that is wanted."""
+        self._refresh()
         factual_class = class_position(self.classifier, factual)
         target = self._target(target, factual_class)
         margins, whitening = self._geometry(factual_class, target)
@@ -266,46 +284,57 @@ class CounterfactualExplainer:
             return _Entry(label, row, target, None, str(error))
         return _Entry(label, row, wanted, question, "")
 
-    def _explained_entries(
-        self, entries: list[_Entry], found: Iterator[Found], progress: bool
-    ) -> Explanations:
+    def _explained_entries(self, entries: list[_Entry], n_jobs: int | None, progress: bool) -> Explanations:
         """Explanations as the answers come; after an interrupt, word of it in the place of the rest."""
         from tqdm.auto import tqdm
 
-        explanations = Explanations()
-        with tqdm(total=len(entries), desc="explaining", unit="row", disable=not progress) as bar:
+        asked = [(k, entry.question) for k, entry in enumerate(entries) if entry.question is not None]
+        done = {k: self._refusal(entry) for k, entry in enumerate(entries) if entry.question is None}
+        with tqdm(
+            total=len(entries), initial=len(done), desc="explaining", unit="row", disable=not progress
+        ) as bar:
             try:
-                for entry in entries:
-                    explanations.append(self._explained_entry(entry, found))
+                for k, found in answers(asked, n_jobs):
+                    done[k] = self._told(entries[k], found)
                     bar.update()
-                    if explanations[-1].status in INTERRUPTIONS:  # the search that ran took the signal
+                    if found.status in INTERRUPTIONS:  # the search that ran took the signal
                         break
             except KeyboardInterrupt:
                 pass
-        left = entries[len(explanations) :]
-        stopped = repeat(failed(Status.INTERRUPTED_NO_POINT, ""))
-        return Explanations([*explanations, *(self._explained_entry(entry, stopped) for entry in left)])
+        stopped = failed(Status.INTERRUPTED_NO_POINT, "")
+        return Explanations(
+            done[k] if k in done else self._told(entry, stopped) for k, entry in enumerate(entries)
+        )
 
-    def _explained_entry(self, entry: _Entry, found: Iterator[Found]) -> Explanation:
+    def _told(self, entry: _Entry, found: Found) -> Explanation:
         if entry.question is None:
             return self._refusal(entry)
-        return self._explanation(entry.question, entry.target, next(found), entry.label)
+        return self._explanation(entry.question, entry.target, found, entry.label)
 
     def _target(self, target: Any, factual_class: int) -> Any:
         labels = self.classifier.classes_.tolist()
         if target is None and len(labels) == 2:
             return labels[1 - factual_class]
-        if target not in labels:
+        if target is None:
+            raise ProblemError(f"with more than two classes a target is needed; the classes are {labels}")
+        found = [label for label in labels if np.ndim(target) == 0 and _same(label, target)]
+        if not found:
             raise ProblemError(f"unknown target {target!r}; the classes are {labels}")
-        return labels[labels.index(target)]
+        return found[0]
 
-    def _targets(self, target: Any, n_rows: int) -> list[Any]:
+    def _targets(self, target: Any, rows: Any, n_rows: int) -> list[Any]:
         """One target for each row; labels that do not exist are refused before anything is searched."""
-        each = isinstance(target, list | tuple | np.ndarray | pd.Series | pd.Index)
+        if (
+            isinstance(target, pd.Series)
+            and isinstance(rows, pd.DataFrame)
+            and not target.index.equals(rows.index)
+        ):
+            raise ProblemError("the targets have another index than the rows")
+        each = isinstance(target, list | tuple | np.ndarray | pd.Series | pd.Index) and np.ndim(target) > 0
         targets = list(target) if each else [target] * n_rows
         if len(targets) != n_rows:
             raise ProblemError(f"there are {len(targets)} targets for {n_rows} rows")
-        for wanted in targets if each else targets[:1]:
+        for wanted in targets if each else [target]:
             self._target(wanted, 0)
         return targets
 
@@ -364,3 +393,30 @@ class CounterfactualExplainer:
             model=self._fingerprint,
             row=entry.label,
         )
+
+
+def _same(label: Any, target: Any) -> bool:
+    """Whether two labels are equal; a missing one is equal to none."""
+    return target is not pd.NA and bool(label == target)
+
+
+def _listed(what: str, features: Any) -> Any:
+    if isinstance(features, str):
+        raise ProblemError(f"{what} must be a list of features, not {features!r}")
+    try:
+        return tuple(features)
+    except TypeError:
+        raise ProblemError(f"{what} must be a list of features, not {features!r}") from None
+
+
+def _check_numbers(**values: Any) -> None:
+    for name, value in values.items():
+        whole = name in ("max_iterations", "n_segments")
+        if (
+            not isinstance(value, Integral if whole else Real)
+            or isinstance(value, bool)
+            or not float(value) > 0
+        ):
+            raise ProblemError(f"{name} must be a positive {'whole ' if whole else ''}number, not {value!r}")
+    if not values["contraction"] < 1:
+        raise ProblemError(f"contraction must lie between 0 and 1, not {values['contraction']!r}")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError
+from surefoot.formats import part
 from surefoot.status import Status
 
 TAIL = 1.0  # per cent of the training rows; below that a counterfactual is called untypical
@@ -29,7 +30,7 @@ class IterationRecord:
     adversary_seconds: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """The answer to "what would have to change?"; frozen, without any solver object.
 
@@ -45,7 +46,8 @@ class Explanation:
     factual_class, target
         Labels.
     factual_probability, probability, worst_probability : float
-        P(target) at the factual, at the counterfactual and at its worst perturbation.
+        P(target) at the factual, at the counterfactual and at its worst perturbation: the one that brings
+        the log-odds against a rival lowest (with two classes, P(target) too).
     distance, lower_bound, gap : float
         Mahalanobis-lp distance, proven bound on it, and (distance - lower_bound) / distance.
     budget, norm, whitening, threshold
@@ -67,6 +69,8 @@ class Explanation:
         Fingerprint of the classifier.
     certificate : dict or None
         What proves lower bound and radius, for `surefoot.verify`; only the certified search gives one.
+    decision
+        The class that is predicted at the counterfactual: the target, unless the threshold asks for less.
     row
         What the row is called in the table it comes from.
     parents : tuple of tuples of int
@@ -110,6 +114,7 @@ class Explanation:
     backend: str
     model: str = ""
     certificate: dict[str, Any] | None = None
+    decision: Any = None
     row: Any = None
     parents: tuple[tuple[int, ...], ...] = ()
     expected_before: pd.Series | None = None
@@ -160,16 +165,18 @@ class Explanation:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What a reader should be warned of, a sentence each."""
-        if self.counterfactual is None or self.distance == 0:
+        if self.counterfactual is None:
             return ()
         found = []
-        if self.density_percentile < TAIL:
+        if self.status not in (Status.OPTIMAL, Status.ALREADY_TARGET):
+            found.append(self.message)
+        if self.distance > 0 and self.density_percentile < TAIL:
             found.append(
                 f"The counterfactual is untypical of class {self.target}: its density is at percentile "
                 f"{self.density_percentile:.1f} of the training data, in the tail."
             )
         if self.budget > 0 and self.coverage < 1:
-            found.append(f"Only {self.coverage:.1%} of the budget is proven to keep the decision.")
+            found.append(f"Only {part(self.coverage)} of the budget is proven to keep the decision.")
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -187,7 +194,7 @@ class Explanation:
         """Read what `to_json` wrote."""
         try:
             content = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"this is not an explanation ({type(error).__name__}: {error})") from None
         return cls.from_dict(content)
 
@@ -197,6 +204,7 @@ class Explanation:
         try:
             content = dict(values)
             content.update({name: _number(content[name]) for name in NUMBERS})
+            content["row"] = tuple(content["row"]) if isinstance(content["row"], list) else content["row"]
             content["parents"] = tuple(tuple(int(j) for j in group) for group in content["parents"])
             for name in SERIES:
                 if content[name] is not None:
@@ -206,8 +214,15 @@ class Explanation:
             content["status"] = Status(content["status"])
             content["iterations"] = tuple(_record(entry) for entry in content["iterations"])
             return cls(**content)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise DataError(f"this is not an explanation ({type(error).__name__}: {error})") from None
+
+    def __repr__(self) -> str:
+        row = "" if self.row is None else f" of row {self.row}"
+        return (
+            f"<Explanation{row}: {self.factual_class} -> {self.target}, {self.status}, "
+            f"distance {self.distance:.4g}>"
+        )
 
     def __str__(self) -> str:
         from surefoot.report.text import explanation_text
@@ -242,7 +257,9 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value
+    if isinstance(value, str | bool | int | float) or value is None:
+        return value
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)  # dates and the like name rows
 
 
 def _number(value: Any) -> float:
@@ -259,6 +276,6 @@ def _read(value: Any) -> Any:
 
 
 def _record(entry: dict[str, Any]) -> IterationRecord:
-    perturbation = entry.pop("perturbation")
-    numbers = {name: _number(value) for name, value in entry.items()}
+    perturbation = entry["perturbation"]
+    numbers = {name: _number(value) for name, value in entry.items() if name != "perturbation"}
     return IterationRecord(**numbers, perturbation=None if perturbation is None else tuple(perturbation))

@@ -27,8 +27,9 @@ GAPS = {"certified": 1e-3, "qcqp": 1e-2, "milp": 1e-2}
 NO_POINT = {
     Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT,
     Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT,
-    Status.ITERATION_LIMIT: Status.FAILED,
+    Status.ITERATION_LIMIT: Status.ITERATION_LIMIT_NO_POINT,
 }
+PATIENCE = 2.0  # seconds for the radius of a factual about which nothing was searched
 CUT_SHORT = {
     Status.TIME_LIMIT_NO_POINT: Status.TIME_LIMIT,
     Status.INTERRUPTED_NO_POINT: Status.INTERRUPTED,
@@ -83,9 +84,9 @@ def search(method: str, problem: RobustProblem, settings: Settings) -> Found:
     return METHODS[method](problem, settings)
 
 
-def at_factual(problem: RobustProblem) -> Found:
+def at_factual(problem: RobustProblem, time_limit: float) -> Found:
     """The answer where nothing needs to change."""
-    return _judged(problem, Status.ALREADY_TARGET, problem.factual, 0.0)
+    return _judged(problem, Status.ALREADY_TARGET, problem.factual, 0.0, patience=min(PATIENCE, time_limit))
 
 
 def _certified(problem: RobustProblem, settings: Settings) -> Found:
@@ -166,7 +167,8 @@ def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulatio
         )
     status, final = _result(problem, rounds, settings.tol)
     point = None if final is None else final.candidate
-    return _judged(problem, status, point, rounds[-1].lower_bound, rounds, formulation.backend)
+    patience = 10.0 if status is Status.OPTIMAL else 1.0
+    return _judged(problem, status, point, rounds[-1].lower_bound, rounds, formulation.backend, patience)
 
 
 def _judged(
@@ -176,6 +178,7 @@ def _judged(
     bound: float,
     rounds: list[Iteration] | None = None,
     backend: str = "",
+    patience: float = 1.0,
 ) -> Found:
     """A point of another method's making with its worst perturbation and certified radius.
 
@@ -184,12 +187,11 @@ def _judged(
     """
     worst, radius = None, 0.0
     if point is not None:
-        patience = 10.0 if status in (Status.OPTIMAL, Status.ALREADY_TARGET) else 1.0
         try:
             worst = worst_perturbation(problem, point)
             radius = certified_radius(problem, point, time_limit=patience)
         except KeyboardInterrupt:
-            worst, radius = None, 0.0
+            status, worst, radius = Status.INTERRUPTED, None, 0.0
     message = rounds[-1].message if rounds and point is None else ""
     return Found(status, point, bound, worst, radius, rounds or [], backend, message)
 

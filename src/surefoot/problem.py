@@ -64,8 +64,8 @@ class Constraints:
     low, high : arrays of shape (n,)
         Bounds; infinite ends are open.
     immutable, increasing, decreasing : tuples of int
-    observed : bool
-        Whether the bounds are only the range seen in training, which makes room for the factual.
+    observed : tuple of int
+        The features whose bounds are only the range seen in training, which makes room for the factual.
 
     Examples
     --------
@@ -81,37 +81,44 @@ class Constraints:
     immutable: tuple[int, ...] = ()
     increasing: tuple[int, ...] = ()
     decreasing: tuple[int, ...] = ()
-    observed: bool = False
+    observed: tuple[int, ...] = ()
 
     @classmethod
     def by_name(
         cls,
         names: Sequence[Any],
         *,
-        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
+        bounds: Mapping[Any, Any] | str | None = None,
         observed_range: ArrayLike | None = None,
         immutable: Iterable[Any] = (),
         increasing: Iterable[Any] = (),
         decreasing: Iterable[Any] = (),
     ) -> Constraints:
-        """Read what a user says by feature name; names that are unknown and empty bounds are refused."""
-        if observed_range is None:
-            low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-        else:
-            low, high = np.array(observed_range, dtype=float)
-        for feature, ends in (bounds or {}).items():
+        """Read what a user says by feature name; names that are unknown and empty bounds are refused.
+
+        ``bounds`` is None, ``"data"`` (the ``observed_range`` of every feature), or a mapping from
+        features to (low, high) or ``"data"``.
+        """
+        low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+        given = dict.fromkeys(names, DATA) if isinstance(bounds, str) else dict(bounds or {})
+        observed = []
+        for feature, ends in given.items():
             i = _position(feature, names, "bounds")
-            low[i], high[i] = _interval(feature, ends)
+            if isinstance(ends, str) and ends == DATA and observed_range is not None:
+                low[i], high[i] = np.asarray(observed_range, dtype=float)[:, i]
+                observed.append(i)
+            else:
+                low[i], high[i] = _interval(feature, ends)
         said = (("immutable", immutable), ("increasing", increasing), ("decreasing", decreasing))
         fixed, up, down = (_positions(features, names, what) for what, features in said)
-        return cls(tuple(names), low, high, fixed, up, down, observed_range is not None)
+        return cls(tuple(names), low, high, fixed, up, down, tuple(observed))
 
     def domain(self, factual: ArrayLike) -> Domain:
         """The box around a factual; contradictions are named."""
         x0 = np.asarray(factual, dtype=float)
         low, high = self.low.copy(), self.high.copy()
-        if self.observed:
-            low, high = np.minimum(low, x0), np.maximum(high, x0)
+        seen = list(self.observed)
+        low[seen], high[seen] = np.minimum(low[seen], x0[seen]), np.maximum(high[seen], x0[seen])
         for i in self.immutable:
             _refuse_outside(x0[i], low[i], high[i], self.names[i], "immutable")
             low[i] = high[i] = x0[i]
@@ -130,7 +137,7 @@ class Constraints:
             for i in features:
                 rest = tuple(j for j in features if j != i)
                 yield f"{self.names[i]!r} may {phrase}", self._with(kind, rest)
-        for i in [] if self.observed else self._bounded():
+        for i in self._bounded():
             ends = f"{self.low[i]:g} to {self.high[i]:g}"
             yield f"{self.names[i]!r} may leave its bounds {ends}", self._unbounded([i])
 
@@ -139,9 +146,10 @@ class Constraints:
         for kind, phrase in KINDS.items():
             if len(getattr(self, kind)) > 1:
                 yield f"all {kind} features may {phrase}", self._with(kind, ())
-        if self._bounded():
-            what = "the range seen in training" if self.observed else "their bounds"
-            yield f"features may leave {what}", self._unbounded(self._bounded())
+        if len(self._bounded()) > 1:
+            yield "features may leave their bounds", self._unbounded(self._bounded())
+        if self.observed:
+            yield "features may leave the range seen in training", self._unbounded(list(self.observed))
 
     def all_relaxed(self) -> Iterator[tuple[str, Constraints]]:
         """Nothing is left."""
@@ -152,7 +160,8 @@ class Constraints:
         return replace(self, **lists)
 
     def _bounded(self) -> list[int]:
-        return np.flatnonzero(np.isfinite(self.low) | np.isfinite(self.high)).tolist()
+        bounded = np.flatnonzero(np.isfinite(self.low) | np.isfinite(self.high)).tolist()
+        return [i for i in bounded if i not in self.observed]
 
     def _unbounded(self, features: list[int]) -> Constraints:
         low, high = self.low.copy(), self.high.copy()
@@ -160,6 +169,7 @@ class Constraints:
         return replace(self, low=low, high=high)
 
 
+DATA = "data"
 KINDS = {"immutable": "change", "increasing": "fall", "decreasing": "rise"}
 
 
@@ -208,8 +218,7 @@ class RobustProblem:
             raise ProblemError(
                 f"factual, margins, whitening and domain differ in size: {factual.size}, {sizes}"
             )
-        if not isinstance(self.threshold, Real) or not 0 < self.threshold < 1:
-            raise ProblemError(f"threshold must lie strictly between 0 and 1, not {self.threshold!r}")
+        _check_threshold(self.threshold)
         _ = self.ball  # checks norm and budget
         object.__setattr__(self, "norm", self.ball.norm)
 
@@ -265,6 +274,17 @@ class RobustProblem:
         """The paper's T <= (R G / tol)^n; astronomically large, but finite."""
         with np.errstate(over="ignore"):
             return float(np.power(radius * self.lipschitz_bound(radius) / tol, float(self.n_features)))
+
+
+def checked_question(norm: Any, budget: Any, threshold: Any, whitening: Any) -> None:
+    """Refuse a norm, budget, threshold or whitening that no problem could have."""
+    Ball(Whitening(np.eye(1), whitening), norm, budget)
+    _check_threshold(threshold)
+
+
+def _check_threshold(threshold: Any) -> None:
+    if not isinstance(threshold, Real) or not 0 < float(threshold) < 1:
+        raise ProblemError(f"threshold must lie strictly between 0 and 1, not {threshold!r}")
 
 
 def _largest(Q: Array, p: float) -> float:

@@ -31,23 +31,24 @@ def answer(question: Question) -> Found:
     start = time.perf_counter()
     problem = question.problem
     if problem.margin(problem.factual) >= 0 and problem.domain.contains(problem.factual):
-        found = at_factual(problem)
+        found = at_factual(problem, question.settings.options.time_limit)
     else:
         found = search(question.method, problem, question.settings)
     seconds = time.perf_counter() - start
     if found.status is Status.INFEASIBLE:
-        found = replace(found, message=ways_out(problem, question.constraints))
+        left = question.settings.options.time_limit - seconds
+        found = replace(found, message=ways_out(problem, question.constraints, left))
     return replace(found, seconds=seconds)
 
 
-def answers(questions: Iterable[Question], n_jobs: int | None) -> Iterator[Found]:
-    """Answers in the order of the questions, as they come, by whatever joblib is set up to use."""
+def answers(questions: Iterable[tuple[int, Question]], n_jobs: int | None) -> Iterator[tuple[int, Found]]:
+    """Answers as they come, each with the number of its question, by whatever joblib is set up to use."""
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
     streams = get_active_backend()[0].supports_return_generator
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator" if streams else "list")
-    yield from parallel(delayed(_attempt)(question) for question in questions)
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list")
+    yield from parallel(delayed(_attempt)(number, question) for number, question in questions)
 
 
 def failed(status: Status, message: str) -> Found:
@@ -55,8 +56,8 @@ def failed(status: Status, message: str) -> Found:
     return Found(status, None, 0.0, None, 0.0, message=message)
 
 
-def _attempt(question: Question) -> Found:
+def _attempt(number: int, question: Question) -> tuple[int, Found]:
     try:
-        return answer(question)
+        return number, answer(question)
     except FAULTS as error:
-        return failed(Status.FAILED, f"{type(error).__name__}: {error}")
+        return number, failed(Status.FAILED, f"{type(error).__name__}: {error}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ def row_label(row: Any) -> Any:
 def row_values(row: Any, names: Sequence[Any]) -> Array:
     """One row (Series, mapping, array, frame of one row) as numbers, all of them finite."""
     values = raw_values(row, names)
-    numbers = _numbers(values)
+    numbers = as_numbers(values)
     for name, number, value in zip(names, numbers, values, strict=True):
         if not np.isfinite(number):
             raise ProblemError(f"the row's value of {name!r} is not a finite number: {_shown(value)}")
@@ -41,6 +42,9 @@ def raw_values(row: Any, names: Sequence[Any]) -> list[Any]:
         missing = [name for name in names if name not in row]
         if missing:
             raise ProblemError(f"the row has no value for {missing[0]!r}")
+        twice = [name for name in names if isinstance(row, pd.Series) and isinstance(row[name], pd.Series)]
+        if twice:
+            raise ProblemError(f"the row has several values for {twice[0]!r}")
         return [row[name] for name in names]
     values = list(np.ravel(np.asarray(row, dtype=object)))
     if len(values) != len(names):
@@ -51,6 +55,9 @@ def raw_values(row: Any, names: Sequence[Any]) -> list[Any]:
 def split_rows(rows: Any, names: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """A table (frame, 2-D array, list of rows) as labels and single rows that `row_values` can read."""
     if isinstance(rows, pd.DataFrame):
+        twice = [name for name in names if list(rows.columns).count(name) > 1]
+        if twice:
+            raise ProblemError(f"column name {twice[0]!r} occurs more than once")
         missing = [name for name in names if name not in rows.columns]
         if missing:
             raise ProblemError(f"the rows have no column {missing[0]!r}")
@@ -58,15 +65,25 @@ def split_rows(rows: Any, names: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     if isinstance(rows, pd.Series | Mapping | str) or not isinstance(rows, Iterable):
         raise ProblemError("explain_batch takes a table: a frame, a 2-D array or a list of rows")
     single = list(rows)
+    if single and np.ndim(single[0]) == 0 and not isinstance(single[0], Mapping):
+        raise ProblemError("explain_batch takes a table; this is a single row, which explain takes")
     labels = [row_label(row) for row in single]
     return [i if label is None else label for i, label in enumerate(labels)], single
 
 
-def _numbers(values: list[Any]) -> Array:
+def as_numbers(values: list[Any]) -> Array:
     """The values as numbers, not a number where they are none."""
     if all(type(value) in (float, int, np.float64) for value in values):
         return np.array(values, dtype=float)  # the common case; pandas' reader costs as much as a search
-    return pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(dtype=float)
+    return np.array([_number(value) for value in values])
+
+
+def _number(value: Any) -> float:
+    """Text that reads as a number counts as one; a truth value as 0 or 1."""
+    try:
+        return math.nan if isinstance(value, complex | np.complexfloating) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def _shown(value: Any) -> str:

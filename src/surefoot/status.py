@@ -13,6 +13,7 @@ class Status(StrEnum):
     TIME_LIMIT = "time_limit"
     TIME_LIMIT_NO_POINT = "time_limit_no_point"
     ITERATION_LIMIT = "iteration_limit"
+    ITERATION_LIMIT_NO_POINT = "iteration_limit_no_point"
     INTERRUPTED = "interrupted"
     INTERRUPTED_NO_POINT = "interrupted_no_point"
     INFEASIBLE = "infeasible"
@@ -34,9 +35,10 @@ class Status(StrEnum):
 
 _SENTENCES = {
     Status.OPTIMAL: "The search finished: no counterfactual is closer, up to the stated gap.",
-    Status.ALREADY_TARGET: "The factual already has the target class; nothing needs to change.",
+    Status.ALREADY_TARGET: "The factual already reaches the target; nothing needs to change.",
     Status.TIME_LIMIT: "The time limit was reached; this is the best counterfactual found by then.",
     Status.TIME_LIMIT_NO_POINT: "The time limit was reached before any counterfactual was found.",
+    Status.ITERATION_LIMIT_NO_POINT: "The iteration limit was reached before any counterfactual was found.",
     Status.ITERATION_LIMIT: "The iteration limit was reached before the counterfactual was robust.",
     Status.INTERRUPTED: "The search was interrupted; this is the best counterfactual found by then.",
     Status.INTERRUPTED_NO_POINT: "The search was interrupted before any counterfactual was found.",

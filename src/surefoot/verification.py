@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from surefoot.adoption import adopt
 from surefoot.certify import coverage, holds_everywhere, lowest_in_ball
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError, ProblemError
@@ -70,13 +71,13 @@ class Verification:
         return "\n".join(lines)
 
 
-def verify(explanation: Explanation, classifier: ConditionalGaussianNetworkClassifier) -> Verification:
+def verify(explanation: Explanation, classifier: Any) -> Verification:
     """Check every claim of an explanation against the classifier it is about.
 
     Parameters
     ----------
     explanation : Explanation
-    classifier : ConditionalGaussianNetworkClassifier
+    classifier : ConditionalGaussianNetworkClassifier, or what `adopt` takes
         The one that was explained.
 
     Examples
@@ -88,7 +89,10 @@ def verify(explanation: Explanation, classifier: ConditionalGaussianNetworkClass
     >>> verify(explanation, clf).ok
     True
     """
-    same = Claim("model", explanation.model == classifier.fingerprint_, "its fingerprint is compared")
+    classifier = adopt(classifier)
+    if explanation.status is Status.REFUSED:
+        return Verification((Claim("nothing", True, "the question was refused, so nothing is claimed"),))
+    same = Claim("model", explanation.model == classifier.fingerprint_, "the fingerprints are compared")
     try:
         problem = _problem(explanation, classifier)
     except (ProblemError, DataError, KeyError, ValueError) as error:

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.cli.main import say
-from surefoot.cli.parser import parser
-from surefoot.datasets import table
+from surefoot.cli.main import INTERRUPTED, say
+from surefoot.cli.parser import DATA_SETS, parser
+from surefoot.datasets import Dataset, table
 from surefoot.datasets.table import feature_table
-from surefoot.exceptions import DataError, NoCounterfactualError, ProblemError
-from surefoot.explainer import CounterfactualExplainer
+from surefoot.exceptions import DataError, ModelFileError, NoCounterfactualError, ProblemError
+from surefoot.explainer import INTERRUPTIONS, CounterfactualExplainer
 from surefoot.explanation import Explanation
 from surefoot.explanations import Explanations
+from surefoot.problem import DATA
 from surefoot.report.demo import demo
 from surefoot.report.page import write_report
 from surefoot.search.backends import available_backends
@@ -49,22 +50,25 @@ def run_fit(options: argparse.Namespace) -> int:
         raise DataError(f"{options.data}: {error}") from None
     clf.save(options.output)
     sys.stdout.write(clf.summary() + "\n")
+    if options.folds:
+        sys.stdout.write(_held_out(clf, data, options.folds) + "\n")
     say(f"surefoot: wrote {options.output}")
     return DONE
 
 
 def run_explain(options: argparse.Namespace) -> int:
     """``surefoot explain``."""
-    clf = ConditionalGaussianNetworkClassifier.load(options.model)
+    _check_outputs(options)
+    clf = _model(options.model)
     explainer = _explainer(clf, options)
     target = _label(options.target, clf)
-    rows = feature_table(options.data, clf.feature_labels_, separator=options.separator)
+    rows = feature_table(options.data, clf.feature_labels_, separator=options.separator, label=options.id)
     return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
 
 
 def run_verify(options: argparse.Namespace) -> int:
     """``surefoot verify``."""
-    clf = ConditionalGaussianNetworkClassifier.load(options.model)
+    clf = _model(options.model)
     try:
         explanations = Explanations.from_json(Path(options.explanation).read_text(encoding="utf-8"))
         results = [verify(e, clf) for e in explanations]
@@ -87,6 +91,33 @@ def run_backends(_: argparse.Namespace) -> int:
     return DONE
 
 
+def run_reproduce(options: argparse.Namespace) -> int:
+    """``surefoot reproduce``."""
+    from surefoot.experiments import Plan, reproduce
+    from surefoot.experiments.settings import METHODS
+
+    budgets = {"1": 0.01, "2": 0.05}
+    everything = not (options.table or options.figures or options.value)
+    plan = Plan(
+        budgets=tuple(b for t, b in budgets.items() if everything or t in options.table),
+        figures=everything or options.figures,
+        value=everything or options.value,
+        quick=options.quick,
+        n_factuals=options.factuals,
+        time_limit=options.time_limit,
+        data=tuple(options.data) or DATA_SETS,
+        methods=tuple(
+            (method, solver)
+            for method, solver in METHODS
+            if (not options.method or method in options.method)
+            and (not options.backend or not solver or solver in options.backend)
+        ),
+    )
+    for path in reproduce(plan, options.output, progress=not options.quiet):
+        sys.stdout.write(f"{path}\n")
+    return DONE
+
+
 def run_completion(options: argparse.Namespace) -> int:
     """``surefoot completion``."""
     import shtab
@@ -101,8 +132,28 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "explain": run_explain,
     "verify": run_verify,
     "backends": run_backends,
+    "reproduce": run_reproduce,
     "completion": run_completion,
 }
+
+
+def _held_out(clf: ConditionalGaussianNetworkClassifier, data: Dataset, folds: int) -> str:
+    from sklearn.base import clone
+    from sklearn.model_selection import cross_val_score
+
+    try:
+        score = cross_val_score(clone(clf), data.X, data.y, cv=folds).mean()
+    except ValueError as error:
+        raise DataError(f"--folds {folds}: {error}") from None
+    return f"  accuracy  {score:.1%} of the rows that a fit has not seen ({folds}-fold cross-validation)"
+
+
+def _model(path: str) -> ConditionalGaussianNetworkClassifier:
+    try:
+        return ConditionalGaussianNetworkClassifier.load(path)
+    except ModelFileError as error:
+        hint = " (the model comes first, then the data)" if Path(path).suffix != ".json" else ""
+        raise ModelFileError(f"{error}{hint}") from None
 
 
 def _explainer(
@@ -116,7 +167,7 @@ def _explainer(
         method=options.method,
         backend=options.backend,
         whitening=options.whitening,
-        bounds=_bounds(options),
+        bounds=_bounds(clf, options),
         immutable=options.immutable,
         increasing=options.increasing,
         decreasing=options.decreasing,
@@ -128,10 +179,23 @@ def _explainer(
     )
 
 
-def _bounds(options: argparse.Namespace) -> Any:
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Before anything is searched: what cannot be written would be lost at the end."""
+    given = [name for name in (options.json, options.html, options.output) if name]
+    if len(set(given)) < len(given):
+        raise ProblemError(f"two outputs cannot go to the same place: {', '.join(given)}")
+    for name in given:
+        if name != "-":
+            with open(name, "a", encoding="utf-8"):
+                pass
+
+
+def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Any:
+    """What --bounds says about every feature, and --bound about single ones."""
     if not options.bound:
-        return "data" if options.bounds == "data" else None
-    return {feature: (_end(feature, low), _end(feature, high)) for feature, low, high in options.bound}
+        return DATA if options.bounds == DATA else None
+    others = dict.fromkeys(clf.feature_labels_, DATA) if options.bounds == DATA else {}
+    return others | {name: (_end(name, low), _end(name, high)) for name, low, high in options.bound}
 
 
 def _end(feature: str, text: str) -> float | None:
@@ -185,6 +249,8 @@ def _explain_all(
     _write(explanations, explanations.to_json() if options.json else "", explainer, options)
     say(f"surefoot: {explanations}")
     _say_why(explanations)
+    if any(e.status in INTERRUPTIONS for e in explanations):
+        return INTERRUPTED
     return DONE if len(explanations.found) == len(explanations) else NOT_FOUND
 
 
@@ -199,7 +265,7 @@ def _say_why(explanations: Explanations) -> None:
     for e in lost[:SHOWN_FAILURES]:
         say(f"surefoot: row {e.row}: {e.message}")
     if len(lost) > SHOWN_FAILURES:
-        say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more rows without a counterfactual")
+        say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
     careful = sum(bool(e.cautions) for e in explanations)
     if careful:
         say(f"surefoot: {careful} with a caution (see the report)")

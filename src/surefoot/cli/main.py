@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import traceback
 import warnings
@@ -12,7 +13,7 @@ from importlib import import_module
 from surefoot.cli.parser import parser
 from surefoot.exceptions import SurefootError
 
-BAD_INPUT, INTERRUPTED = 2, 130
+DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,14 +30,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             # Loaded here, so that help, completion and mistakes in the usage are answered at once.
             return int(import_module("surefoot.cli.commands").COMMANDS[options.command](options))
+        except BrokenPipeError:  # whoever read the output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return DONE
         except (SurefootError, OSError) as error:
             if options.debug:
                 traceback.print_exc()
-            say(f"surefoot: error: {error}")
+            say(f"surefoot: error: {_reason(error)}")
             return BAD_INPUT
         except KeyboardInterrupt:
             say("surefoot: interrupted")
             return INTERRUPTED
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong and where; of the system's errors without their numbers."""
+    if isinstance(error, OSError) and error.filename is not None and not isinstance(error, SurefootError):
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def say(message: str) -> None:

@@ -82,7 +82,11 @@ def table(
 
 
 def feature_table(
-    source: str | os.PathLike[str], features: Sequence[Any], *, separator: str = ","
+    source: str | os.PathLike[str],
+    features: Sequence[Any],
+    *,
+    separator: str = ",",
+    label: str | None = None,
 ) -> pd.DataFrame:
     """Read the rows of a CSV file that a fitted classifier is to look at, its features only.
 
@@ -94,22 +98,27 @@ def feature_table(
     features : sequence
         The features' names; columns that are none of them are left out.
     separator : str
+    label : str, optional
+        A column that says what the rows are called. Default: they are counted from 0.
 
     Raises
     ------
     DataError
         When a feature has no column, or there are no rows.
     """
-    frame = _read_csv(Path(source), None, separator)
+    frame = _read_csv(Path(source), label, separator)
+    if label is not None and label not in frame.columns:
+        raise DataError(f"{os.fspath(source)}: there is no column {label!r} to name the rows by")
     missing = [name for name in features if str(name) not in frame.columns]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        raise DataError(
-            f"{os.fspath(source)}: there is no column {str(missing[0])!r}{more}, which the model needs"
-        )
+        hint = " (another separator?)" if frame.shape[1] == 1 else ""
+        need = f"there is no column {str(missing[0])!r}{more}, which the model needs{hint}"
+        raise DataError(f"{os.fspath(source)}: {need}")
     if frame.empty:
         raise DataError(f"{os.fspath(source)}: there are no rows")
-    return frame[[str(name) for name in features]].set_axis(list(features), axis=1)
+    rows = frame[[str(name) for name in features]].set_axis(list(features), axis=1)
+    return rows if label is None else rows.set_axis(frame[label].tolist(), axis=0)
 
 
 def column_faults(frame: pd.DataFrame) -> list[str]:

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.explanation import Explanation
+from surefoot.explanation import UNCHANGED, Explanation
+from surefoot.formats import number
 from surefoot.plots.style import (
     FALLING,
     INK,
@@ -24,6 +26,7 @@ from surefoot.plots.style import (
 )
 
 SIZE = "in standard deviations"
+MINUS = "\N{MINUS SIGN}"
 
 
 def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int = 20) -> Any:
@@ -49,24 +52,29 @@ def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int 
     table = explanation.changes()
     changed = table[table[SIZE].abs() >= NEGLIGIBLE]
     shown = changed.head(int(max_features))
-    note = _note(len(changed) - len(shown), len(table) - len(changed))
+    note = _note(len(changed) - len(shown), table[SIZE].abs().to_numpy())
     if ax is None:
         ax = new_axes((6.4, 1.5 + 0.3 * max(len(shown), 2)))
     _bars(ax, shown)
-    _values(ax, shown)
+    _values(ax, shown, explanation.unit[shown["feature"]].to_numpy())
     lines = ["change in standard deviations of the factual class", *([note] if note else [])]
     ax.set_xlabel("\n".join(lines), parse_math=False)
     _legend(ax, shown)
     return ax
 
 
-def _note(smaller: int, unchanged: int) -> str:
+def _note(smaller: int, sizes: NDArray[np.float64]) -> str:
+    """What has no bar: smaller changes, changes too small to see, and features that stay as they are."""
+    tiny = int(np.sum((sizes >= UNCHANGED) & (sizes < NEGLIGIBLE)))
+    still = int(np.sum(sizes < UNCHANGED))
     parts = []
     if smaller:
         parts.append(f"{smaller} smaller change{'s' if smaller > 1 else ''} not shown")
-    if unchanged:
-        who = "1 more feature changes" if unchanged == 1 else f"{unchanged} more features change"
+    if tiny:
+        who = "1 more feature changes" if tiny == 1 else f"{tiny} more features change"
         parts.append(f"{who} by less than {NEGLIGIBLE} standard deviations")
+    if still:
+        parts.append("1 feature stays as it is" if still == 1 else f"{still} features stay as they are")
     return "; ".join(parts)
 
 
@@ -86,7 +94,7 @@ def _bars(ax: Any, shown: pd.DataFrame) -> None:
         ax.spines[side].set_visible(False)
 
 
-def _values(ax: Any, shown: pd.DataFrame) -> None:
+def _values(ax: Any, shown: pd.DataFrame, units: NDArray[np.float64]) -> None:
     """A column beside the axes: there a number meets neither bars nor other numbers."""
     if shown.empty:
         ax.text(0.5, 0.5, "no feature changes", transform=ax.transAxes, ha="center", va="center")
@@ -94,16 +102,8 @@ def _values(ax: Any, shown: pd.DataFrame) -> None:
         return
     across = {"transform": ax.get_yaxis_transform(), "fontsize": SMALL, "va": "center"}
     ax.text(1.02, -0.6, "from → to", color=MUTED, **{**across, "va": "bottom"})
-    for place, (start, end) in enumerate(zip(shown["from"], shown["to"], strict=True)):
-        ax.text(1.02, place, f"{_digits(start, end)} → {_digits(end, start)}", **across)
-
-
-def _digits(value: float, other: float) -> str:
-    """Four digits, or as many as it takes to tell the value from the other."""
-    for digits in range(4, 16):
-        if f"{value:.{digits}g}" != f"{other:.{digits}g}":
-            break
-    return f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
+    for place, (start, end, unit) in enumerate(zip(shown["from"], shown["to"], units, strict=True)):
+        ax.text(1.02, place, f"{number(start, unit)} → {number(end, unit)}".replace("-", MINUS), **across)
 
 
 def _legend(ax: Any, shown: pd.DataFrame) -> None:

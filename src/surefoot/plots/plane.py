@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.adoption import adopt
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.explanation import Explanation
 from surefoot.plots.section import Section, feature_section, whitened_section
 from surefoot.plots.style import (
     FACTUAL,
-    FAINT,
     INK,
+    MUTED,
     SHADE,
+    SMALL,
     TARGET,
     label_axes,
     legend_below,
@@ -30,7 +32,7 @@ DEVIATIONS = (1.0, 2.0, 3.0)
 GRID = 301
 SMALL_BALL = 0.15  # share of the axes below which the ball is shown enlarged
 CORNERS = np.array([(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)])
-INSET = 0.34  # side of the enlargement, as a share of the axes
+INSET = (1.05, 0.56, 0.44, 0.44)  # the enlargement, beside the axes where it covers nothing
 
 
 def plot_plane(
@@ -61,8 +63,8 @@ def plot_plane(
     -------
     matplotlib Axes
     """
-    section = feature_section(explanation, classifier, features)
-    return _draw(new_axes((5.6, 5.4)) if ax is None else ax, section)
+    section = feature_section(explanation, adopt(classifier), features)
+    return _draw(new_axes((7.2, 5.2)) if ax is None else ax, section)
 
 
 def plot_whitened_plane(
@@ -93,8 +95,8 @@ def plot_whitened_plane(
     -------
     matplotlib Axes
     """
-    section = whitened_section(explanation, classifier, coordinates)
-    ax = new_axes((5.6, 6.0)) if ax is None else ax
+    section = whitened_section(explanation, adopt(classifier), coordinates)
+    ax = new_axes((7.2, 5.6)) if ax is None else ax
     ax.set_aspect("equal")
     distance_ball = section.distance_ball()
     handle = _outline(
@@ -209,17 +211,20 @@ def _outline(ax: Any, outline: Array, **style: Any) -> Any:
 
 
 def _enlargement(ax: Any, section: Section, window: Window) -> None:
-    """Ball and boundary once more in a corner, if the ball is too small to be seen."""
+    """Ball and boundary once more beside the axes, if the ball is too small to be seen."""
     half = np.ptp(section.ball(), axis=0) / 2
     if (2 * half > SMALL_BALL * (window[1] - window[0])).any():
         return
-    inset = ax.inset_axes([*_free_corner(section, window), INSET, INSET], zorder=7)
+    inset = ax.inset_axes(INSET)
+    inset.set_title("enlarged", fontsize=SMALL, color=MUTED)
     near = _near(section, half)
     _regions(inset, section, near)
     _ball(inset, section)
     inset.plot(*section.center, marker="D", markersize=6, markerfacecolor=TARGET, markeredgecolor=INK)
     inset.set(xlim=(near[0][0], near[1][0]), ylim=(near[0][1], near[1][1]), xticks=[], yticks=[])
-    ax.indicate_inset_zoom(inset, edgecolor=FAINT, alpha=1.0)
+    indicator = ax.indicate_inset_zoom(inset, edgecolor=MUTED, alpha=1.0)
+    for connector in indicator.connectors or ():
+        connector.set_visible(False)  # the lines would cross the plot and look like data
 
 
 def _near(section: Section, half: Array) -> Window:
@@ -230,12 +235,3 @@ def _near(section: Section, half: Array) -> Window:
         if section.margin(frame).min() < 0:
             return window
     return section.center - 2.2 * half, section.center + 2.2 * half
-
-
-def _free_corner(section: Section, window: Window) -> tuple[float, float]:
-    """Lower left end of the enlargement in the corner farthest from the way between the points."""
-    size = window[1] - window[0]
-    way = np.linspace((section.factual - window[0]) / size, (section.center - window[0]) / size, 25)
-    near, far = 0.02, 0.98 - INSET
-    corners = [(far, far), (near, far), (far, near), (near, near)]
-    return max(corners, key=lambda corner: np.linalg.norm(way - np.add(corner, INSET / 2), axis=1).min())

@@ -122,7 +122,7 @@ def whitened_section(
     step = _step(explanation, classifier)
     whitening = explained_whitening(explanation, classifier)
     u = whitening.apply(step)
-    pair = list(feature_pair(_two_largest(u) if coordinates is None else coordinates, range(u.size)))
+    pair = list(feature_pair(sorted(_two_largest(u)) if coordinates is None else coordinates, range(u.size)))
     share = np.abs(whitening.matrix[pair]) * explanation.unit.to_numpy()
     mostly = [shortened(classifier.feature_labels_[j]) for j in share.argmax(axis=1)]
     first, second = (

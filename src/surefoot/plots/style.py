@@ -41,6 +41,9 @@ def new_axes(size: tuple[float, float], rows: int = 1, **options: Any) -> Any:
 def shortened(name: Any, longest: int = LONGEST_NAME) -> str:
     """The name on one line; the middle of a long one is left out, since beginnings are often alike."""
     text = " ".join(str(name).split())
+    text = "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text
+    )  # SVG allows no others
     if len(text) <= longest:
         return text
     tail = (longest - 1) // 3

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from surefoot.adoption import adopt
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError
 from surefoot.explanation import Explanation
@@ -13,12 +15,13 @@ from surefoot.explanations import Explanations
 from surefoot.report.pictures import batch_pictures, case_pictures
 from surefoot.report.summary import overview_of, summary_of
 from surefoot.report.templates import rendered
+from surefoot.status import Status
 
 
 def write_report(
     explanations: Explanation | Iterable[Explanation],
     path: str | os.PathLike[str],
-    classifier: ConditionalGaussianNetworkClassifier | None = None,
+    classifier: Any = None,
     *,
     title: str = "",
 ) -> Path:
@@ -32,8 +35,8 @@ def write_report(
     explanations : Explanation or iterable of them
     path : str or path
         Where to write.
-    classifier : ConditionalGaussianNetworkClassifier, optional
-        The one that was explained (``explainer.classifier``); with it a page about one explanation also
+    classifier : ConditionalGaussianNetworkClassifier, or what `adopt` takes, optional
+        The one that was explained; with it a page about one explanation also
         shows the graph and the plane of the change.
     title : str
         Heading of the page. Default: what it is about.
@@ -50,13 +53,13 @@ def write_report(
 
 def report_page(
     explanations: Explanation | Iterable[Explanation],
-    classifier: ConditionalGaussianNetworkClassifier | None = None,
+    classifier: Any = None,
     *,
     title: str = "",
 ) -> str:
     """The page itself, as `write_report` writes it."""
     if isinstance(explanations, Explanation):
-        return _single(explanations, classifier, title)
+        return _single(explanations, None if classifier is None else adopt(classifier), title)
     batch = Explanations(explanations)
     if not batch:
         raise DataError("there are no explanations to report")
@@ -64,10 +67,10 @@ def report_page(
 
 
 def _single(e: Explanation, classifier: ConditionalGaussianNetworkClassifier | None, title: str) -> str:
-    about = "" if e.row is None else f" for row {e.row}"
+    who = "this row" if e.row is None else f"row {e.row}"
     return rendered(
         "single.html",
-        title=title or f"What would have to change{about}",
+        title=title or f"What would have to change for {who} to be decided {e.target}",
         case=summary_of(e),
         pictures=case_pictures(e, classifier),
     )
@@ -79,5 +82,7 @@ def _batch(batch: Explanations, title: str) -> str:
         title=title or f"What would have to change: {len(batch)} rows",
         overview=overview_of(batch),
         pictures=batch_pictures(batch),
-        cases=(summary_of(e) for e in batch),  # one at a time: a page may hold thousands
+        there=[str(e.row) for e in batch if e.status is Status.ALREADY_TARGET],
+        # One at a time: a page may hold thousands.
+        cases=(summary_of(e) for e in batch if e.status is not Status.ALREADY_TARGET),
     )

@@ -45,22 +45,22 @@ def batch_pictures(batch: Explanations) -> list[Picture] | None:
     """The pictures of a batch; None where matplotlib is missing."""
     if not any(e.distance > 0 for e in batch.found):
         return []
-    return _drawn(
-        [
-            (lambda: plots.plot_distances(batch), DISTANCES),
-            (lambda: plots.plot_coverage(batch), COVERAGE),
-            (lambda: plots.plot_feature_shares(batch), SHARES),
-        ]
-    )
+    drawings: list[tuple[Callable[[], Any], str]] = [(lambda: plots.plot_distances(batch), DISTANCES)]
+    if any(e.budget > 0 for e in batch):
+        drawings.append((lambda: plots.plot_coverage(batch), COVERAGE))
+    drawings.append((lambda: plots.plot_feature_shares(batch), SHARES))
+    return _drawn(drawings)
 
 
-CHANGES = "The change of each feature, in standard deviations of the factual class."
+CHANGES = (
+    "The change of each feature, in standard deviations among the cases that are decided the same way now."
+)
 PLANE = (
     "The plane of the two largest changes, all other features as in the counterfactual: where each class is "
     "dense, where the decision turns, and the ball within which the step may land."
 )
 WHITENED = "The same in whitened coordinates, in which distances are measured."
-TRACE = "How the search went: distance and proven bound close in on each other, and no violation is left."
+TRACE = "How the search went: distance, proven bound and violation, round by round."
 GRAPH = "Which feature depends on which, as the classifier learned it."
 DISTANCES = "How far the rows are from the other decision."
 COVERAGE = "How much of the budget is proven to keep the decision."

@@ -6,11 +6,13 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from surefoot.explanation import Explanation
+from surefoot.explanation import TAIL, Explanation
 from surefoot.explanations import Explanations
+from surefoot.formats import number, part, share
 from surefoot.status import Status
 
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
+SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
 UNUSUAL = 2.0  # z-scores beyond this are marked
 NORMS = {
     1.0: "summed over the whitened coordinates",
@@ -27,7 +29,6 @@ class Change:
     depends_on: str
     start: str
     end: str
-    difference: str
     deviations: str
     size: float
     expected_before: str
@@ -84,7 +85,8 @@ def summary_of(explanation: Explanation) -> Summary:
     changes = _changes(explanation)
     shown = tuple(c for c in changes if abs(c.size) >= SHOWN)
     left = len(changes) - len(shown)
-    smaller = f"{left} more change by less than {SHOWN:g} standard deviations" if left else ""
+    who = "1 more feature changes" if left == 1 else f"{left} more features change"
+    smaller = f"{who} by less than {SHOWN:g} standard deviations" if left else ""
     return Summary(
         title="" if explanation.row is None else f"Row {explanation.row}",
         status=str(explanation.status).replace("_", " "),
@@ -110,32 +112,10 @@ def overview_of(batch: Explanations) -> list[tuple[str, str]]:
         *lines,
         ("median distance", number(statistics.median(e.distance for e in moved))),
         ("largest gap to the proven bound", f"{max(e.gap for e in moved) * 100:.2f} %"),
-        ("least coverage", f"{min(e.coverage for e in moved) * 100:.1f} %"),
-        ("least probability after the worst step", share(min(e.worst_probability for e in moved))),
-        ("with a caution", str(sum(bool(e.cautions) for e in moved))),
+        *([("least coverage", part(min(e.coverage for e in moved)))] if moved[0].budget > 0 else []),
+        ("least probability at a worst step found", share(min(e.worst_probability for e in moved))),
+        ("with a caution", str(sum(bool(e.cautions) for e in batch))),
     ]
-
-
-def number(value: float) -> str:
-    """Four significant digits, without an exponent where people do not expect one."""
-    if math.isnan(value):
-        return "-"
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    if 1e-3 <= abs(value) < 1e6:
-        return f"{value:,.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
-    return f"{value:.3e}"
-
-
-def share(value: float) -> str:
-    """A probability; nearly sure is not sure."""
-    if math.isnan(value):
-        return "-"
-    if 0 < value < 0.001:
-        return "below 0.1 %"
-    if 0.999 < value < 1:
-        return "above 99.9 %"
-    return f"{value * 100:.1f} %"
 
 
 def _headline(e: Explanation) -> str:
@@ -143,33 +123,50 @@ def _headline(e: Explanation) -> str:
         return ""
     now = f"Decided {e.factual_class}: the probability of {e.target} is {share(e.factual_probability)}"
     if e.status is Status.ALREADY_TARGET:
-        return f"{now}. Nothing needs to change."
+        enough = (
+            "" if e.factual_class == e.target else f", which reaches the threshold of {share(e.threshold)}"
+        )
+        return f"{now}{enough}. Nothing needs to change."
     if e.counterfactual is None:
         return f"{now}."
-    return f"{now}. With the change below it is {share(e.probability)}, and the decision is {e.target}."
+    after = f"With the change below it is {share(e.probability)}"
+    if e.decision == e.target:
+        return f"{now}. {after}, and the decision is {e.target}."
+    return f"{now}. {after}: the threshold of {share(e.threshold)}, though the decision is {e.decision}."
 
 
 def _assurances(e: Explanation) -> tuple[str, ...]:
-    if e.counterfactual is None:
+    if e.counterfactual is None or e.distance == 0:
         return ()
-    found = []
-    if e.budget > 0:
+    found = [_robust(e), _smallest(e)]
+    if e.density_percentile >= TAIL:
         found.append(
-            f"Robust: while the step lands within {e.budget:g} standard deviations of the mark "
-            f"({NORMS[e.norm]}), the probability stays at least {share(e.worst_probability)}"
-            + ("; this is proven." if e.coverage >= 1 else f"; proven for {e.coverage * 100:.1f} % of that.")
-        )
-    gap = f"{e.gap * 100:.2f} %" if math.isfinite(e.gap) else "unknown"
-    found.append(
-        f"Smallest: the distance is {number(e.distance)}, and nothing nearer than {number(e.lower_bound)} "
-        f"does it (gap {gap})."
-    )
-    if not math.isnan(e.density_percentile):
-        found.append(
-            f"Typical: {e.density_percentile:.0f} % of the training rows of class {e.target} are less "
-            "typical of it."
+            f"Plausible: {e.density_percentile:.0f} % of the training rows of class {e.target} are less "
+            "typical of that class."
         )
     return tuple(found)
+
+
+def _smallest(e: Explanation) -> str:
+    gap = f"{e.gap * 100:.2f} %" if math.isfinite(e.gap) else "unknown"
+    if e.status is Status.OPTIMAL and e.gap <= SMALL_GAP:
+        return (
+            f"Smallest: the distance is {number(e.distance)}, and nothing nearer than "
+            f"{number(e.lower_bound)} does it (gap {gap})."
+        )
+    return f"Distance: {number(e.distance)}; nothing nearer than {number(e.lower_bound)} does it (gap {gap})."
+
+
+def _robust(e: Explanation) -> str:
+    if e.budget == 0:
+        return "Not robust: no budget was given, so the step has to land exactly on the mark."
+    within = f"while the step lands within {e.budget:g} standard deviations of the mark ({NORMS[e.norm]})"
+    kept = f"the decision stays {e.target}" if e.threshold >= 0.5 else "the threshold is kept"
+    worst = f"the worst step found leaves a probability of {share(e.worst_probability)}"
+    if e.coverage >= 1:
+        return f"Robust: {within}, {kept}; this is proven, and {worst}."
+    name = "Nearly robust" if e.coverage > 0.9 else "Not proven robust"
+    return f"{name}: that {kept} {within} is proven for {part(e.coverage)} of that radius; {worst}."
 
 
 def _changes(e: Explanation) -> tuple[Change, ...]:
@@ -180,13 +177,12 @@ def _changes(e: Explanation) -> tuple[Change, ...]:
         Change(
             feature=str(line["feature"]),
             depends_on=str(line["depends on"]),
-            start=number(line["from"]),
-            end=number(line["to"]),
-            difference=_signed(line["to"] - line["from"]),
+            start=number(line["from"], e.unit[line["feature"]]),
+            end=number(line["to"], e.unit[line["feature"]]),
             deviations=f"{moved.loc[line['feature'], 'in standard deviations']:+.2f}",
             size=float(moved.loc[line["feature"], "in standard deviations"]),
-            expected_before=number(line["expected before"]),
-            expected_after=number(line["expected after"]),
+            expected_before=number(line["expected before"], e.unit[line["feature"]]),
+            expected_after=number(line["expected after"], e.unit[line["feature"]]),
             z_score=f"{line['z-score']:+.2f}",
             unusual=abs(line["z-score"]) > UNUSUAL,
         )
@@ -205,12 +201,22 @@ def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
     if e.counterfactual is not None:
         facts += [
             ("certified radius", number(e.certified_radius)),
-            ("coverage", f"{e.coverage:.1%}"),
+            ("coverage", part(e.coverage)),
             ("violation", f"{e.violation:.2e}"),
             ("rounds", str(len(e.iterations))),
         ]
+        if e.early_stop:
+            facts.append(("early stop", "a violation within the tolerance is left"))
+    facts += [(what, ", ".join(names)) for what, names in _limits(e).items() if names]
     return (*facts, ("seconds", f"{e.seconds:.3f}"), ("model", e.model))
 
 
-def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + number(value)
+def _limits(e: Explanation) -> dict[str, list[str]]:
+    """The features that could not move freely, by kind."""
+    fixed = e.low == e.high
+    kinds = {
+        "held fixed": fixed,
+        "may only rise": ~fixed & (e.low == e.factual),
+        "may only fall": ~fixed & (e.high == e.factual),
+    }
+    return {what: [str(name) for name in e.factual.index[mask.to_numpy()]] for what, mask in kinds.items()}

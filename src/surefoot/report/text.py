@@ -19,9 +19,17 @@ def explanation_text(explanation: Explanation) -> str:
 def _table(summary: Summary) -> str:
     if not summary.changes:
         return ""
-    head = ("feature", "from", "to", "change", "in sd", "expected", "z")
+    head = ("feature", "from", "(expected)", "to", "(expected)", "in sd", "z")
     lines = [
-        (c.feature, c.start, c.end, c.difference, c.deviations, c.expected_after, c.z_score)
+        (
+            c.feature,
+            c.start,
+            f"({c.expected_before})",
+            c.end,
+            f"({c.expected_after})",
+            c.deviations,
+            c.z_score,
+        )
         for c in summary.changes
     ]
     widths = [max(len(line[k]) for line in [head, *lines]) for k in range(len(head))]

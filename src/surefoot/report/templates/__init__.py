@@ -9,6 +9,13 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+def _printable(value: Any) -> Any:
+    """Text without control characters, which HTML does not allow; what is HTML already stays."""
+    if not isinstance(value, str) or hasattr(value, "__html__") or value.isprintable():
+        return value
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in value)
+
+
 def rendered(name: str, **values: Any) -> str:
     """Fill a template."""
     return _environment().get_template(name).render(**values)
@@ -22,6 +29,7 @@ def _environment() -> Environment:
         loader=PackageLoader("surefoot.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_printable,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from surefoot.problem import RobustProblem
 from surefoot.search.certified.adversary import Harm, deepened, harm
@@ -17,6 +15,7 @@ from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.search import Round, Search
 from surefoot.search.certified.space import Space, around, whitened
 from surefoot.status import Status
+from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -65,14 +64,8 @@ def certified_search(problem: RobustProblem, gap: float, time_limit: float) -> C
     time_limit : float
         Seconds; then the best point and bound so far are returned.
     """
-    with _threads().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         return _searched(problem, gap, time_limit)
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    """Holds BLAS to one thread: the matrices are too small for more, and batches use the cores themselves."""
-    return ThreadpoolController()
 
 
 def _searched(problem: RobustProblem, gap: float, time_limit: float) -> CertifiedAnswer:

@@ -1,0 +1,64 @@
+"""Numbers as people write them."""
+
+from __future__ import annotations
+
+import math
+
+
+def number(value: float, unit: float | None = None) -> str:
+    """The value with as many decimals as matter.
+
+    Parameters
+    ----------
+    value : float
+    unit : float, optional
+        What counts as a noticeable step, such as a standard deviation: a hundredth of it is still shown.
+        Left out: four significant digits.
+
+    Examples
+    --------
+    >>> number(20143.7, 9000.0), number(6.5e-10, 2.0), number(0.0123456), number(-1.25, 3.0)
+    ('20,144', '0.00', '0.01235', '-1.25')
+    """
+    if math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    scale = abs(value) if unit is None else unit
+    if not (math.isfinite(scale) and scale > 0):
+        return f"{value:g}"
+    if not (1e-6 < scale < 1e9 and abs(value) < 1e12):
+        return f"{value:.4g}"
+    digits = max(0, (3 if unit is None else 2) - math.floor(math.log10(scale)))
+    text = f"{value:,.{digits}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
+
+
+def share(value: float) -> str:
+    """A probability in per cent; nearly sure is not sure.
+
+    Examples
+    --------
+    >>> share(0.5), share(0.00001), share(0.9999)
+    ('50.0 %', 'below 0.1 %', 'above 99.9 %')
+    """
+    if math.isnan(value):
+        return "-"
+    if 0 < value < 0.0005:
+        return "below 0.1 %"
+    if 0.9995 < value < 1:
+        return "above 99.9 %"
+    return f"{value * 100:.1f} %"
+
+
+def part(value: float) -> str:
+    """A share in per cent, rounded down: what is not all of it does not read as all of it.
+
+    Examples
+    --------
+    >>> part(1.0), part(0.9999999), part(0.98765)
+    ('100 %', '99.99 %', '98.76 %')
+    """
+    if not value < 1:
+        return "100 %"
+    return f"{math.floor(value * 1e4) / 100:.2f} %"
