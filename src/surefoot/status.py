@@ -35,7 +35,7 @@ class Status(StrEnum):
 
 _SENTENCES = {
     Status.OPTIMAL: "The search finished: no counterfactual is closer, up to the stated gap.",
-    Status.ALREADY_TARGET: "The factual already reaches the target; nothing needs to change.",
+    Status.ALREADY_TARGET: "The factual already has the target; nothing needs to change.",
     Status.TIME_LIMIT: "The time limit was reached; this is the best counterfactual found by then.",
     Status.TIME_LIMIT_NO_POINT: "The time limit was reached before any counterfactual was found.",
     Status.ITERATION_LIMIT_NO_POINT: "The iteration limit was reached before any counterfactual was found.",

@@ -241,6 +241,7 @@ def test_structure_value():
     assert line["valid under 1,000 perturbations, own model (%)"] == "100.00"
 
 
+@pytest.mark.filterwarnings("always")
 def test_command_line(tmp_path, capsys):
     common = [
         "reproduce",
