@@ -35,7 +35,9 @@ def pyplot() -> Any:
 
 def new_axes(size: tuple[float, float], rows: int = 1, **options: Any) -> Any:
     """Axes (an array of them if there are rows) in a new figure of that many inches."""
-    return pyplot().subplots(rows, figsize=size, layout="constrained", **options)[1]
+    figure, axes = pyplot().subplots(rows, figsize=size, layout="constrained", **options)
+    figure.get_layout_engine().set(rect=(0.0, 0.0, 0.99, 1.0))  # the frame of an inset has a width, too
+    return axes
 
 
 def shortened(name: Any, longest: int = LONGEST_NAME) -> str:
