@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint format docs bench clean
+.PHONY: demo test lint format docs bench reproduce clean
 
 demo: $(VENV)/.package  ## fit a classifier on real bank notes, show what it learned and explain one note
 	$(BIN)/surefoot demo
@@ -30,12 +30,16 @@ docs: $(VENV)/.docs  ## build the documentation into docs/_build/html; warnings 
 bench: $(VENV)/.bench  ## measure speed against other implementations, side by side
 	$(BIN)/python benchmarks/run.py
 
+reproduce: $(VENV)/.package  ## the paper's experiments, the quick form; into results/
+	$(BIN)/surefoot reproduce --quick --output results
+
 clean:
 	rm -rf $(VENV) docs/_build docs/api/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "surefoot needs Python 3.11 or newer; set PYTHON=...")'
-	$(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV); the first time this takes about a minute"
+	@$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -qq --upgrade "pip>=25.1"
 	@touch $@
 

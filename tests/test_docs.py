@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import runpy
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,11 @@ def test_parameters_are_documented(module, name):
         return
     for parameter in inspect.signature(thing).parameters:
         assert parameter in inspect.getdoc(thing)
+
+
+def test_the_page_of_experiments_is_made_from_the_result_files():
+    make = runpy.run_path(str(DOCS / "make.py"))
+    assert (DOCS / "experiments.md").read_text(encoding="utf-8") == make["experiments"]()
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -258,7 +258,7 @@ def test_not_fitted_and_bad_numbers(clf, bank):
     with pytest.raises(ValueError, match="not fitted"):
         CounterfactualExplainer(ConditionalGaussianNetworkClassifier())
     for bad in ({"tol": 0}, {"max_iterations": 0}, {"tol": "a"}):
-        with pytest.raises(ProblemError, match="must be a positive (whole )?number"):
+        with pytest.raises(ProblemError, match="must be a positive "):
             CounterfactualExplainer(clf, **bad)
     with pytest.raises(DataError, match="budget must be"):
         CounterfactualExplainer(clf, budget="a").explain(bank.X.iloc[0], target=1)

@@ -1,0 +1,45 @@
+"""Write what the documentation takes from elsewhere: python docs/make.py.
+
+The picture of README and front page is drawn; the page of experiments is put together from the result
+files of ``surefoot reproduce`` (benchmarks/results/paper) and of the comparison with peers
+(benchmarks/peers/results).
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, plots
+from surefoot.experiments.page import experiments_page
+
+HERE = Path(__file__).parent
+RESULTS = "../benchmarks/results/paper/"
+PEERS = "../benchmarks/peers/results/peers.md"
+
+
+def bank_note():
+    bank = datasets.load_banknote()
+    names = bank.y.map(dict(enumerate(bank.class_names)))
+    clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(bank.X, names)
+    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[0], target="forged")
+    figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained", width_ratios=(1, 1.1))
+    figure.get_layout_engine().set(rect=(0.0, 0.0, 0.99, 1.0))
+    plots.plot_changes(e, ax=axes[0])
+    plots.plot_plane(e, clf, ax=axes[1])
+    figure.savefig(HERE / "images" / "bank_note.png", dpi=110)
+
+
+def experiments():
+    """The page of experiments: tables and figures of the result files, and what they mean."""
+    page = experiments_page(HERE / RESULTS, RESULTS)
+    meaning = (HERE / "experiments_meaning.md").read_text(encoding="utf-8")
+    peers = (HERE / PEERS).read_text(encoding="utf-8")
+    # Its own heading becomes one of this page.
+    return "\n".join(
+        [page, meaning, "## Against peers", "", peers.replace("\n# ", "\n### ").removeprefix("# ")]
+    )
+
+
+if __name__ == "__main__":
+    bank_note()
+    (HERE / "experiments.md").write_text(experiments(), encoding="utf-8")
