@@ -11,17 +11,9 @@ import pandas as pd
 
 RESULTS = Path(__file__).parent / "results"
 NAMES = (
-    "fitting",
-    "structure",
-    "paper_methods",
-    "encoding",
-    "certified",
-    "norms",
-    "growth",
-    "bound",
-    "batch",
-    "requests",
-)
+    "fitting", "structure", "paper_methods", "encoding", "certified", "norms", "growth", "bound", "batch",
+    "requests", "imports",
+)  # fmt: skip
 
 
 def main(names, resume=False):
