@@ -19,7 +19,7 @@ LOADERS = {
     "Banknote": datasets.load_banknote, "Pima": datasets.load_pima, "Ionosphere": datasets.load_ionosphere,
 }  # fmt: skip
 SHARES = {"certified": 366, "qcqp": 200, "milp": 101}  # of each data set
-LIMITS = {"certified": 5.0, "qcqp": 3.0, "milp": 2.0}
+LIMITS = {"certified": 5.0, "qcqp": 1.5, "milp": 1.0}
 
 
 def random_request(rng, data):

@@ -26,7 +26,7 @@ autosummary_generate = True
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "experiments_meaning.md"]
+exclude_patterns = ["_build"]
 nitpicky = False
 
 html_theme = "pydata_sphinx_theme"

@@ -32,7 +32,7 @@ def bank_note():
 def experiments():
     """The page of experiments: tables and figures of the result files, and what they mean."""
     page = experiments_page(HERE / RESULTS, RESULTS)
-    meaning = (HERE / "experiments_meaning.md").read_text(encoding="utf-8")
+    meaning = (HERE / RESULTS / "meaning.md").read_text(encoding="utf-8")
     peers = (HERE / PEERS).read_text(encoding="utf-8")
     # Its own heading becomes one of this page.
     return "\n".join(

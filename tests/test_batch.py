@@ -19,6 +19,14 @@ from surefoot import (
 from surefoot.exceptions import BackendMissingError, BackendTooLargeError, DataError, ProblemError
 
 
+@pytest.fixture
+def _interruptible():
+    """A test run that was started in the background ignores the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="module")
 def pima(bundled):
     return bundled["pima"]
@@ -190,6 +198,7 @@ def test_an_interrupt_that_a_search_swallows_stops_the_batch(explainer, pima, mo
     assert [e.status for e in batch] == ["interrupted_no_point"] * 3
 
 
+@pytest.mark.usefixtures("_interruptible")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_real_signal(explainer, pima, n_jobs):
     rows = pd.concat([pima.X] * 4, ignore_index=True)
@@ -199,11 +208,13 @@ def test_a_real_signal(explainer, pima, n_jobs):
         batch = explainer.explain_batch(rows, n_jobs=n_jobs, progress=False)
     finally:
         timer.cancel()
-    done = sum(e.status is Status.OPTIMAL for e in batch)
+    counts = batch.counts()
     assert len(batch) == len(rows)
-    assert 0 < done < len(rows)
-    assert all(e.status is Status.OPTIMAL for e in batch[:done])
-    assert all(e.status is Status.INTERRUPTED_NO_POINT for e in batch[done:])
+    assert counts["optimal"] > 0
+    assert counts["interrupted_no_point"] > 0
+    # The search that took the signal may have had a point in hand.
+    assert counts["optimal"] + counts["interrupted_no_point"] + counts.get("interrupted", 0) == len(rows)
+    assert counts.get("interrupted", 0) <= n_jobs
 
 
 def test_progress_goes_to_stderr(explainer, pima, capsys):
@@ -261,6 +272,7 @@ def test_labels_stay_what_they_are_beside_a_refused_row(explainer, pima):
     assert [type(value) for value in frame["factual_class"]] == [int, type(None), int]
 
 
+@pytest.mark.usefixtures("_interruptible")
 def test_finished_rows_are_kept_whatever_their_order(explainer, pima, monkeypatch):
     """The first row is slow; the others are done when the signal comes."""
     import time

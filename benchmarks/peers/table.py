@@ -40,7 +40,8 @@ counterfactuals that are valid. What the columns mean and how each peer was set 
 LEGEND = {
     "found": "a point was returned",
     "valid": "the classifier predicts the target there",
-    "valid in the whole ball": "and at every point of the ball of radius 0.05 (Mahalanobis-linf) around it",
+    "valid in the whole ball": "and at every point of the ball of radius 0.05 (Mahalanobis-linf) around it; "
+    "surefoot's rows with norm 2 and 1 are certified for the smaller ball of their own norm",
     "kept, random": "mean share of 1,000 random points of that ball which keep the target (of points found)",
     "in range": "it is valid and lies in the range of the training data",
     "distance": "Mahalanobis-linf distance to the factual",
