@@ -184,9 +184,11 @@ class _ValueLog:
         return [line for _, line in best.values()]
 
     def missing(self, asked: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
+        """What is not there yet."""
         return [one for one in asked if one not in self.entries]
 
     def add(self, asked: tuple[str, str, int], line: dict[str, Any]) -> None:
+        """Write a line at once."""
         self.entries[asked] = line
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"asked": asked, "line": line}) + "\n")
