@@ -234,6 +234,14 @@ def test_bad_input_is_one_line_and_status_2(explain, flags, options, message):
     assert err.startswith("surefoot: error: ")
 
 
+def test_a_refused_request_leaves_no_file_behind(explain, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert explain("--row", "0", "--output", "x.csv")[0] == 2
+    assert explain("--row", "9999", "--json", "x.json", "--html", "x.html")[0] == 2
+    assert list(tmp_path.iterdir()) == []
+    assert explain("--all", "--output", str(tmp_path))[0] == 2
+
+
 def test_debug(explain):
     assert "Traceback" in explain("--row", "9999", "--debug")[2]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -184,10 +185,13 @@ def _check_outputs(options: argparse.Namespace) -> None:
     given = [name for name in (options.json, options.html, options.output) if name]
     if len(set(given)) < len(given):
         raise ProblemError(f"two outputs cannot go to the same place: {', '.join(given)}")
-    for name in given:
-        if name != "-":
-            with open(name, "a", encoding="utf-8"):
-                pass
+    if options.output and not options.all:
+        raise ProblemError("--output is the table of all rows; it goes with --all")
+    for path in (Path(name) for name in given if name != "-"):
+        if not path.parent.is_dir():
+            raise ProblemError(f"{path}: No such file or directory")
+        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise ProblemError(f"{path}: cannot be written")
 
 
 def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Any:
@@ -220,8 +224,6 @@ def _label(text: str | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
 def _explain_row(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
-    if options.output:
-        raise ProblemError("--output is the table of all rows; it goes with --all")
     if not 0 <= options.row < len(rows):
         raise ProblemError(f"--row {options.row}: {options.data} has rows 0 to {len(rows) - 1}")
     try:
