@@ -31,7 +31,6 @@ def bank_note():
     clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(bank.X, names)
     e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[0], target="forged")
     figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained", width_ratios=(1, 1.1))
-    figure.get_layout_engine().set(rect=(0.0, 0.0, 0.99, 1.0))
     plots.plot_changes(e, ax=axes[0])
     plots.plot_plane(e, clf, ax=axes[1])
     figure.savefig(HERE / "images" / "bank_note.png", dpi=110)

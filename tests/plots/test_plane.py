@@ -245,3 +245,12 @@ def test_an_outline_does_not_mind_units(rng):
         assert np.linalg.norm(A @ outline.T, ord=norm, axis=0) == pytest.approx(np.ones(len(outline)))
         scaled = outline / np.abs(outline).max(axis=0)
         assert np.linalg.norm(np.diff(scaled, axis=0), axis=1).max() < 0.1
+
+
+@pytest.mark.parametrize("draw", [plot_plane, plot_whitened_plane])
+@pytest.mark.parametrize("data", ["banknote", "ionosphere"])
+def test_the_enlargement_lies_within_the_figure(explain, classifiers, draw, data):
+    ax = draw(explain(data), classifiers[data])
+    ax.figure.canvas.draw()
+    for inset in ax.child_axes:
+        assert inset.get_tightbbox().x1 <= ax.figure.bbox.x1

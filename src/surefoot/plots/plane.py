@@ -31,8 +31,9 @@ Window = tuple[Array, Array]  # lower left and upper right corner
 DEVIATIONS = (1.0, 2.0, 3.0)
 GRID = 301
 SMALL_BALL = 0.15  # share of the axes below which the ball is shown enlarged
+ROOM = 0.97  # share of the figure's width that is laid out
 CORNERS = np.array([(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)])
-INSET = (1.05, 0.56, 0.44, 0.44)  # the enlargement, beside the axes where it covers nothing
+INSET = (1.04, 0.62, 0.36, 0.38)  # the enlargement, beside the axes where it covers nothing
 
 
 def plot_plane(
@@ -216,6 +217,9 @@ def _enlargement(ax: Any, section: Section, window: Window) -> None:
     if (2 * half > SMALL_BALL * (window[1] - window[0])).any():
         return
     inset = ax.inset_axes(INSET)
+    layout = ax.figure.get_layout_engine()
+    if type(layout).__name__ == "ConstrainedLayoutEngine":
+        layout.set(rect=(0.0, 0.0, ROOM, 1.0))  # constrained layout stops a step short of an inset's edge
     inset.set_title("enlarged", fontsize=SMALL, color=MUTED)
     near = _near(section, half)
     _regions(inset, section, near)

@@ -35,9 +35,7 @@ def pyplot() -> Any:
 
 def new_axes(size: tuple[float, float], rows: int = 1, **options: Any) -> Any:
     """Axes (an array of them if there are rows) in a new figure of that many inches."""
-    figure, axes = pyplot().subplots(rows, figsize=size, layout="constrained", **options)
-    figure.get_layout_engine().set(rect=(0.0, 0.0, 0.99, 1.0))  # the frame of an inset has a width, too
-    return axes
+    return pyplot().subplots(rows, figsize=size, layout="constrained", **options)[1]
 
 
 def shortened(name: Any, longest: int = LONGEST_NAME) -> str:
