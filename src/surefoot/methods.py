@@ -175,7 +175,8 @@ def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulatio
     status, final = _result(problem, rounds, settings.tol)
     point = None if final is None else final.candidate
     patience = 10.0 if status is Status.OPTIMAL else 1.0
-    return _judged(problem, status, point, rounds[-1].lower_bound, rounds, formulation.backend, patience)
+    bound, backend = rounds[-1].lower_bound, formulation.backend
+    return _judged(problem, status, point, bound, rounds=rounds, backend=backend, patience=patience)
 
 
 def _judged(
@@ -183,6 +184,7 @@ def _judged(
     status: Status,
     point: Array | None,
     bound: float,
+    *,
     rounds: list[Iteration] | None = None,
     backend: str = "",
     patience: float = 1.0,

@@ -1,5 +1,6 @@
 """Small classifiers and explanations to draw."""
 
+import builtins
 import dataclasses
 
 import matplotlib.pyplot as plt
@@ -52,3 +53,16 @@ def explain(classifiers, bundled):
 def failed(explain):
     """An explanation without a counterfactual."""
     return dataclasses.replace(explain("banknote"), counterfactual=None, message="Nothing was found.")
+
+
+@pytest.fixture
+def _no_matplotlib(monkeypatch):
+    """As if matplotlib were not installed."""
+    original = builtins.__import__
+
+    def no_matplotlib(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return original(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", no_matplotlib)

@@ -1,5 +1,3 @@
-import builtins
-
 import matplotlib.pyplot as plt
 import pytest
 
@@ -39,15 +37,8 @@ def test_given_axes_are_used():
     assert plot_dag(Dag([(), (0,)]), ["a", "b"], ax=ax) is ax
 
 
-def test_without_matplotlib(monkeypatch):
-    original = builtins.__import__
-
-    def no_matplotlib(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return original(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", no_matplotlib)
+@pytest.mark.usefixtures("_no_matplotlib")
+def test_without_matplotlib():
     with pytest.raises(MissingDependencyError, match=r"pip install 'surefoot\[plots\]'"):
         plot_dag(Dag.empty(2), ["a", "b"])
 

@@ -1,4 +1,3 @@
-import builtins
 import subprocess
 import sys
 
@@ -14,15 +13,8 @@ def test_importing_loads_no_matplotlib():
     assert result.stdout.strip() == "False"
 
 
-def test_without_matplotlib_the_pip_line_is_shown(monkeypatch):
-    original = builtins.__import__
-
-    def no_matplotlib(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return original(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", no_matplotlib)
+@pytest.mark.usefixtures("_no_matplotlib")
+def test_without_matplotlib_the_pip_line_is_shown():
     with pytest.raises(MissingDependencyError, match=r"pip install 'surefoot\[plots\]'"):
         new_axes((3, 3))
 

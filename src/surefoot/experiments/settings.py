@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -65,11 +66,10 @@ class Setting:
 
 def table_settings(budget: float) -> Iterator[Setting]:
     """Every configuration of one table; the paper has no MILP on Ionosphere."""
-    for data, shapes in SHAPES.items():
-        for structure in shapes:
-            for method, backend in METHODS:
-                if not (data == "Ionosphere" and method == "milp"):
-                    yield Setting(data, structure, budget, method, backend)
+    classifiers = [(data, structure) for data, shapes in SHAPES.items() for structure in shapes]
+    for (data, structure), (method, backend) in product(classifiers, METHODS):
+        if not (data == "Ionosphere" and method == "milp"):
+            yield Setting(data, structure, budget, method, backend)
 
 
 @cache
