@@ -198,16 +198,37 @@ def test_an_interrupt_that_a_search_swallows_stops_the_batch(explainer, pima, mo
     assert [e.status for e in batch] == ["interrupted_no_point"] * 3
 
 
+@pytest.fixture
+def told(monkeypatch):
+    """Calls a function once, when so many answers have come back to the batch."""
+    real, seen = CounterfactualExplainer._told, []
+
+    def arrange(n_answers, function):
+        def spy(*arguments):
+            seen.append(arguments)
+            if len(seen) == n_answers:
+                function()
+            return real(*arguments)
+
+        monkeypatch.setattr(CounterfactualExplainer, "_told", spy)
+
+    return arrange
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_between_two_answers(explainer, pima, told, n_jobs):
+    """The workers have answers that nobody will take, and joblib would warn of it."""
+    told(5, raising(KeyboardInterrupt))
+    batch = explainer.explain_batch(pima.X.head(200), n_jobs=n_jobs, progress=False)
+    assert batch.counts() == {"optimal": 4, "interrupted_no_point": 196}
+
+
 @pytest.mark.usefixtures("_interruptible")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_real_signal(explainer, pima, n_jobs):
+def test_a_real_signal(explainer, pima, told, n_jobs):
     rows = pd.concat([pima.X] * 4, ignore_index=True)
-    timer = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        batch = explainer.explain_batch(rows, n_jobs=n_jobs, progress=False)
-    finally:
-        timer.cancel()
+    told(20, threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start)
+    batch = explainer.explain_batch(rows, n_jobs=n_jobs, progress=False)
     counts = batch.counts()
     assert len(batch) == len(rows)
     assert counts["optimal"] > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
@@ -290,17 +291,13 @@ class CounterfactualExplainer:
 
         asked = [(k, entry.question) for k, entry in enumerate(entries) if entry.question is not None]
         done = {k: self._refusal(entry) for k, entry in enumerate(entries) if entry.question is None}
-        with tqdm(
-            total=len(entries), initial=len(done), desc="explaining", unit="row", disable=not progress
-        ) as bar:
-            try:
-                for k, found in answers(asked, n_jobs):
-                    done[k] = self._told(entries[k], found)
-                    bar.update()
-                    if found.status in INTERRUPTIONS:  # the search that ran took the signal
-                        break
-            except KeyboardInterrupt:
-                pass
+        bar = tqdm(total=len(entries), initial=len(done), desc="explaining", unit="row", disable=not progress)
+        with bar, suppress(KeyboardInterrupt), answers(asked, n_jobs) as stream:
+            for k, found in stream:
+                done[k] = self._told(entries[k], found)
+                bar.update()
+                if found.status in INTERRUPTIONS:  # the search that ran took the signal
+                    break
         stopped = failed(Status.INTERRUPTED_NO_POINT, "")
         return Explanations(
             done[k] if k in done else self._told(entry, stopped) for k, entry in enumerate(entries)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from surefoot.diagnosis import ways_out
 from surefoot.exceptions import SurefootError
@@ -41,19 +44,37 @@ def answer(question: Question) -> Found:
     return replace(found, seconds=seconds)
 
 
-def answers(questions: Iterable[tuple[int, Question]], n_jobs: int | None) -> Iterator[tuple[int, Found]]:
-    """Answers as they come, each with the number of its question, by whatever joblib is set up to use."""
+@contextmanager
+def answers(
+    questions: Iterable[tuple[int, Question]], n_jobs: int | None
+) -> Iterator[Iterator[tuple[int, Found]]]:
+    """Answers as they come, each with the number of its question, by whatever joblib is set up to use.
+
+    On leaving, the questions that are still open are given up.
+    """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
     streams = get_active_backend()[0].supports_return_generator
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list")
-    yield from parallel(delayed(_attempt)(number, question) for number, question in questions)
+    found = parallel(delayed(_attempt)(number, question) for number, question in questions)
+    try:
+        yield iter(found)
+    finally:
+        if streams:
+            _close_quietly(found)
 
 
 def failed(status: Status, message: str) -> Found:
     """The answer that there is none."""
     return Found(status, None, 0.0, None, 0.0, message=message)
+
+
+def _close_quietly(found: Generator[Any, None, None]) -> None:
+    """Whoever leaves early knows that some answers will not be used; joblib need not warn of it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*tasks ", category=UserWarning)
+        found.close()
 
 
 def _attempt(number: int, question: Question) -> tuple[int, Found]:
