@@ -294,7 +294,7 @@ def test_labels_stay_what_they_are_beside_a_refused_row(explainer, pima):
 
 
 @pytest.mark.usefixtures("_interruptible")
-def test_finished_rows_are_kept_whatever_their_order(explainer, pima, monkeypatch):
+def test_finished_rows_are_kept_whatever_their_order(explainer, pima, told, monkeypatch):
     """The first row is slow; the others are done when the signal comes."""
     import time
 
@@ -303,12 +303,11 @@ def test_finished_rows_are_kept_whatever_their_order(explainer, pima, monkeypatc
 
     def answer(question):
         if np.array_equal(question.problem.factual, slow):
-            time.sleep(8)
+            time.sleep(5)
         return real(question)
 
     monkeypatch.setattr(questions, "answer", answer)
-    timer = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    told(7, threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start)
     with joblib.parallel_config(backend="threading"):
         batch = explainer.explain_batch(pima.X.head(8), n_jobs=2, progress=False)
     assert [e.status for e in batch] == ["interrupted_no_point"] + ["optimal"] * 7
