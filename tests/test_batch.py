@@ -201,7 +201,7 @@ def test_an_interrupt_that_a_search_swallows_stops_the_batch(explainer, pima, mo
 @pytest.fixture
 def told(monkeypatch):
     """Calls a function once, when so many answers have come back to the batch."""
-    real, seen = CounterfactualExplainer._told, []
+    real, seen = CounterfactualExplainer._explanation, []
 
     def arrange(n_answers, function):
         def spy(*arguments):
@@ -210,7 +210,7 @@ def told(monkeypatch):
                 function()
             return real(*arguments)
 
-        monkeypatch.setattr(CounterfactualExplainer, "_told", spy)
+        monkeypatch.setattr(CounterfactualExplainer, "_explanation", spy)
 
     return arrange
 

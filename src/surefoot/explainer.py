@@ -34,14 +34,12 @@ INTERRUPTIONS = (Status.INTERRUPTED, Status.INTERRUPTED_NO_POINT)
 Method = Literal["certified", "qcqp", "milp"]
 
 
-class _Entry(NamedTuple):
-    """One row of a batch."""
+class _Asked(NamedTuple):
+    """A row about which something can be asked."""
 
     label: Any
-    row: Any
     target: Any
-    question: Question | None
-    reason: str
+    question: Question
 
 
 class CounterfactualExplainer:
@@ -184,9 +182,9 @@ class CounterfactualExplainer:
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         with one_blas_thread():
             factual = row_values(row, self.classifier.feature_labels_)
-            question, target = self._question(factual, target)
-            found = answer(question)
-            explanation = self._explanation(question, target, found, row_label(row))
+            asked = self._asked(factual, target, row_label(row))
+            found = answer(asked.question)
+            explanation = self._explanation(asked, found)
         if found.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
@@ -231,18 +229,18 @@ class CounterfactualExplainer:
             choose_backend(self.method, self.backend)  # a missing solver is one error, not one for each row
         labels, single = split_rows(rows, self.classifier.feature_labels_)
         targets = self._targets(target, rows, len(single))
-        entries = [self._entry(*parts) for parts in zip(single, targets, labels, strict=True)]
+        entries = [self._asked_or_refused(*parts) for parts in zip(single, targets, labels, strict=True)]
         with one_blas_thread():
-            return self._explained_entries(entries, n_jobs, progress)
+            return self._explained(entries, n_jobs, progress)
 
     def problem(self, factual: Array, target: Any) -> RobustProblem:
         """The optimisation problem behind a question."""
-        return self._question(np.asarray(factual, dtype=float), target)[0].problem
+        return self._asked(np.asarray(factual, dtype=float), target, None).question.problem
 
     def _prepare(self) -> None:
         """What rows share, until the classifier is fitted again."""
         clf = self.classifier
-        self._explained = clf.networks_
+        self._networks = clf.networks_
         self._geometries: dict[tuple[int, Any], tuple[tuple[Quadratic, ...], Whitening]] = {}
         self._names = pd.Index(clf.feature_labels_, tupleize_cols=False)
         self._fingerprint = clf.fingerprint_
@@ -257,11 +255,11 @@ class CounterfactualExplainer:
 
     def _refresh(self) -> None:
         """Look again at a classifier that was fitted anew."""
-        if self._explained is not self.classifier.networks_:
+        if self._networks is not self.classifier.networks_:
             self._prepare()
 
-    def _question(self, factual: Array, target: Any) -> tuple[Question, Any]:
-        """The question about a checked row, and the label that is wanted."""
+    def _asked(self, factual: Array, target: Any, label: Any) -> _Asked:
+        """The question about a checked row."""
         self._refresh()
         factual_class = class_position(self.classifier, factual)
         target = self._target(target, factual_class)
@@ -275,38 +273,35 @@ class CounterfactualExplainer:
             threshold=self.threshold,
             domain=self._constraints.domain(factual),
         )
-        return Question(problem, self._constraints, self.method, self._settings()), target
+        question = Question(problem, self._constraints, self.method, self._settings())
+        return _Asked(label, target, question)
 
-    def _entry(self, row: Any, target: Any, label: Any) -> _Entry:
-        """A row of a batch with its question, or with the reason why none can be asked."""
+    def _asked_or_refused(self, row: Any, target: Any, label: Any) -> _Asked | Explanation:
+        """A row of a batch with its question, or word of why none can be asked."""
         try:
-            question, wanted = self._question(row_values(row, self.classifier.feature_labels_), target)
+            return self._asked(row_values(row, self.classifier.feature_labels_), target, label)
         except ProblemError as error:
-            return _Entry(label, row, target, None, str(error))
-        return _Entry(label, row, wanted, question, "")
+            return self._refusal(row, target, label, str(error))
 
-    def _explained_entries(self, entries: list[_Entry], n_jobs: int | None, progress: bool) -> Explanations:
+    def _explained(
+        self, entries: list[_Asked | Explanation], n_jobs: int | None, progress: bool
+    ) -> Explanations:
         """Explanations as the answers come; after an interrupt, word of it in the place of the rest."""
         from tqdm.auto import tqdm
 
-        asked = [(k, entry.question) for k, entry in enumerate(entries) if entry.question is not None]
-        done = {k: self._refusal(entry) for k, entry in enumerate(entries) if entry.question is None}
+        asked = {k: entry for k, entry in enumerate(entries) if isinstance(entry, _Asked)}
+        done = {k: entry for k, entry in enumerate(entries) if isinstance(entry, Explanation)}
+        questions = [(k, entry.question) for k, entry in asked.items()]
         bar = tqdm(total=len(entries), initial=len(done), desc="explaining", unit="row", disable=not progress)
-        with bar, suppress(KeyboardInterrupt), answers(asked, n_jobs) as stream:
+        with bar, suppress(KeyboardInterrupt), answers(questions, n_jobs) as stream:
             for k, found in stream:
-                done[k] = self._told(entries[k], found)
+                done[k] = self._explanation(asked[k], found)
                 bar.update()
                 if found.status in INTERRUPTIONS:  # the search that ran took the signal
                     break
         stopped = failed(Status.INTERRUPTED_NO_POINT, "")
-        return Explanations(
-            done[k] if k in done else self._told(entry, stopped) for k, entry in enumerate(entries)
-        )
-
-    def _told(self, entry: _Entry, found: Found) -> Explanation:
-        if entry.question is None:
-            return self._refusal(entry)
-        return self._explanation(entry.question, entry.target, found, entry.label)
+        done |= {k: self._explanation(asked[k], stopped) for k in asked.keys() - done.keys()}
+        return Explanations(done[k] for k in range(len(entries)))
 
     def _target(self, target: Any, factual_class: int) -> Any:
         labels = self.classifier.classes_.tolist()
@@ -357,38 +352,38 @@ class CounterfactualExplainer:
             (low, high),
         )
 
-    def _explanation(self, question: Question, target: Any, found: Found, label: Any) -> Explanation:
+    def _explanation(self, asked: _Asked, found: Found) -> Explanation:
         return assembled(
             self.classifier,
-            question.problem,
-            target,
+            asked.question.problem,
+            asked.target,
             found,
             names=self._names,
             tol=self.tol,
             method=self.method,
             model=self._fingerprint,
-            row=label,
+            row=asked.label,
         )
 
-    def _refusal(self, entry: _Entry) -> Explanation:
+    def _refusal(self, row: Any, target: Any, label: Any, reason: str) -> Explanation:
         names = self.classifier.feature_labels_
         try:
-            values = raw_values(entry.row, names)
+            values = raw_values(row, names)
         except ProblemError:  # not even the right number of values
             values = [np.nan] * len(names)
         return refused(
             self.classifier,
             values,
-            failed(Status.REFUSED, entry.reason),
+            failed(Status.REFUSED, reason),
             names=self._names,
-            target=entry.target,
+            target=target,
             budget=float(self.budget),
             norm=float(self.norm),
             whitening=self.whitening,
             threshold=float(self.threshold),
             method=self.method,
             model=self._fingerprint,
-            row=entry.label,
+            row=label,
         )
 
 
