@@ -41,36 +41,52 @@ def literal_margin(clf, x, delta):
     return total
 
 
+@pytest.mark.parametrize("coordinates", ["features", "principal"])
 @pytest.mark.parametrize("structure", ["naive", "tan", "ban"])
-def test_shared_quadratic_plus_linear_rows_is_the_papers_expansion(bundled, structure, rng):
+def test_shared_quadratic_plus_linear_rows_is_the_papers_expansion(bundled, structure, coordinates, rng):
     data = bundled["pima"]
     clf = ConditionalGaussianNetworkClassifier(structure).fit(data.X, data.y)
     x0 = data.X.iloc[1].to_numpy()
     problem = RobustProblem(x0, (clf.decision_quadratic(1, 0),), clf.networks_[0].whitening(), budget=0.05)
     scenarios = [np.zeros(8), *problem.ball.sample(3, rng)]
-    program = master_program(problem, scenarios)
+    program = master_program(problem, scenarios, coordinates)
     row, n = program.quadratic_rows[0], 8
+    rows = program.rows.toarray()
+    w = row.linear[-1]
+    axes = {} if coordinates == "features" else {y: np.flatnonzero(rows[:, y])[0] for y in row.variables}
     for _ in range(20):
         z = rng.uniform(-1, 1, n)
         x = x0 + problem.unit * z
         point = np.zeros(program.n_variables)
         point[:n] = z
+        for y, r in axes.items():
+            point[y] = rows[r, :n] @ z
         for s, delta in enumerate(scenarios):
             # With w at scenario s's own limit, the quadratic row reads H(x + delta) >= tau'.
-            rows = program.rows.toarray()
-            w = row.linear[-1]
             scenario_rows = np.flatnonzero(rows[:, w] == 1.0)
             r = scenario_rows[s]
             point[w] = program.row_high[r] - rows[r, :n] @ z
             assert row.value(point) - row.low == pytest.approx(literal_margin(clf, x, delta), abs=1e-8)
 
 
+@pytest.mark.parametrize("coordinates", ["features", "principal"])
 @pytest.mark.parametrize("backend", ["scip", "gurobi"])
 @pytest.mark.parametrize("p", NORMS)
 @pytest.mark.parametrize("seed", [0, 3])
-def test_qcqp_in_two_dimensions_by_brute_force(backend, p, seed):
+def test_qcqp_in_two_dimensions_by_brute_force(backend, p, seed, coordinates):
     problem = random_problem(2, seed, norm=p, budget=0.1)
-    check_against_grid(problem, QcqpFormulation(problem, backend, EXACT, tol=1e-4), tol=1e-4)
+    check_against_grid(problem, QcqpFormulation(problem, backend, EXACT, 1e-4, coordinates), tol=1e-4)
+
+
+@pytest.mark.parametrize("coordinates", ["features", "principal"])
+@pytest.mark.parametrize("backend", ["scip", "gurobi"])
+def test_qcqp_without_any_curvature(backend, coordinates):
+    """H(x) = x_1 - 1, two independent features: the nearest robust point is 1 + budget along the first."""
+    H = Quadratic(np.zeros((2, 2)), [1.0, 0.0], -1.0)
+    problem = RobustProblem(np.zeros(2), (H,), Whitening(np.eye(2)), budget=0.25)
+    *_, last = cutting_set(problem, QcqpFormulation(problem, backend, EXACT, 1e-4, coordinates))
+    assert last.status is Status.OPTIMAL
+    assert last.distance == pytest.approx(1.25, abs=1e-4)
 
 
 @pytest.mark.parametrize("backend", ["highs", "scip", "gurobi"])
