@@ -5,11 +5,13 @@ usage: python benchmarks/run.py certified      (p = infinity, whole space; ours 
 """
 
 import warnings
+from unittest import mock
 
 import numpy as np
 
 from paper_methods import STRUCTURES
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot.search.formulations import qcqp
 
 COLUMNS = [
     "data", "structure", "direction", "budget", "runs", "certified, gap 1 % (median s)", "Gurobi (median s)",
@@ -19,6 +21,8 @@ COLUMNS = [
 ]  # fmt: skip
 KEY = COLUMNS[:4]
 LIMIT = 60.0
+# The program as the paper prints it; what other coordinates do for it is measured in coordinates.py.
+AS_PRINTED = mock.patch.dict(qcqp.COORDINATES, scip="features", gurobi="features")
 DATA = (
     (datasets.load_banknote, "Banknote"),
     (datasets.load_pima, "Pima"),
@@ -35,7 +39,8 @@ def factuals(clf, data, origin, count, seed=0):
 
 def run(clf, rows, target, **settings):
     explainer = CounterfactualExplainer(clf, bounds=None, time_limit=LIMIT, **settings)
-    return [explainer.explain(row, target, on_failure="return") for _, row in rows.iterrows()]
+    with AS_PRINTED:
+        return [explainer.explain(row, target, on_failure="return") for _, row in rows.iterrows()]
 
 
 def seconds(found):

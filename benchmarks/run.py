@@ -11,8 +11,8 @@ import pandas as pd
 
 RESULTS = Path(__file__).parent / "results"
 NAMES = (
-    "fitting", "structure", "paper_methods", "encoding", "certified", "norms", "growth", "bound", "batch",
-    "requests", "imports",
+    "fitting", "structure", "paper_methods", "encoding", "coordinates", "certified", "norms", "growth",
+    "bound", "batch", "requests", "imports",
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from surefoot.experiments.printed import EDGES, PRINTED
 from surefoot.experiments.reproduction import BackendSkippedWarning, planned_runs
 from surefoot.experiments.runs import Run, RunLog, carried_out
 from surefoot.experiments.settings import SHAPES, Setting, classifier, data_set, factuals, table_settings
-from surefoot.experiments.structure_value import structure_value
+from surefoot.experiments.structure_value import ValueLog, structure_value
 from surefoot.experiments.tables import table
 
 SMALL = Plan(
@@ -82,6 +82,22 @@ def test_a_line_that_was_cut_off_is_run_again(small, tmp_path):
     assert RunLog(path).missing(planned_runs(SMALL)) == []
 
 
+def test_a_line_of_the_value_table_that_was_cut_off_is_made_again(tmp_path):
+    path = tmp_path / "value.jsonl"
+    asked = [("Pima", "NB", 3), ("Pima", "TAN", 3)]
+    log = ValueLog(path)
+    for one in asked:
+        log.add({"asked": one, "line": {"data": one[0], "structure": one[1]}})
+    path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    log = ValueLog(path)
+    assert log.missing(asked) == asked[1:]
+    log.add({"asked": asked[1], "line": {"data": "Pima", "structure": "TAN"}})
+    assert ValueLog(path).missing(asked) == []
+    log.add({"asked": ("Pima", "TAN", 25), "line": {"data": "Pima", "structure": "TAN", "factuals": 25}})
+    assert ValueLog(path).lines()[-1]["factuals"] == 25
+    assert [p.name for p in tmp_path.iterdir()] == ["value.jsonl"]
+
+
 def test_a_longer_limit_repeats_timeouts_only(tmp_path):
     log = RunLog(tmp_path / "runs.jsonl")
     setting = Setting("Banknote", "TAN", 0.01, "certified")
@@ -123,7 +139,7 @@ def test_killed_half_way_it_goes_on(tmp_path):
 
 
 def test_timeouts_are_in_no_mean(small):
-    records = RunLog(small[0] / "runs.jsonl").latest()
+    records = list(RunLog(small[0] / "runs.jsonl").latest().values())
     late = [{**r, "status": "time_limit", "seconds": 1e6} if r["method"] == "qcqp" else r for r in records]
     frame = table(late, 0.01)
     qcqp = frame[frame["method"] == "qcqp"]
@@ -172,7 +188,10 @@ def test_a_solver_that_cannot_take_it_is_recorded(monkeypatch, tmp_path):
         json.loads(line) for line in (tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines()
     ]
     assert {r["status"] for r in records} == {"failed"}
-    assert (pd.read_csv(tmp_path / "table1.csv")["timeouts"] == 2).all()
+    written = pd.read_csv(tmp_path / "table1.csv")
+    assert (written["failed"] == 2).all()
+    assert (written["timeouts"] == 0).all()
+    assert RunLog(tmp_path / "runs.jsonl").missing(planned_runs(SMALL)) == planned_runs(SMALL)
 
 
 @pytest.mark.parametrize("wrong", [{"n_factuals": 0}, {"n_factuals": 26}, {"time_limit": 0}])

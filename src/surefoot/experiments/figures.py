@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError
-from surefoot.experiments.runs import Record
+from surefoot.experiments.log import Record
 from surefoot.experiments.settings import classifier, data_set
 from surefoot.explainer import CounterfactualExplainer
 from surefoot.plots.style import FACTUAL, INK, MUTED, SHADE, SMALL, TARGET, pyplot

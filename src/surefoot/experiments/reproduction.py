@@ -11,8 +11,9 @@ from typing import Any
 
 from surefoot.exceptions import BackendError, DataError, MissingDependencyError, ProblemError, SurefootWarning
 from surefoot.experiments import figures
+from surefoot.experiments.log import Record
 from surefoot.experiments.page import experiments_page
-from surefoot.experiments.runs import Record, Run, RunLog, carried_out
+from surefoot.experiments.runs import Run, RunLog, carried_out
 from surefoot.experiments.settings import (
     BUDGETS,
     FACTUALS,
@@ -22,7 +23,7 @@ from surefoot.experiments.settings import (
     factuals,
     table_settings,
 )
-from surefoot.experiments.structure_value import structure_value, value_lines, value_table
+from surefoot.experiments.structure_value import ValueLog, structure_value, value_lines, value_table
 from surefoot.experiments.tables import markdown, write_tables
 from surefoot.plots.style import pyplot
 from surefoot.search.backends import available_backends
@@ -97,14 +98,14 @@ def reproduce(plan: Plan, folder: str | Path, *, progress: bool = True) -> list[
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    log, values = RunLog(target / "runs.jsonl"), _ValueLog(target / "value.jsonl")
+    log, values = RunLog(target / "runs.jsonl"), ValueLog(target / "value.jsonl")
     missing = log.missing(planned_runs(plan))
     lines = values.missing(value_lines(_count(plan))) if plan.value else []
     for run in _bar(missing, "runs", progress):
         log.add(_attempted(run))
     for line in _bar(lines, "what structure buys", progress):
-        values.add(line, structure_value(*line))
-    return _written(plan, target, log.latest(), values.lines)
+        values.add({"asked": line, "line": structure_value(*line)})
+    return _written(plan, target, list(log.latest().values()), values.lines())
 
 
 def planned_runs(plan: Plan) -> list[Run]:
@@ -161,46 +162,13 @@ def _attempted(run: Run) -> Record:
         }
 
 
-class _ValueLog:
-    """Lines of the table of what structure buys, one of JSON each."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.entries: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-            try:
-                entry = json.loads(text)
-                self.entries[tuple(entry["asked"])] = entry["line"]
-            except (ValueError, KeyError, TypeError):  # cut off when the program was killed
-                continue
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        """One line for each data set and structure: the one with the most factuals."""
-        best: dict[tuple[Any, ...], tuple[int, dict[str, Any]]] = {}
-        for (data, structure, count), line in self.entries.items():
-            if count > best.get((data, structure), (-1, {}))[0]:
-                best[data, structure] = count, line
-        return [line for _, line in best.values()]
-
-    def missing(self, asked: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
-        """What is not there yet."""
-        return [one for one in asked if one not in self.entries]
-
-    def add(self, asked: tuple[str, str, int], line: dict[str, Any]) -> None:
-        """Write a line at once."""
-        self.entries[asked] = line
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"asked": asked, "line": line}) + "\n")
-
-
 def _bar(items: list[Any], what: str, progress: bool) -> Any:
     from tqdm.auto import tqdm
 
     return tqdm(items, desc=what, unit="run", disable=not progress, smoothing=0.1)
 
 
-def _written(plan: Plan, folder: Path, records: list[Record], values: list[dict[str, Any]]) -> list[Path]:
+def _written(plan: Plan, folder: Path, records: list[Record], values: list[Record]) -> list[Path]:
     files = write_tables(records, folder)
     files.append(_list_factuals(folder))
     if values:

@@ -1,20 +1,18 @@
-"""Runs: one line of JSON each, written as they come, so that nothing is lost and nothing is done twice."""
+"""Runs: one factual under one setting, and what came of it."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from surefoot.experiments.log import Log, Record
 from surefoot.experiments.settings import Setting, classifier, data_set
 from surefoot.explainer import CounterfactualExplainer
 from surefoot.status import Status
 
-Record = dict[str, Any]
-FINISHED = (str(Status.OPTIMAL), str(Status.INFEASIBLE), str(Status.ALREADY_TARGET))
+FINISHED = (Status.OPTIMAL, Status.INFEASIBLE, Status.ALREADY_TARGET)
 
 
 class Run(NamedTuple):
@@ -25,42 +23,24 @@ class Run(NamedTuple):
     time_limit: float
 
 
-class RunLog:
-    """A file of records, one line each.
+class RunLog(Log):
+    """The runs so far.
 
-    A line that was cut off when the program was killed is left out, and its run is done again. A run that
-    ended at a time limit counts as done as long as no longer limit is asked for.
+    A run that ended at a time limit counts as done as long as no longer limit is asked for; one that its
+    solver refused is tried again.
 
     Parameters
     ----------
     path : Path
-        Made if it is not there.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.records: list[Record] = []
-        if path.exists():
-            lines = path.read_text(encoding="utf-8").splitlines()
-            self.records = [record for line in lines if (record := _read(line)) is not None]
-            path.write_text("".join(_line(record) for record in self.records), encoding="utf-8")
-
-    def add(self, record: Record) -> None:
-        """Write a record at once, through to the disk."""
-        self.records.append(record)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(_line(record))
-            file.flush()
-            os.fsync(file.fileno())
+        super().__init__(path, run_key)
 
     def missing(self, runs: Iterable[Run]) -> list[Run]:
         """The runs that are still to be done."""
-        limits = {_key(r): float("inf") if r["status"] in FINISHED else r["time_limit"] for r in self.records}
-        return [run for run in runs if limits.get(run.setting.key(run.factual), -1.0) < run.time_limit]
-
-    def latest(self) -> list[Record]:
-        """One record for each run, the last where it was repeated."""
-        return list({_key(record): record for record in self.records}.values())
+        tried = {key: _seconds_allowed(record) for key, record in self.latest().items()}
+        return [run for run in runs if tried.get(run.setting.key(run.factual), -1.0) < run.time_limit]
 
 
 def carried_out(run: Run) -> Record:
@@ -94,19 +74,14 @@ def carried_out(run: Run) -> Record:
     }
 
 
-def _key(record: Record) -> tuple[Any, ...]:
+def run_key(record: Record) -> tuple[Any, ...]:
+    """What tells one run from every other: its setting and its factual, as `Setting.key` says it."""
     names = ("data", "structure", "budget", "method", "backend", "n_segments", "contraction", "factual")
     return tuple(record[name] for name in names)
 
 
-def _line(record: Record) -> str:
-    return json.dumps(record, allow_nan=False) + "\n"
-
-
-def _read(line: str) -> Record | None:
-    try:
-        record = json.loads(line)
-        _key(record)
-    except (ValueError, KeyError, TypeError):
-        return None
-    return dict(record)
+def _seconds_allowed(record: Record) -> float:
+    """The limit up to which a run need not be repeated."""
+    if record["status"] == Status.FAILED:
+        return -1.0
+    return float("inf") if record["status"] in FINISHED else float(record["time_limit"])

@@ -7,6 +7,7 @@ belongs to none of them: one full covariance for each class (quadratic discrimin
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.dag import Dag
+from surefoot.experiments.log import Log, Record
 from surefoot.experiments.settings import SHAPES, STRUCTURES, classifier, data_set, factuals
 from surefoot.explainer import CounterfactualExplainer
 from surefoot.explanation import Explanation
@@ -29,7 +31,7 @@ NEIGHBOURS = 5
 FOLDS = 5
 
 
-def structure_value(data: str, structure: str, count: int) -> dict[str, Any]:
+def structure_value(data: str, structure: str, count: int) -> Record:
     """One line of the table: a data set, a structure, and so many factuals."""
     clf, rows = classifier(data, structure), data_set(data)
     explainer = CounterfactualExplainer(clf, budget=BUDGET, bounds=None)
@@ -60,10 +62,31 @@ def value_lines(count: int) -> list[tuple[str, str, int]]:
     return [(data, structure, count) for data, shapes in SHAPES.items() for structure in shapes]
 
 
-def value_table(lines: list[dict[str, Any]]) -> pd.DataFrame:
+class ValueLog(Log):
+    """The lines of the table so far.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, lambda record: tuple(record["asked"]))
+
+    def missing(self, asked: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
+        """The lines that are still to be made."""
+        return [one for one in asked if one not in self.latest()]
+
+    def lines(self) -> list[Record]:
+        """One line for each data set and structure: the one with the most factuals."""
+        by_count = sorted(self.records, key=lambda record: record["asked"][2])
+        return list({tuple(record["asked"][:2]): record["line"] for record in by_count}.values())
+
+
+def value_table(lines: list[Record]) -> pd.DataFrame:
     """The lines in the order of the paper's tables."""
     place = {(data, structure): k for k, (data, structure, _) in enumerate(value_lines(0))}
-    ordered: list[dict[str, Any]] = sorted(lines, key=lambda line: place[line["data"], line["structure"]])
+    ordered: list[Record] = sorted(lines, key=lambda line: place[line["data"], line["structure"]])
     return pd.DataFrame(ordered)
 
 

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from surefoot.experiments.log import Record
 from surefoot.experiments.printed import EDGES, PRINTED, Printed
-from surefoot.experiments.runs import Record
+from surefoot.experiments.runs import run_key
 from surefoot.experiments.settings import BUDGETS, Setting, table_settings
+from surefoot.status import Status
 
 TITLES = {0.01: "Table 1: robustness budget 0.01", 0.05: "Table 2: robustness budget 0.05"}
 NAMES = {0.01: "table1", 0.05: "table2"}
 NOTES = """Means over the runs that finished, with standard errors in brackets; early stops are runs that end
 with 0 < violation <= 0.001, with their mean certified coverage. A run at its time limit counts as a timeout
-and is in no mean, as in the paper. "Paper": what is printed there (Gurobi 12, 20 cores). A dash: not run, or
-nothing to say."""
+and is in no mean, as in the paper; a run that its solver gave up has failed. "Paper": what is printed there
+(Gurobi 12, 20 cores). A dash: not run, or nothing to say."""
 
 
 def table(records: list[Record], budget: float) -> pd.DataFrame:
@@ -48,10 +50,11 @@ def markdown(frame: pd.DataFrame) -> str:
 
 
 def _row(setting: Setting, records: list[Record]) -> dict[str, Any] | None:
-    own = [r for r in records if _same(r, setting)]
+    own = [r for r in records if run_key(r) == setting.key(r["factual"])]
     if not own:
         return None
-    done = [r for r in own if r["status"] == "optimal"]
+    done = [r for r in own if r["status"] == Status.OPTIMAL]
+    late = [r for r in own if r["status"] in (Status.TIME_LIMIT, Status.TIME_LIMIT_NO_POINT)]
     early = [100 * r["coverage"] for r in done if r["early_stop"]]
     paper = PRINTED.get((setting.budget, setting.data, setting.structure, setting.method))
     edges = f"{own[0]['edges']} ({EDGES[setting.data, setting.structure]})"
@@ -69,19 +72,13 @@ def _row(setting: Setting, records: list[Record]) -> dict[str, Any] | None:
         "paper: iterations": _printed(paper, "iterations", 2),
         "early stops (coverage)": _stops(len(early), float(np.mean(early)) if early else None),
         "paper: early stops": "-" if paper is None else _stops(paper.early_stops, paper.coverage),
-        "timeouts": len(own) - len(done),
+        "timeouts": len(late),
         "paper: timeouts": "-" if paper is None else paper.timeouts,
+        "failed": len(own) - len(done) - len(late),
         "time limit (s)": ", ".join(f"{limit:g}" for limit in limits),
         "mean distance": "-" if not done else f"{np.mean([r['distance'] for r in done]):.4f}",
         "largest gap": "-" if not done else f"{max(_gap(r) for r in done) * 100:.2f} %",
     }
-
-
-def _same(record: Record, setting: Setting) -> bool:
-    return setting.key(record["factual"])[:-1] == tuple(
-        record[name]
-        for name in ("data", "structure", "budget", "method", "backend", "n_segments", "contraction")
-    )
 
 
 def _gap(record: Record) -> float:
