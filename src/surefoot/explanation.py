@@ -14,7 +14,7 @@ from surefoot.exceptions import DataError
 from surefoot.formats import part
 from surefoot.status import Status
 
-TAIL = 1.0  # per cent of the training rows; below that a counterfactual is called untypical
+TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
 UNCHANGED = 1e-6  # standard deviations; less is rounding
 
 
@@ -82,7 +82,8 @@ class Explanation:
         How far the counterfactual's features are from that, in conditional standard deviations of the
         target class.
     density_percentile : float
-        Share, in per cent, of the target class's training rows that are less typical of it.
+        Share, in per cent, of the target class's training rows that are less typical of it; of the cases
+        that the model expects, where it was adopted without its data.
     """
 
     status: Status
@@ -173,7 +174,7 @@ class Explanation:
         if self.distance > 0 and self.density_percentile < TAIL:
             found.append(
                 f"The counterfactual is untypical of class {self.target}: its density is at percentile "
-                f"{self.density_percentile:.1f} of the training data, in the tail."
+                f"{self.density_percentile:.1f} of the cases of that class, in the tail."
             )
         if self.budget > 0 and self.coverage < 1:
             found.append(f"Only {part(self.coverage)} of the budget is proven to keep the decision.")

@@ -24,16 +24,7 @@ from surefoot.status import Status
 Array = NDArray[np.float64]
 
 GAPS = {"certified": 1e-3, "qcqp": 1e-2, "milp": 1e-2}
-NO_POINT = {
-    Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT,
-    Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT,
-    Status.ITERATION_LIMIT: Status.ITERATION_LIMIT_NO_POINT,
-}
 PATIENCE = 2.0  # seconds for the radius of a factual about which nothing was searched
-CUT_SHORT = {
-    Status.TIME_LIMIT_NO_POINT: Status.TIME_LIMIT,
-    Status.INTERRUPTED_NO_POINT: Status.INTERRUPTED,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,8 +220,7 @@ def _result(problem: RobustProblem, rounds: list[Iteration], tol: float) -> tupl
     status = last.status or Status.FAILED
     if status is Status.OPTIMAL:
         return status, last
-    status = CUT_SHORT.get(status, status)
-    if status not in NO_POINT:
+    if not status.is_cut_short:
         return status, None
     reached = [
         (worst_perturbation(problem, r.candidate).violation, r)
@@ -238,5 +228,5 @@ def _result(problem: RobustProblem, rounds: list[Iteration], tol: float) -> tupl
         if r.candidate is not None and problem.margin(r.candidate) >= -tol
     ]
     if not reached:
-        return NO_POINT[status], None
-    return status, min(reached, key=lambda pair: pair[0])[1]
+        return status.without_point, None
+    return status.with_point, min(reached, key=lambda pair: pair[0])[1]

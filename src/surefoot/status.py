@@ -32,6 +32,21 @@ class Status(StrEnum):
         """Whether a search that ended like this holds a point."""
         return self in _WITH_POINT
 
+    @property
+    def without_point(self) -> Status:
+        """What it is called when a search that was cut short holds no point."""
+        return _CUT_SHORT.get(self, self)
+
+    @property
+    def with_point(self) -> Status:
+        """What it is called when a search that was cut short does hold one."""
+        return {empty: status for status, empty in _CUT_SHORT.items()}.get(self, self)
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the search could have gone on."""
+        return self.with_point in _CUT_SHORT
+
 
 _SENTENCES = {
     Status.OPTIMAL: "The search finished: no counterfactual is closer, up to the stated gap.",
@@ -55,4 +70,10 @@ _WITH_POINT = {
     Status.TIME_LIMIT,
     Status.ITERATION_LIMIT,
     Status.INTERRUPTED,
+}
+
+_CUT_SHORT = {
+    Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT,
+    Status.ITERATION_LIMIT: Status.ITERATION_LIMIT_NO_POINT,
+    Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT,
 }

@@ -141,8 +141,8 @@ def _assurances(e: Explanation) -> tuple[str, ...]:
     found = [_robust(e), _smallest(e)]
     if e.density_percentile >= TAIL:
         found.append(
-            f"Plausible: {e.density_percentile:.0f} % of the training rows of class {e.target} are less "
-            "typical of that class."
+            f"Plausible: {e.density_percentile:.0f} % of the cases of class {e.target} are less typical "
+            "of that class."
         )
     return tuple(found)
 

@@ -113,10 +113,8 @@ def cutting_set(
 
 def _status(adversary: Status, robust: bool) -> Status | None:
     """None while the search must go on."""
-    if adversary in (Status.INTERRUPTED, Status.INTERRUPTED_NO_POINT):
-        return Status.INTERRUPTED
-    if adversary in (Status.TIME_LIMIT, Status.TIME_LIMIT_NO_POINT):
-        return Status.TIME_LIMIT
+    if adversary.is_cut_short:
+        return adversary.with_point
     if adversary is not Status.OPTIMAL:
         return Status.FAILED
     return Status.OPTIMAL if robust else None

@@ -21,7 +21,6 @@ STATUS = {
     GRB.TIME_LIMIT: Status.TIME_LIMIT,
     GRB.INTERRUPTED: Status.INTERRUPTED,
 }
-NO_POINT = {Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT, Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT}
 TOO_LARGE, NO_LICENCE = GRB.Error.SIZE_LIMIT_EXCEEDED, GRB.Error.NO_LICENSE
 
 
@@ -103,7 +102,7 @@ def _outcome(model: Any, x: Any, program: Program, start: float) -> Outcome:
         status = Status.INFEASIBLE
     has_point = status.has_point and model.SolCount > 0
     if not has_point:
-        status = NO_POINT.get(status, status)
+        status = status.without_point
     values = np.array(x.X) if has_point else None
     objective = float(program.cost @ values) if values is not None else np.inf
     # Continuous programs that were cut short have no bound.

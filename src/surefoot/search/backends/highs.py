@@ -10,6 +10,15 @@ import numpy as np
 from surefoot.search.program import Options, Outcome, Program
 from surefoot.status import Status
 
+MODEL_STATUS = highspy.HighsModelStatus
+STATUS = {
+    MODEL_STATUS.kOptimal: Status.OPTIMAL,
+    MODEL_STATUS.kInfeasible: Status.INFEASIBLE,
+    MODEL_STATUS.kUnbounded: Status.UNBOUNDED,
+    MODEL_STATUS.kTimeLimit: Status.TIME_LIMIT,
+    MODEL_STATUS.kInterrupt: Status.INTERRUPTED,
+}
+
 
 def licence() -> tuple[bool, str]:
     """HiGHS is free software."""
@@ -51,22 +60,11 @@ def _model(program: Program) -> highspy.HighsLp:
 
 def _outcome(solver: highspy.Highs, program: Program, seconds: float) -> Outcome:
     model_status, info = solver.getModelStatus(), solver.getInfo()
-    has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-    kind = highspy.HighsModelStatus
-    if model_status == kind.kOptimal:
-        status = Status.OPTIMAL
-    elif model_status == kind.kInfeasible or (
-        model_status == kind.kUnboundedOrInfeasible and program.is_bounded_below
-    ):
+    status = STATUS.get(model_status, Status.FAILED)
+    if model_status == MODEL_STATUS.kUnboundedOrInfeasible and program.is_bounded_below:
         status = Status.INFEASIBLE
-    elif model_status == kind.kUnbounded:
-        status = Status.UNBOUNDED
-    elif model_status == kind.kTimeLimit:
-        status = Status.TIME_LIMIT if has_point else Status.TIME_LIMIT_NO_POINT
-    elif model_status == kind.kInterrupt:
-        status = Status.INTERRUPTED if has_point else Status.INTERRUPTED_NO_POINT
-    else:
-        status = Status.FAILED
+    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        status = status.without_point
     bound = info.mip_dual_bound
     if not program.integer.any():  # HiGHS gives no dual bound for a linear program that was cut short
         bound = info.objective_function_value if status is Status.OPTIMAL else -np.inf

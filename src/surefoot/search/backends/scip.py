@@ -19,7 +19,6 @@ STATUS = {
     "timelimit": Status.TIME_LIMIT,
     "userinterrupt": Status.INTERRUPTED,
 }
-NO_POINT = {Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT, Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT}
 
 
 def licence() -> tuple[bool, str]:
@@ -102,7 +101,7 @@ def _outcome(model: Model, variables: list[Any], program: Program, seconds: floa
         status = Status.INFEASIBLE
     has_point = status.has_point and model.getNSols() > 0
     if not has_point:
-        status = NO_POINT.get(status, status)
+        status = status.without_point
     values = None
     if has_point:
         best = model.getBestSol()
