@@ -7,7 +7,7 @@ from surefoot import Quadratic
 from surefoot.certify import certified_radius, coverage, lowest_in_ball, worst_perturbation
 from surefoot.geometry import lp_norm
 from surefoot.search.backends import solve
-from surefoot.search.formulations.qcqp import adversary_program, perturbation_basis
+from surefoot.search.formulations.qcqp import adversary_program, adversary_view
 from surefoot.search.program import Options
 from tests.problems import grid_points, random_problem
 
@@ -45,10 +45,10 @@ def test_equal_to_scip(p, seed):
     worst = worst_perturbation(problem, problem.factual)
     options = Options(gap=1e-7, absolute_gap=1e-7)
     for coordinates in ("features", "principal"):
-        basis = perturbation_basis(problem, 0, coordinates)
-        outcome = solve(adversary_program(problem, problem.factual, 0, basis), options, "scip")
+        view = adversary_view(problem, 0, coordinates)
+        outcome = solve(adversary_program(problem, problem.factual, 0, view), options, "scip")
         assert worst.violation == pytest.approx(-outcome.objective, abs=1e-5)
-        delta = basis @ outcome.values[:5]
+        delta = view.basis @ outcome.values[:5]
         assert problem.ball.contains(delta, tol=1e-6)
         assert worst.violation == pytest.approx(problem.violation(problem.factual, delta)[0], abs=1e-5)
 

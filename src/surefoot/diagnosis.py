@@ -36,6 +36,6 @@ def _has_point(problem: RobustProblem, constraints: Constraints, end: float) -> 
     except ProblemError:  # what is left contradicts itself all the same
         return False
     answer = certified_search(relaxed, ROUGH_GAP, seconds)
-    if answer.status in (Status.INTERRUPTED, Status.INTERRUPTED_NO_POINT):
+    if answer.status.with_point is Status.INTERRUPTED:
         raise KeyboardInterrupt  # the search took the signal; nothing may be concluded from it
     return answer.point is not None

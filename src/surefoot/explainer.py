@@ -30,7 +30,6 @@ from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]
 SMALLEST_GAP = 1e-6
-INTERRUPTIONS = (Status.INTERRUPTED, Status.INTERRUPTED_NO_POINT)
 Method = Literal["certified", "qcqp", "milp"]
 
 
@@ -297,7 +296,7 @@ class CounterfactualExplainer:
             for k, found in stream:
                 done[k] = self._explanation(asked[k], found)
                 bar.update()
-                if found.status in INTERRUPTIONS:  # the search that ran took the signal
+                if found.status.with_point is Status.INTERRUPTED:  # the search that ran took the signal
                     break
         stopped = failed(Status.INTERRUPTED_NO_POINT, "")
         done |= {k: self._explanation(asked[k], stopped) for k in asked.keys() - done.keys()}

@@ -40,7 +40,7 @@ class Status(StrEnum):
     @property
     def with_point(self) -> Status:
         """What it is called when a search that was cut short does hold one."""
-        return {empty: status for status, empty in _CUT_SHORT.items()}.get(self, self)
+        return _WITHOUT_POINT.get(self, self)
 
     @property
     def is_cut_short(self) -> bool:
@@ -77,3 +77,4 @@ _CUT_SHORT = {
     Status.ITERATION_LIMIT: Status.ITERATION_LIMIT_NO_POINT,
     Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT,
 }
+_WITHOUT_POINT = {empty: status for status, empty in _CUT_SHORT.items()}

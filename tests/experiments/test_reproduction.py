@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from surefoot import Status, questions
 from surefoot.cli import main
 from surefoot.exceptions import BackendTooLargeError, DataError, ProblemError
 from surefoot.experiments import Plan, figures, reproduce
@@ -138,6 +139,15 @@ def test_killed_half_way_it_goes_on(tmp_path):
     assert str(tmp_path / "table1.md") in result.stdout
 
 
+def test_an_interrupt_that_a_search_swallows_ends_it_all(monkeypatch, tmp_path):
+    monkeypatch.setattr(questions, "search", lambda *_: questions.failed(Status.INTERRUPTED_NO_POINT, ""))
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(SMALL, tmp_path, progress=False)
+    assert not (tmp_path / "runs.jsonl").exists()
+    with pytest.raises(KeyboardInterrupt):
+        structure_value("Banknote", "NB", 1)
+
+
 def test_timeouts_are_in_no_mean(small):
     records = list(RunLog(small[0] / "runs.jsonl").latest().values())
     late = [{**r, "status": "time_limit", "seconds": 1e6} if r["method"] == "qcqp" else r for r in records]
@@ -187,9 +197,9 @@ def test_a_solver_that_cannot_take_it_is_recorded(monkeypatch, tmp_path):
     records = [
         json.loads(line) for line in (tmp_path / "runs.jsonl").read_text(encoding="utf-8").splitlines()
     ]
-    assert {r["status"] for r in records} == {"failed"}
+    assert {r["status"] for r in records} == {"refused"}
     written = pd.read_csv(tmp_path / "table1.csv")
-    assert (written["failed"] == 2).all()
+    assert (written["not solved"] == 2).all()
     assert (written["timeouts"] == 0).all()
     assert RunLog(tmp_path / "runs.jsonl").missing(planned_runs(SMALL)) == planned_runs(SMALL)
 

@@ -7,18 +7,19 @@ from hypothesis import strategies as st
 
 from surefoot import ConditionalGaussianNetworkClassifier, Quadratic, Whitening
 from surefoot.certify import worst_perturbation
+from surefoot.exceptions import ProblemError
 from surefoot.geometry import lp_norm
 from surefoot.problem import Domain, RobustProblem
 from surefoot.search.backends import solve
 from surefoot.search.cutting_set import cutting_set
 from surefoot.search.formulations import MilpFormulation, QcqpFormulation
 from surefoot.search.formulations.mccormick import add_products
-from surefoot.search.formulations.qcqp import master_program
+from surefoot.search.formulations.qcqp import adversary_program, adversary_view, master_program
 from surefoot.search.formulations.tightening import Tightening, within
 from surefoot.search.program import Options, ProgramBuilder
 from surefoot.search.rays import ray_point, reach
 from surefoot.status import Status
-from tests.problems import grid_points, random_problem
+from tests.problems import grid_points, random_problem, rough_problem
 
 EXACT = Options(gap=1e-4, absolute_gap=1e-6)
 NORMS = [1, 2, np.inf]
@@ -87,6 +88,36 @@ def test_qcqp_without_any_curvature(backend, coordinates):
     *_, last = cutting_set(problem, QcqpFormulation(problem, backend, EXACT, 1e-4, coordinates))
     assert last.status is Status.OPTIMAL
     assert last.distance == pytest.approx(1.25, abs=1e-4)
+
+
+@pytest.mark.parametrize("p", NORMS)
+def test_the_adversary_in_whitened_coordinates_has_no_superfluous_terms(p):
+    """Rounding errors in place of zeros are terms that a solver has to branch on."""
+    problem = random_problem(6, 1, norm=p, budget=0.1)
+    view = adversary_view(problem, 0, "principal")
+    program = adversary_program(problem, problem.factual, 0, view)
+    assert program.rows.shape[0] == (13 if p == 1 else 0)
+    assert program.rows.nnz == (5 * 6 if p == 1 else 0)
+    if p == 2:
+        assert np.count_nonzero(view.matrix) == 6
+        assert [row.variables.size for row in program.quadratic_rows] == [6, 6]
+    M = problem.whitening.matrix @ view.basis / problem.budget
+    np.testing.assert_allclose(M.T @ M, view.metric.T @ view.metric, atol=1e-12)
+    np.testing.assert_allclose(view.basis.T @ problem.margins[0].matrix @ view.basis, view.matrix, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [64, 196, 868])
+def test_no_counterfactual_in_an_open_domain(seed):
+    """No ray finds a point, so nothing bounds the principal axes; SCIP sees it from the features."""
+    _, problem = rough_problem(seed)
+    *_, last = cutting_set(problem, QcqpFormulation(problem, "scip", Options(gap=1e-4)), time_limit=20)
+    assert last.status is Status.INFEASIBLE
+
+
+def test_unknown_coordinates():
+    problem = random_problem(2, 0)
+    with pytest.raises(ProblemError, match="coordinates must be 'features' or 'principal', not 'princpal'"):
+        QcqpFormulation(problem, "scip", EXACT, coordinates="princpal")
 
 
 @pytest.mark.parametrize("backend", ["highs", "scip", "gurobi"])
@@ -237,7 +268,6 @@ def test_milp_equals_qcqp_on_banknote(bundled):
 
 
 def test_the_2_norm_is_not_linear():
-    from surefoot.exceptions import ProblemError
 
     problem = random_problem(2, 0, norm=2)
     with pytest.raises(ProblemError, match="2-norm is not linear"):

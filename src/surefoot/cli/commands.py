@@ -15,7 +15,7 @@ from surefoot.cli.parser import DATA_SETS, parser
 from surefoot.datasets import Dataset, table
 from surefoot.datasets.table import feature_table
 from surefoot.exceptions import DataError, ModelFileError, NoCounterfactualError, ProblemError
-from surefoot.explainer import INTERRUPTIONS, CounterfactualExplainer
+from surefoot.explainer import CounterfactualExplainer
 from surefoot.explanation import Explanation
 from surefoot.explanations import Explanations
 from surefoot.problem import DATA
@@ -251,7 +251,7 @@ def _explain_all(
     _write(explanations, explanations.to_json() if options.json else "", explainer, options)
     say(f"surefoot: {explanations}")
     _say_why(explanations)
-    if any(e.status in INTERRUPTIONS for e in explanations):
+    if any(e.status.with_point is Status.INTERRUPTED for e in explanations):
         return INTERRUPTED
     return DONE if len(explanations.found) == len(explanations) else NOT_FOUND
 

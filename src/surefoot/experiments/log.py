@@ -1,4 +1,4 @@
-"""A file of records, one line of JSON each, written as they come: nothing is lost, nothing is done twice."""
+"""A file of records, one line of JSON each, written as they come, so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -34,11 +34,8 @@ class Log:
 
     def add(self, record: Record) -> None:
         """Write a record at once, through to the disk."""
+        _write_through(self.path, "a", json.dumps(record, allow_nan=False) + "\n")
         self.records.append(record)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record, allow_nan=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
 
     def latest(self) -> dict[Hashable, Record]:
         """One record for each key, the last where it was repeated."""
@@ -55,5 +52,13 @@ class Log:
     def _replace(self, text: str) -> None:
         """All or nothing: whoever is killed here must not lose what was there."""
         spare = self.path.with_suffix(".part")
-        spare.write_text(text, encoding="utf-8")
+        _write_through(spare, "w", text)
         spare.replace(self.path)
+
+
+def _write_through(path: Path, mode: str, text: str) -> None:
+    """Return when it is on the disk."""
+    with path.open(mode, encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

@@ -11,7 +11,7 @@ from surefoot.experiments.tables import NAMES, NOTES, TITLES, markdown
 SHORT = [
     "data", "structure", "edges (paper)", "method", "solver", "runs", "runtime (s)", "paper: runtime (s)",
     "iterations", "paper: iterations", "early stops (coverage)", "paper: early stops", "timeouts",
-    "paper: timeouts",
+    "paper: timeouts", "not solved",
 ]  # fmt: skip
 FIGURES = {
     "contraction": "Contraction factor and number of segments against iterations and runtime: the MILP on "

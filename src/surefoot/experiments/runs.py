@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from surefoot.experiments.log import Log, Record
 from surefoot.experiments.settings import Setting, classifier, data_set
 from surefoot.explainer import CounterfactualExplainer
+from surefoot.explanation import Explanation
 from surefoot.status import Status
 
 FINISHED = (Status.OPTIMAL, Status.INFEASIBLE, Status.ALREADY_TARGET)
@@ -26,8 +27,8 @@ class Run(NamedTuple):
 class RunLog(Log):
     """The runs so far.
 
-    A run that ended at a time limit counts as done as long as no longer limit is asked for; one that its
-    solver refused is tried again.
+    A run that ended at a time limit counts as done as long as no longer limit is asked for. One that its
+    solver refused (for want of a licence, say) is tried again.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def carried_out(run: Run) -> Record:
         n_segments=setting.n_segments,
         contraction=setting.contraction,
     )
-    e = explainer.explain(data_set(setting.data).X.iloc[run.factual], target=1, on_failure="return")
+    e = explained(explainer, setting.data, run.factual)
     return {
         **asdict(setting),
         "factual": run.factual,
@@ -74,6 +75,14 @@ def carried_out(run: Run) -> Record:
     }
 
 
+def explained(explainer: CounterfactualExplainer, data: str, factual: int) -> Explanation:
+    """What comes of one row; a search that took an interrupt for itself passes it on."""
+    e = explainer.explain(data_set(data).X.iloc[factual], target=1, on_failure="return")
+    if e.status.with_point is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return e
+
+
 def run_key(record: Record) -> tuple[Any, ...]:
     """What tells one run from every other: its setting and its factual, as `Setting.key` says it."""
     names = ("data", "structure", "budget", "method", "backend", "n_segments", "contraction", "factual")
@@ -82,6 +91,6 @@ def run_key(record: Record) -> tuple[Any, ...]:
 
 def _seconds_allowed(record: Record) -> float:
     """The limit up to which a run need not be repeated."""
-    if record["status"] == Status.FAILED:
+    if record["status"] == Status.REFUSED:
         return -1.0
     return float("inf") if record["status"] in FINISHED else float(record["time_limit"])

@@ -19,6 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.dag import Dag
 from surefoot.experiments.log import Log, Record
+from surefoot.experiments.runs import explained
 from surefoot.experiments.settings import SHAPES, STRUCTURES, classifier, data_set, factuals
 from surefoot.explainer import CounterfactualExplainer
 from surefoot.explanation import Explanation
@@ -33,13 +34,10 @@ FOLDS = 5
 
 def structure_value(data: str, structure: str, count: int) -> Record:
     """One line of the table: a data set, a structure, and so many factuals."""
-    clf, rows = classifier(data, structure), data_set(data)
+    clf = classifier(data, structure)
     explainer = CounterfactualExplainer(clf, budget=BUDGET, bounds=None)
-    found = [
-        explainer.explain(rows.X.iloc[i], target=1, on_failure="return")
-        for i in factuals(data, structure, count)
-    ]
-    found = [e for e in found if e.counterfactual is not None]
+    asked = [explained(explainer, data, factual) for factual in factuals(data, structure, count)]
+    found = [e for e in asked if e.counterfactual is not None]
     points = np.array([e.counterfactual for e in found])
     judge = _reference(data)
     kept = [_kept(explainer, judge, e) for e in found]
@@ -75,7 +73,8 @@ class ValueLog(Log):
 
     def missing(self, asked: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
         """The lines that are still to be made."""
-        return [one for one in asked if one not in self.latest()]
+        there = self.latest()
+        return [one for one in asked if one not in there]
 
     def lines(self) -> list[Record]:
         """One line for each data set and structure: the one with the most factuals."""

@@ -18,8 +18,8 @@ TITLES = {0.01: "Table 1: robustness budget 0.01", 0.05: "Table 2: robustness bu
 NAMES = {0.01: "table1", 0.05: "table2"}
 NOTES = """Means over the runs that finished, with standard errors in brackets; early stops are runs that end
 with 0 < violation <= 0.001, with their mean certified coverage. A run at its time limit counts as a timeout
-and is in no mean, as in the paper; a run that its solver gave up has failed. "Paper": what is printed there
-(Gurobi 12, 20 cores). A dash: not run, or nothing to say."""
+and is in no mean, as in the paper; one that ended without an optimum for any other reason is "not solved".
+"Paper": what is printed there (Gurobi 12, 20 cores). A dash: not run, or nothing to say."""
 
 
 def table(records: list[Record], budget: float) -> pd.DataFrame:
@@ -54,7 +54,7 @@ def _row(setting: Setting, records: list[Record]) -> dict[str, Any] | None:
     if not own:
         return None
     done = [r for r in own if r["status"] == Status.OPTIMAL]
-    late = [r for r in own if r["status"] in (Status.TIME_LIMIT, Status.TIME_LIMIT_NO_POINT)]
+    late = [r for r in own if Status(r["status"]).with_point is Status.TIME_LIMIT]
     early = [100 * r["coverage"] for r in done if r["early_stop"]]
     paper = PRINTED.get((setting.budget, setting.data, setting.structure, setting.method))
     edges = f"{own[0]['edges']} ({EDGES[setting.data, setting.structure]})"
@@ -74,7 +74,7 @@ def _row(setting: Setting, records: list[Record]) -> dict[str, Any] | None:
         "paper: early stops": "-" if paper is None else _stops(paper.early_stops, paper.coverage),
         "timeouts": len(late),
         "paper: timeouts": "-" if paper is None else paper.timeouts,
-        "failed": len(own) - len(done) - len(late),
+        "not solved": len(own) - len(done) - len(late),
         "time limit (s)": ", ".join(f"{limit:g}" for limit in limits),
         "mean distance": "-" if not done else f"{np.mean([r['distance'] for r in done]):.4f}",
         "largest gap": "-" if not done else f"{max(_gap(r) for r in done) * 100:.2f} %",

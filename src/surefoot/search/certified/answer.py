@@ -20,7 +20,6 @@ from surefoot.threads import one_blas_thread
 Array = NDArray[np.float64]
 
 GRACE = 0.5  # seconds that the proof of robustness may take after the time limit
-INTERRUPTED = {True: Status.INTERRUPTED, False: Status.INTERRUPTED_NO_POINT}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +83,7 @@ def _searched(problem: RobustProblem, gap: float, time_limit: float) -> Certifie
             robust = None
             status = search.run()
     except KeyboardInterrupt:
-        status = INTERRUPTED[search.best is not None]
+        status = Status.INTERRUPTED if search.best is not None else Status.INTERRUPTED.without_point
     return _answer(problem, search, status, robust)
 
 

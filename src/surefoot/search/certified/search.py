@@ -109,7 +109,7 @@ class Search:
                 self.level = min(4 * self.level, self.space.farthest)
                 self._finished, self.root = self.root, self._whole()
         except OutOfTimeError:
-            return Status.TIME_LIMIT if self.best is not None else Status.TIME_LIMIT_NO_POINT
+            return Status.TIME_LIMIT if self.best is not None else Status.TIME_LIMIT.without_point
 
     def _mind_the_time(self) -> None:
         if time.perf_counter() > self.deadline:

@@ -76,10 +76,15 @@ def add_norm(
 
 
 def add_unit_ball(builder: ProgramBuilder, matrix: Array, variables: Index, p: float) -> None:
-    """||matrix x||_p <= 1."""
+    """||matrix x||_p <= 1, of variables that are bounded by what that implies for each."""
     n = len(matrix)
+    plain = np.array_equal(matrix, np.eye(n))
     if p == np.inf:
-        builder.linear(matrix, variables, -1.0, 1.0)
+        if not plain:  # else the bounds say it all
+            builder.linear(matrix, variables, -1.0, 1.0)
+        return
+    if p == 2 and plain:
+        builder.quadratic(QuadraticRow(variables, np.eye(n), np.zeros(0, dtype=int), np.zeros(0), high=1.0))
         return
     if p == 2:
         y = builder.variables(n, -1.0, 1.0)

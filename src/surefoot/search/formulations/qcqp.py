@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.exceptions import ProblemError
 from surefoot.geometry import dual_exponent, lp_norm
 from surefoot.problem import RobustProblem
 from surefoot.quadratic import Quadratic
@@ -31,8 +32,8 @@ from surefoot.search.rays import ray_point, reach
 Array = NDArray[np.float64]
 Coordinates = Literal["features", "principal"]
 
-# What measurement says (benchmarks/coordinates.py): SCIP solves Ionosphere in principal coordinates only.
-# Gurobi is the paper's solver and gets the paper's program.
+# benchmarks/coordinates.py measures what they do. With products of features SCIP finishes few of the runs
+# on Ionosphere. Gurobi would be faster there too, but gets the program as the paper prints it, to compare.
 COORDINATES: dict[str, Coordinates] = {"scip": "principal", "gurobi": "features"}
 FLAT = 1e-14  # curvature, as a share of the largest, below which a direction counts as straight
 
@@ -55,7 +56,7 @@ class QcqpFormulation:
         How the products in H are written. ``"features"``: x_i x_j, as in the paper. ``"principal"``: in
         the master as squares along the principal axes of H in whitened space, of which only the few that
         curve upwards are hard; in the adversary by whitened coordinates, in which a cube needs no rows.
-        It is the same program in other variables. Default: what suits the backend.
+        It is the same program in other variables. Default: ``"principal"`` for SCIP, else ``"features"``.
     """
 
     problem: RobustProblem
@@ -64,10 +65,14 @@ class QcqpFormulation:
     tol: float = 1e-3
     coordinates: Coordinates | None = None
 
+    def __post_init__(self) -> None:
+        if self.coordinates not in (None, *get_args(Coordinates)):
+            raise ProblemError(f"coordinates must be 'features' or 'principal', not {self.coordinates!r}")
+
     @property
     def written_in(self) -> Coordinates:
         """The coordinates, chosen or by default."""
-        return self.coordinates or COORDINATES[self.backend]
+        return self.coordinates or COORDINATES.get(self.backend, "features")
 
     def master(
         self, scenarios: Sequence[Array], previous: Array | None, iteration: int, time_limit: float
@@ -88,11 +93,12 @@ class QcqpFormulation:
         """Solve the adversary for every rival and take the worst."""
         answers: list[Solved] = []
         for rival in range(len(self.problem.margins)) if self.problem.budget > 0 else ():
-            basis = perturbation_basis(self.problem, rival, self.written_in)
-            program = adversary_program(self.problem, candidate, rival, basis)
+            view = adversary_view(self.problem, rival, self.written_in)
+            program = adversary_program(self.problem, candidate, rival, view)
             left = time_limit - sum(seconds for _, _, seconds, _ in answers)
             outcome = solve(program, within_time(self.options, left, 0.1 * self.tol), self.backend)
-            delta = None if outcome.values is None else basis @ outcome.values[: self.problem.n_features]
+            e = None if outcome.values is None else outcome.values[: self.problem.n_features]
+            delta = None if e is None else view.basis @ e
             answers.append((outcome.status, delta, outcome.seconds, outcome.message))
         return worst_of(self.problem, candidate, answers)
 
@@ -100,34 +106,55 @@ class QcqpFormulation:
 def master_program(problem: RobustProblem, scenarios: Sequence[Array], coordinates: Coordinates) -> Program:
     """MP over the scenarios, in z = (x - factual) / unit."""
     builder = ProgramBuilder()
-    low = (problem.domain.low - problem.factual) / problem.unit
-    high = (problem.domain.high - problem.factual) / problem.unit
     most = distance_bound(problem, ray_point(problem, scenarios))
     farthest = reach(problem, most) / problem.unit
-    z = builder.variables(problem.n_features, np.maximum(low, -farthest), np.minimum(high, farthest))
+    low = np.maximum((problem.domain.low - problem.factual) / problem.unit, -farthest)
+    high = np.minimum((problem.domain.high - problem.factual) / problem.unit, farthest)
+    z = builder.variables(problem.n_features, low, high)
     add_norm(builder, scaled_metric(problem), z, problem.norm, most)
     for margin in problem.margins:
         H = margin.in_coordinates(np.diag(problem.unit), problem.factual)
-        curved, matrix = z, H.matrix
+        products = z, H.matrix
         if coordinates == "principal":
-            curved, matrix = _principal_axes(builder, problem, z, H, most)
-        _margin_rows(builder, problem, z, scenarios, H, (curved, matrix))
+            axes = _principal_axes(problem, H, most, (low, high))
+            # An open end would leave a solver nothing to branch on; products of features at least are sparse.
+            products = _squares(builder, z, axes) if np.isfinite([axes.low, axes.high]).all() else products
+        _margin_rows(builder, problem, z, scenarios, H, products)
     return builder.build()
 
 
-def _principal_axes(
-    builder: ProgramBuilder, problem: RobustProblem, z: Index, H: Quadratic, most: float
-) -> tuple[Index, Array]:
-    """Variables y = V' M z with z'Qz = sum_i curvature_i y_i^2, where y_i reaches most ||v_i||_dual."""
+class _Axes(NamedTuple):
+    """y = directions z with z'Qz = sum_i curvature_i y_i^2, and how far y can go."""
+
+    directions: Array
+    curvatures: Array
+    low: Array
+    high: Array
+
+
+def _principal_axes(problem: RobustProblem, H: Quadratic, most: float, box: tuple[Array, Array]) -> _Axes:
+    """Eigenvectors V of H in whitened space: y = V'Mz.
+
+    Within the distance ``most`` y_i reaches most ||v_i||_dual; within the box of z, each term its end.
+    """
     M = scaled_metric(problem)
     B = np.linalg.inv(M)
     curvatures, V = np.linalg.eigh(B.T @ H.matrix @ B)
     bent = np.abs(curvatures) > FLAT * np.abs(curvatures).max(initial=0.0)
-    axes = V.T[bent]
-    extent = most * np.asarray(lp_norm(axes, dual_exponent(problem.norm)))
-    y = builder.variables(len(axes), -extent, extent)
-    builder.linear(np.hstack([axes @ M, -np.eye(len(axes))]), np.append(z, y), 0.0, 0.0)
-    return y, np.diag(curvatures[bent])
+    directions = V.T[bent] @ M
+    extent = most * np.asarray(lp_norm(V.T[bent], dual_exponent(problem.norm)))
+    with np.errstate(invalid="ignore"):  # 0 times an open end
+        ends = np.sort([np.where(directions == 0, 0.0, directions * end) for end in box], axis=0).sum(axis=2)
+    low, high = np.maximum(-extent, ends[0]), np.minimum(extent, ends[1])
+    return _Axes(directions, curvatures[bent], low, high)
+
+
+def _squares(builder: ProgramBuilder, z: Index, axes: _Axes) -> tuple[Index, Array]:
+    """Variables for the axes, and the matrix of their squares."""
+    n = len(axes.curvatures)
+    y = builder.variables(n, axes.low, axes.high)
+    builder.linear(np.hstack([axes.directions, -np.eye(n)]), np.append(z, y), 0.0, 0.0)
+    return y, np.diag(axes.curvatures)
 
 
 def _margin_rows(
@@ -148,27 +175,42 @@ def _margin_rows(
     builder.quadratic(QuadraticRow(*products, columns, np.append(H.vector, 1.0), low=low))
 
 
-def perturbation_basis(problem: RobustProblem, rival: int, coordinates: Coordinates) -> Array:
-    """B with d = B e for the adversary's variables e, whose ball has radius 1."""
+class AdversaryView(NamedTuple):
+    """The adversary's variables e: d = basis e, ||M d||_p = budget ||metric e||_p, d'Qd = e' matrix e.
+
+    Metric and matrix are what they are by construction; multiplied out, their zeros would be rounding
+    errors, each of which costs a solver a term.
+    """
+
+    basis: Array
+    metric: Array
+    matrix: Array
+
+
+def adversary_view(problem: RobustProblem, rival: int, coordinates: Coordinates) -> AdversaryView:
+    """Features in steps of the budget, or whitened coordinates."""
+    Q = problem.margins[rival].matrix
     if coordinates == "features":
-        return np.diag(problem.budget * problem.unit)
-    B = problem.budget * problem.whitening.inverse
+        step = problem.budget * problem.unit
+        return AdversaryView(np.diag(step), scaled_metric(problem), Q * np.outer(step, step))
+    B, identity = problem.budget * problem.whitening.inverse, np.eye(problem.n_features)
     if problem.norm != 2:
-        return B
-    # A round ball looks the same from every side; this side leaves squares only.
-    return np.asarray(B @ np.linalg.eigh(B.T @ problem.margins[rival].matrix @ B)[1])
+        return AdversaryView(B, identity, B.T @ Q @ B)
+    # A round ball looks the same from every side; from this one only squares are left.
+    curvatures, V = np.linalg.eigh(B.T @ Q @ B)
+    return AdversaryView(B @ V, identity, np.diag(curvatures))
 
 
-def adversary_program(problem: RobustProblem, candidate: Array, rival: int, basis: Array) -> Program:
-    """AP: min h  s.t.  H(candidate + d) - tau' <= h  in d = basis e, ||M d||_p <= budget."""
+def adversary_program(problem: RobustProblem, candidate: Array, rival: int, view: AdversaryView) -> Program:
+    """AP: min h  s.t.  H(candidate + d) - tau' <= h,  ||M d||_p <= budget."""
     builder = ProgramBuilder()
-    H = problem.margins[rival].in_coordinates(basis, candidate)
-    metric = problem.whitening.matrix @ basis / problem.budget
-    extent = np.asarray(lp_norm(np.linalg.inv(metric), dual_exponent(problem.norm)))
+    H = problem.margins[rival].recentered(candidate)
+    slope = view.basis.T @ H.vector
+    extent = np.asarray(lp_norm(np.linalg.inv(view.metric), dual_exponent(problem.norm)))
     e = builder.variables(problem.n_features, -extent, extent)
-    spread = np.abs(H.vector) @ extent + extent @ np.abs(H.matrix) @ extent
+    spread = np.abs(slope) @ extent + extent @ np.abs(view.matrix) @ extent
     at_rest = H.constant - problem.log_odds_threshold
     h = builder.variables(1, at_rest - spread, at_rest + spread, cost=1.0)
-    add_unit_ball(builder, metric, e, problem.norm)
-    builder.quadratic(QuadraticRow(e, H.matrix, np.append(e, h), np.append(H.vector, -1.0), high=-at_rest))
+    add_unit_ball(builder, view.metric, e, problem.norm)
+    builder.quadratic(QuadraticRow(e, view.matrix, np.append(e, h), np.append(slope, -1.0), high=-at_rest))
     return builder.build()
