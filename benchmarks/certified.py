@@ -1,17 +1,15 @@
-"""The certified search against Gurobi and SCIP on the paper's QCQP: same rows, same gap (1 %), one run.
+"""The certified search against Gurobi and SCIP on the paper's QCQP, as printed: same rows, gap 1 %, one run.
 
 usage: python benchmarks/run.py certified      (p = infinity, whole space; ours on one thread; a few rows
                                                 must do where a run of theirs may take a minute)
 """
 
 import warnings
-from unittest import mock
 
 import numpy as np
 
-from paper_methods import STRUCTURES
+from paper_methods import AS_PRINTED, STRUCTURES
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
-from surefoot.search.formulations import qcqp
 
 COLUMNS = [
     "data", "structure", "direction", "budget", "runs", "certified, gap 1 % (median s)", "Gurobi (median s)",
@@ -21,8 +19,6 @@ COLUMNS = [
 ]  # fmt: skip
 KEY = COLUMNS[:4]
 LIMIT = 60.0
-# The program as the paper prints it; what other coordinates do for it is measured in coordinates.py.
-AS_PRINTED = mock.patch.dict(qcqp.COORDINATES, scip="features", gurobi="features")
 DATA = (
     (datasets.load_banknote, "Banknote"),
     (datasets.load_pima, "Pima"),

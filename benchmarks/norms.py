@@ -1,4 +1,4 @@
-"""The certified search for p = 2 and p = 1 against the paper's QCQP: the same rows at the same gap, one run.
+"""The certified search for p = 2 and 1 against the paper's QCQP, as printed: same rows and gap, one run.
 
 usage: python benchmarks/run.py norms      (budget 0.05, whole space; p = 2 with Gurobi, p = 1 with SCIP)
 """
