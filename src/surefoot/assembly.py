@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from surefoot.certify import coverage
 from surefoot.classifier import ConditionalGaussianNetworkClassifier
@@ -50,9 +49,9 @@ def assembled(
     bound = min(found.lower_bound, distance)
     violation = np.inf if worst is None else worst.violation
     labels = clf.classes_.tolist()
-    c, t = class_position(clf, problem.factual), labels.index(target)
-    decision = None if point is None else labels[class_position(clf, point)]
-    before, after, at_worst = _probabilities(clf, [problem.factual, point, worst_point], t)
+    t = labels.index(target)
+    (c, before), (end, after), (_, at_worst) = _judged(clf, [problem.factual, point, worst_point], t)
+    decision = None if point is None else labels[end]
     return Explanation(
         status=found.status,
         message=found.status.sentence + (f" ({found.message})" if found.message else ""),
@@ -143,13 +142,16 @@ def _in_context(
     return context
 
 
-def _probabilities(
+def _judged(
     clf: ConditionalGaussianNetworkClassifier, points: list[Array | None], t: int
-) -> list[float]:
-    """P(target) at each point, not a number where there is none."""
+) -> list[tuple[int, float]]:
+    """The position of the class predicted at each point, and P(target); not a number where there is none."""
     joint = _joint(clf, np.array([p for p in points if p is not None]))
-    shares = np.exp(joint[:, t] - logsumexp(joint, axis=1)).tolist()
-    return [np.nan if p is None else shares.pop(0) for p in points]
+    best = joint.argmax(axis=1)
+    # Not SciPy's logsumexp, which does the same: it took a fifth of the time of assembling an explanation.
+    weights = np.exp(joint - joint[np.arange(len(joint)), best, None])
+    judged = list(zip(best.tolist(), (weights[:, t] / weights.sum(axis=1)).tolist(), strict=True))
+    return [(-1, np.nan) if p is None else judged.pop(0) for p in points]
 
 
 def _joint(clf: ConditionalGaussianNetworkClassifier, points: Array) -> Array:
