@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot import CounterfactualExplainer
 from surefoot.experiments.settings import classifier, data_set, factuals
-from surefoot.search.formulations import qcqp
+from surefoot.search.paper.formulations import qcqp
 
 COLUMNS = [
     "data", "structure", "p", "solver",

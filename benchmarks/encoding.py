@@ -10,7 +10,7 @@ import numpy as np
 
 from paper_methods import STRUCTURES, factuals, standard_error
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-from surefoot.search.formulations import mccormick, milp
+from surefoot.search.paper.formulations import mccormick, milp
 
 COLUMNS = [
     "data",

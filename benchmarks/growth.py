@@ -8,10 +8,10 @@ import time
 import numpy as np
 
 from surefoot.datasets import synthetic
-from surefoot.geometry import Whitening
-from surefoot.problem import RobustProblem
-from surefoot.quadratic import Quadratic
 from surefoot.search.certified import certified_search
+from surefoot.waist.geometry import Whitening
+from surefoot.waist.problem import RobustProblem
+from surefoot.waist.quadratic import Quadratic
 
 COLUMNS = ["what grows", "value", "runs", "median s", "most s", "largest gap", "finished", "fitted exponent"]
 SEEDS = range(5)

@@ -9,7 +9,7 @@ from unittest import mock
 import numpy as np
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-from surefoot.search.formulations import qcqp
+from surefoot.search.paper.formulations import qcqp
 
 COLUMNS = [
     "data", "structure", "budget", "method", "solver", "runs", "seconds", "(s.e.)", "iterations", "(s.e.) ",

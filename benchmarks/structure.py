@@ -6,7 +6,7 @@ import numpy as np
 
 from gcastle_notears import load
 from surefoot import datasets
-from surefoot.structure import learn_notears
+from surefoot.model.structure import learn_notears
 
 COLUMNS = [
     "data", "l1_penalty", "edges", "edges (gcastle)", "objective", "objective (gcastle)",

@@ -3,9 +3,9 @@
 import numpy as np
 
 from surefoot.datasets import synthetic
-from surefoot.geometry import Whitening
-from surefoot.problem import Domain, RobustProblem
-from surefoot.quadratic import Quadratic
+from surefoot.waist.geometry import Whitening
+from surefoot.waist.problem import Domain, RobustProblem
+from surefoot.waist.quadratic import Quadratic
 
 
 def random_problem(n, seed, *, norm=np.inf, budget=0.05, separation=2.0, density=0.5, **extra):

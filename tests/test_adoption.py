@@ -20,8 +20,8 @@ from sklearn.preprocessing import (
 )
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Dag, LinearGaussianNetwork
-from surefoot.adoption import Affine, _in_units_before, adopt
 from surefoot.exceptions import DataError
+from surefoot.model.adoption import Affine, _in_units_before, adopt
 
 UNITS = np.array([1.0, 250.0, 0.2, 40.0])
 CENTRE = np.array([3.0, 20.0, 0.0, -5.0])

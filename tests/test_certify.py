@@ -4,11 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import Quadratic
-from surefoot.certify import certified_radius, coverage, lowest_in_ball, worst_perturbation
-from surefoot.geometry import lp_norm
-from surefoot.search.backends import solve
-from surefoot.search.formulations.qcqp import adversary_program, adversary_view
-from surefoot.search.program import Options
+from surefoot.proof.worst_case import certified_radius, coverage, lowest_in_ball, worst_perturbation
+from surefoot.search.paper.backends import solve
+from surefoot.search.paper.formulations.qcqp import adversary_program, adversary_view
+from surefoot.search.paper.program import Options
+from surefoot.waist.geometry import lp_norm
 from tests.problems import grid_points, random_problem
 
 NORMS = [1, 2, np.inf]
@@ -56,7 +56,7 @@ def test_equal_to_scip(p, seed):
 @pytest.mark.parametrize("p", NORMS)
 def test_random_perturbations_never_do_worse(bundled, p):
     from surefoot import ConditionalGaussianNetworkClassifier
-    from surefoot.problem import RobustProblem
+    from surefoot.waist.problem import RobustProblem
 
     for name in ("banknote", "pima"):
         data = bundled[name]

@@ -202,7 +202,7 @@ def test_priors(bundled):
 def test_one_pass_equals_many_chunks(monkeypatch, bundled):
     X, y = bundled["pima"].X, bundled["pima"].y
     whole = ConditionalGaussianNetworkClassifier("ban").fit(X, y).predict_log_proba(X)
-    monkeypatch.setattr("surefoot.moments.ROWS_PER_CHUNK", 50)
+    monkeypatch.setattr("surefoot.model.moments.ROWS_PER_CHUNK", 50)
     pieces = ConditionalGaussianNetworkClassifier("ban").fit(X, y).predict_log_proba(X)
     np.testing.assert_allclose(whole, pieces, atol=1e-7)
 

@@ -7,8 +7,8 @@ import warnings
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, __version__
-from surefoot.cli import main
 from surefoot.datasets.bundled import FOLDER
+from surefoot.faces.cli import main
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, Explanation, Explanations, datasets, verify
-from surefoot.cli import main
-from surefoot.cli.parser import parser
 from surefoot.datasets.bundled import FOLDER
+from surefoot.faces.cli import main
+from surefoot.faces.cli.parser import parser
 
 DATA = str(FOLDER / "pima.csv")
 
@@ -308,7 +308,7 @@ def test_bash_completes(tmp_path, capsys):
 def test_help_is_quick_to_load():
     """Asking for help loads neither scikit-learn nor pandas."""
     heavy = "print([m for m in ('sklearn', 'pandas') if m in sys.modules])"
-    code = f"import sys, surefoot.cli.parser as p; p.parser(); {heavy}"
+    code = f"import sys, surefoot.faces.cli.parser as p; p.parser(); {heavy}"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 

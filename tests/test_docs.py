@@ -12,7 +12,7 @@ import surefoot
 DOCS = Path(__file__).parent.parent / "docs"
 PUBLIC = [
     (module, name)
-    for module in ("surefoot", "surefoot.plots", "surefoot.datasets", "surefoot.structure")
+    for module in ("surefoot", "surefoot.plots", "surefoot.datasets", "surefoot.model.structure")
     for name in importlib.import_module(module).__all__
 ]
 INTERNAL = {"TrainingData", "choose_structure"}  # rooms of one house talk through these

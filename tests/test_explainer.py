@@ -13,8 +13,8 @@ from surefoot import (
     Status,
 )
 from surefoot.exceptions import BackendError, BackendTooLargeError, DataError, ProblemError
-from surefoot.search.backends import registry
-from surefoot.search.program import Outcome
+from surefoot.search.paper.backends import registry
+from surefoot.search.paper.program import Outcome
 
 
 @pytest.fixture(scope="module")

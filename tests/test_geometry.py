@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from surefoot import Ball, LinearGaussianNetwork, Whitening
 from surefoot.datasets import random_dag
 from surefoot.exceptions import DataError
-from surefoot.geometry import dual_exponent, lp_norm
+from surefoot.waist.geometry import dual_exponent, lp_norm
 
 NORMS = (1, 2, np.inf)
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from surefoot import ConditionalGaussianNetworkClassifier, Dag
 from surefoot.exceptions import ModelFileError
-from surefoot.model_file import _checksum
+from surefoot.model.file import _checksum
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from surefoot import moments
-from surefoot.moments import class_moments
+from surefoot.model.moments import class_moments
 
 
 @pytest.fixture(params=[7, 1000])

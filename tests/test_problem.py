@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.geometry import lp_norm
-from surefoot.network import theorem_lipschitz_constant
-from surefoot.problem import Constraints, Domain, RobustProblem
+from surefoot.model.network import theorem_lipschitz_constant
+from surefoot.waist.geometry import lp_norm
+from surefoot.waist.problem import Constraints, Domain, RobustProblem
 from tests.problems import random_problem
 
 NAMES = ("age", "income", "debt")

@@ -14,8 +14,8 @@ from surefoot import (
     Status,
     verify,
 )
-from surefoot.cli import main
-from surefoot.network import LinearGaussianNetwork
+from surefoot.faces.cli import main
+from surefoot.model.network import LinearGaussianNetwork
 
 CASES = [
     ("banknote", "tan", {}, {"norm": np.inf}),

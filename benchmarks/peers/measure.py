@@ -5,7 +5,7 @@ from setting import TARGET
 from sklearn.neighbors import NearestNeighbors
 
 from surefoot import CounterfactualExplainer
-from surefoot.certify import worst_perturbation
+from surefoot.proof.worst_case import worst_perturbation
 
 GAMMA = 0.05
 SAMPLES = 1000

@@ -5,42 +5,42 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from surefoot import datasets, plots
-    from surefoot.adoption import adopt
-    from surefoot.classifier import ConditionalGaussianNetworkClassifier
-    from surefoot.dag import Dag
     from surefoot.exceptions import NoCounterfactualError
-    from surefoot.explainer import CounterfactualExplainer
-    from surefoot.explanation import Explanation
-    from surefoot.explanations import Explanations
-    from surefoot.geometry import Ball, Whitening
-    from surefoot.network import LinearGaussianNetwork
-    from surefoot.problem import RobustProblem
-    from surefoot.quadratic import Quadratic
-    from surefoot.report.page import write_report
+    from surefoot.explain.explainer import CounterfactualExplainer
+    from surefoot.explain.explanation import Explanation
+    from surefoot.explain.explanations import Explanations
+    from surefoot.explain.verification import Verification, verify
+    from surefoot.faces.report.page import write_report
+    from surefoot.model.adoption import adopt
+    from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+    from surefoot.model.dag import Dag
+    from surefoot.model.network import LinearGaussianNetwork
     from surefoot.status import Status
-    from surefoot.verification import Verification, verify
+    from surefoot.waist.geometry import Ball, Whitening
+    from surefoot.waist.problem import RobustProblem
+    from surefoot.waist.quadratic import Quadratic
 
 __version__ = "0.1.0"
 
 # Where each public name lives. A name is loaded when it is first asked for, so that processes which only
 # search start without scikit-learn and pandas: that is a second saved for every worker of a batch.
 _HOMES = {
-    "Ball": "geometry",
-    "ConditionalGaussianNetworkClassifier": "classifier",
-    "CounterfactualExplainer": "explainer",
-    "Dag": "dag",
-    "Explanation": "explanation",
-    "Explanations": "explanations",
-    "LinearGaussianNetwork": "network",
+    "Ball": "waist.geometry",
+    "ConditionalGaussianNetworkClassifier": "model.classifier",
+    "CounterfactualExplainer": "explain.explainer",
+    "Dag": "model.dag",
+    "Explanation": "explain.explanation",
+    "Explanations": "explain.explanations",
+    "LinearGaussianNetwork": "model.network",
     "NoCounterfactualError": "exceptions",
-    "Quadratic": "quadratic",
-    "RobustProblem": "problem",
+    "Quadratic": "waist.quadratic",
+    "RobustProblem": "waist.problem",
     "Status": "status",
-    "Verification": "verification",
-    "Whitening": "geometry",
-    "adopt": "adoption",
-    "verify": "verification",
-    "write_report": "report.page",
+    "Verification": "explain.verification",
+    "Whitening": "waist.geometry",
+    "adopt": "model.adoption",
+    "verify": "explain.verification",
+    "write_report": "faces.report.page",
 }
 
 __all__ = [

@@ -2,6 +2,6 @@
 
 import sys
 
-from surefoot.cli import main
+from surefoot.faces.cli import main
 
 sys.exit(main())

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from surefoot import Status, questions
-from surefoot.cli import main
 from surefoot.exceptions import BackendTooLargeError, DataError, ProblemError
 from surefoot.experiments import Plan, figures, reproduce
 from surefoot.experiments import reproduction as module
@@ -21,6 +20,7 @@ from surefoot.experiments.runs import Run, RunLog, carried_out
 from surefoot.experiments.settings import SHAPES, Setting, classifier, data_set, factuals, table_settings
 from surefoot.experiments.structure_value import ValueLog, structure_value
 from surefoot.experiments.tables import table
+from surefoot.faces.cli import main
 
 SMALL = Plan(
     budgets=(0.01,),

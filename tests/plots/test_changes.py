@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from surefoot.exceptions import DataError
-from surefoot.plots import plot_changes
+from surefoot.faces.plots import plot_changes
 
 
 def bars(ax):

@@ -3,7 +3,7 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, Dag
 from surefoot.exceptions import MissingDependencyError
-from surefoot.plots.dag import plot_dag
+from surefoot.faces.plots.dag import plot_dag
 
 
 @pytest.mark.parametrize("structure", ["naive", "tan", "ban"])

@@ -6,8 +6,8 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer
 from surefoot.exceptions import DataError, StructureError
-from surefoot.plots import plot_plane, plot_whitened_plane
-from surefoot.plots.section import feature_section, unit_outline, whitened_section
+from surefoot.faces.plots import plot_plane, plot_whitened_plane
+from surefoot.faces.plots.section import feature_section, unit_outline, whitened_section
 
 NORMS = [np.inf, 2, 1]
 PLANES = [(plot_plane, feature_section), (plot_whitened_plane, whitened_section)]

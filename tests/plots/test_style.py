@@ -4,11 +4,11 @@ import sys
 import pytest
 
 from surefoot.exceptions import MissingDependencyError
-from surefoot.plots.style import LONGEST_NAME, new_axes, shortened
+from surefoot.faces.plots.style import LONGEST_NAME, new_axes, shortened
 
 
 def test_importing_loads_no_matplotlib():
-    code = "import sys, surefoot.plots; print('matplotlib' in sys.modules)"
+    code = "import sys, surefoot.faces.plots; print('matplotlib' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
 

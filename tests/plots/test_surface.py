@@ -4,8 +4,8 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError, StructureError
-from surefoot.plots import plot_surface
-from surefoot.plots.surface import GRID
+from surefoot.faces.plots import plot_surface
+from surefoot.faces.plots.surface import GRID
 
 
 @pytest.mark.parametrize("name", ["banknote", "ionosphere", "awkward"])

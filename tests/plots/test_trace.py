@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from surefoot.exceptions import DataError
-from surefoot.explanation import IterationRecord
-from surefoot.plots import plot_trace
+from surefoot.explain.explanation import IterationRecord
+from surefoot.faces.plots import plot_trace
 
 
 def with_rounds(explanation, *rounds):

@@ -4,8 +4,8 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Explanations, write_report
 from surefoot.exceptions import DataError, MissingDependencyError
-from surefoot.report import pictures
-from surefoot.report.page import report_page
+from surefoot.faces.report import pictures
+from surefoot.faces.report.page import report_page
 
 NASTY = [
     "a b",

@@ -10,8 +10,8 @@ from surefoot.exceptions import (
     BackendTooLargeError,
     BackendUnlicensedError,
 )
-from surefoot.search.backends import available_backends, choose_backend, registry, solve
-from surefoot.search.program import Options, Outcome, ProgramBuilder, QuadraticRow
+from surefoot.search.paper.backends import available_backends, choose_backend, registry, solve
+from surefoot.search.paper.program import Options, Outcome, ProgramBuilder, QuadraticRow
 from surefoot.status import Status
 
 MILP = ["highs", "scip", "gurobi"]

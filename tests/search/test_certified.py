@@ -7,9 +7,7 @@ import pytest
 from scipy import sparse
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Quadratic, Status, verify
-from surefoot.certify import lowest_in_ball, worst_perturbation
-from surefoot.geometry import Whitening, lp_norm
-from surefoot.problem import Domain, RobustProblem
+from surefoot.proof.worst_case import lowest_in_ball, worst_perturbation
 from surefoot.search.certified import certified_search, search
 from surefoot.search.certified.adversary import harm, lowest_corner
 from surefoot.search.certified.interior import minimise
@@ -18,9 +16,11 @@ from surefoot.search.certified.local import ConvexConcave
 from surefoot.search.certified.region import Region, first_multipliers, lagrangian, monotone_corners, piece
 from surefoot.search.certified.space import whitened
 from surefoot.search.certified.sphere import nearest_robust
-from surefoot.search.cutting_set import cutting_set
-from surefoot.search.formulations import QcqpFormulation
-from surefoot.search.program import Options
+from surefoot.search.paper.cutting_set import cutting_set
+from surefoot.search.paper.formulations import QcqpFormulation
+from surefoot.search.paper.program import Options
+from surefoot.waist.geometry import Whitening, lp_norm
+from surefoot.waist.problem import Domain, RobustProblem
 from tests.problems import random_problem, rough_problem
 
 NORMS = [np.inf, 2, 1]

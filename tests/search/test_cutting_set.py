@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from surefoot.search.cutting_set import cutting_set
-from surefoot.search.formulations.formulation import AdversaryAnswer, MasterAnswer
+from surefoot.search.paper.cutting_set import cutting_set
+from surefoot.search.paper.formulations.formulation import AdversaryAnswer, MasterAnswer
 from surefoot.status import Status
 from tests.problems import random_problem
 

@@ -6,19 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import ConditionalGaussianNetworkClassifier, Quadratic, Whitening
-from surefoot.certify import worst_perturbation
 from surefoot.exceptions import ProblemError
-from surefoot.geometry import lp_norm
-from surefoot.problem import Domain, RobustProblem
-from surefoot.search.backends import solve
-from surefoot.search.cutting_set import cutting_set
-from surefoot.search.formulations import MilpFormulation, QcqpFormulation
-from surefoot.search.formulations.mccormick import add_products
-from surefoot.search.formulations.qcqp import adversary_program, adversary_view, master_program
-from surefoot.search.formulations.tightening import Tightening, within
-from surefoot.search.program import Options, ProgramBuilder
-from surefoot.search.rays import ray_point, reach
+from surefoot.proof.worst_case import worst_perturbation
+from surefoot.search.paper.backends import solve
+from surefoot.search.paper.cutting_set import cutting_set
+from surefoot.search.paper.formulations import MilpFormulation, QcqpFormulation
+from surefoot.search.paper.formulations.mccormick import add_products
+from surefoot.search.paper.formulations.qcqp import adversary_program, adversary_view, master_program
+from surefoot.search.paper.formulations.tightening import Tightening, within
+from surefoot.search.paper.program import Options, ProgramBuilder
+from surefoot.search.paper.rays import ray_point, reach
 from surefoot.status import Status
+from surefoot.waist.geometry import lp_norm
+from surefoot.waist.problem import Domain, RobustProblem
 from tests.problems import grid_points, random_problem, rough_problem
 
 EXACT = Options(gap=1e-4, absolute_gap=1e-6)

@@ -2,7 +2,7 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, Dag
 from surefoot.exceptions import StructureError
-from surefoot.structure import Knowledge
+from surefoot.model.structure import Knowledge
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from sklearn.linear_model import Lasso
 from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.datasets import random_dag
 from surefoot.exceptions import StructureError
-from surefoot.structure import ConvergenceWarning, Knowledge, learn_notears
-from surefoot.structure.notears import acyclicity
-from surefoot.structure.ordered_lasso import OrderedLasso
+from surefoot.model.structure import ConvergenceWarning, Knowledge, learn_notears
+from surefoot.model.structure.notears import acyclicity
+from surefoot.model.structure.ordered_lasso import OrderedLasso
 
 
 def linear_sem(n, density, seed, rows=1000):

@@ -7,7 +7,12 @@ from sklearn.metrics import mutual_info_score
 from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.datasets import random_tree, synthetic
 from surefoot.exceptions import StructureError
-from surefoot.structure import Knowledge, conditional_mutual_information, equal_frequency_codes, learn_tree
+from surefoot.model.structure import (
+    Knowledge,
+    conditional_mutual_information,
+    equal_frequency_codes,
+    learn_tree,
+)
 
 
 def undirected(dag):

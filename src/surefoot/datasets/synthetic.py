@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from surefoot.dag import Dag
 from surefoot.datasets.dataset import Dataset
 from surefoot.exceptions import DataError
-from surefoot.network import LinearGaussianNetwork
+from surefoot.model.dag import Dag
+from surefoot.model.network import LinearGaussianNetwork
 
 
 @dataclass(frozen=True, eq=False, repr=False)

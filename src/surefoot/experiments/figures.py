@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError
 from surefoot.experiments.log import Record
 from surefoot.experiments.settings import classifier, data_set
-from surefoot.explainer import CounterfactualExplainer
-from surefoot.plots.style import FACTUAL, INK, MUTED, SHADE, SMALL, TARGET, pyplot
-from surefoot.plots.surface import plot_surface
-from surefoot.problem import RobustProblem
-from surefoot.search.backends import choose_backend
-from surefoot.search.cutting_set import Iteration, cutting_set
-from surefoot.search.formulations import QcqpFormulation
-from surefoot.search.program import Options
+from surefoot.explain.explainer import CounterfactualExplainer
+from surefoot.faces.plots.style import FACTUAL, INK, MUTED, SHADE, SMALL, TARGET, pyplot
+from surefoot.faces.plots.surface import plot_surface
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.search.paper.backends import choose_backend
+from surefoot.search.paper.cutting_set import Iteration, cutting_set
+from surefoot.search.paper.formulations import QcqpFormulation
+from surefoot.search.paper.program import Options
+from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 PAIR = ["variance", "curtosis"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.datasets import Dataset, load_banknote, load_ionosphere, load_pima
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
 LOADERS: dict[str, Callable[[], Dataset]] = {
     "Banknote": load_banknote,

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.neighbors import NearestNeighbors
 
-from surefoot.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.dag import Dag
 from surefoot.experiments.log import Log, Record
 from surefoot.experiments.runs import explained
 from surefoot.experiments.settings import SHAPES, STRUCTURES, classifier, data_set, factuals
-from surefoot.explainer import CounterfactualExplainer
-from surefoot.explanation import Explanation
+from surefoot.explain.explainer import CounterfactualExplainer
+from surefoot.explain.explanation import Explanation
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.dag import Dag
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from surefoot.quadratic import Quadratic
+from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.problem import RobustProblem
 from surefoot.search.certified.adversary import Harm, deepened, harm
 from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.search import Round, Search
 from surefoot.search.certified.space import Space, around, whitened
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
+from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 

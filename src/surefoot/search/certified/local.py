@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from surefoot.quadratic import Quadratic
 from surefoot.search.certified.space import Space
+from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

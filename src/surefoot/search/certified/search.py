@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.quadratic import Quadratic
 from surefoot.search.certified.adversary import harm
 from surefoot.search.certified.branching import choose_cut, idle_rows, split
 from surefoot.search.certified.interior import Multipliers, minimise
@@ -30,6 +29,7 @@ from surefoot.search.certified.space import Space
 from surefoot.search.certified.sphere import nearest_robust
 from surefoot.search.certified.stationary import at_once, stationary_multipliers
 from surefoot.status import Status
+from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

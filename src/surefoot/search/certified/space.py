@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.geometry import dual_exponent, lp_norm
-from surefoot.problem import Domain, RobustProblem
-from surefoot.quadratic import Quadratic
+from surefoot.waist.geometry import dual_exponent, lp_norm
+from surefoot.waist.problem import Domain, RobustProblem
+from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

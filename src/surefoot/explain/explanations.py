@@ -1,0 +1,89 @@
+"""Explanations: those of a batch, in the order of its rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from typing import Any
+
+import pandas as pd
+
+from surefoot.exceptions import DataError
+from surefoot.explain.explanation import Explanation
+
+COLUMNS = (
+    "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
+    "distance", "lower_bound", "gap", "coverage", "certified_radius",
+    "density_percentile", "seconds", "message",
+)  # fmt: skip
+
+
+class Explanations(list[Explanation]):
+    """A list of explanations that can be turned into a table and into JSON.
+
+    Examples
+    --------
+    >>> from surefoot import Explanations
+    >>> Explanations().counts()
+    {}
+    """
+
+    def counts(self) -> dict[str, int]:
+        """How many ended with each status."""
+        return dict(Counter(str(e.status) for e in self))
+
+    @property
+    def found(self) -> Explanations:
+        """Those with a counterfactual."""
+        return Explanations(e for e in self if e.counterfactual is not None)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line for each row: how it went, the factual and the counterfactual, a column a feature each."""
+        lines = [{name: getattr(e, name) for name in COLUMNS} for e in self]
+        rows = pd.Index([e.row for e in self], name="row", tupleize_cols=False)
+        table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
+        table["status"] = [str(e.status) for e in self]
+        for name in ("factual_class", "target"):  # a row without one must not turn 1 into 1.0
+            table[name] = pd.Series([getattr(e, name) for e in self], rows, dtype=object)
+        points = [e.counterfactual for e in self]
+        names = list(self[0].factual.index) if self else []
+        if any(list(e.factual.index) != names for e in self):
+            raise DataError("these explanations are about different features; they make no common table")
+        columns = {f"factual: {name}": [e.factual.iloc[k] for e in self] for k, name in enumerate(names)}
+        columns |= {
+            f"counterfactual: {name}": [math.nan if x is None else x.iloc[k] for x in points]
+            for k, name in enumerate(names)
+        }
+        return pd.concat([table, pd.DataFrame(columns, index=table.index)], axis=1)
+
+    def to_json(self) -> str:
+        """A JSON array of what `Explanation.to_json` gives."""
+        return "[\n" + ",\n".join(e.to_json() for e in self) + "\n]"
+
+    @classmethod
+    def from_json(cls, text: str) -> Explanations:
+        """Read what `to_json` wrote, or one explanation."""
+        try:
+            content: Any = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"this is not JSON ({error})") from None
+        entries = content if isinstance(content, list) else [content]
+        return cls(Explanation.from_dict(entry) for entry in entries)
+
+    def __getitem__(self, index: Any) -> Any:
+        """One explanation, or for a slice explanations."""
+        found = super().__getitem__(index)
+        return Explanations(found) if isinstance(index, slice) else found
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{n} {status}" for status, n in self.counts().items())
+        return f"{len(self)} explanations: {counts or 'none'}"
+
+    def _repr_html_(self) -> str:
+        from surefoot.faces.report.fragment import batch_fragment
+
+        return batch_fragment(self)

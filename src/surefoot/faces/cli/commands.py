@@ -1,0 +1,289 @@
+"""What the commands do."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from surefoot.datasets import Dataset, table
+from surefoot.datasets.table import feature_table
+from surefoot.exceptions import DataError, ModelFileError, NoCounterfactualError, ProblemError
+from surefoot.explain.explainer import CounterfactualExplainer
+from surefoot.explain.explanation import Explanation
+from surefoot.explain.explanations import Explanations
+from surefoot.explain.verification import verify
+from surefoot.faces.cli.main import INTERRUPTED, say
+from surefoot.faces.cli.parser import DATA_SETS, parser
+from surefoot.faces.report.demo import demo
+from surefoot.faces.report.page import write_report
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.search.paper.backends import available_backends
+from surefoot.status import Status
+from surefoot.waist.problem import DATA
+
+DONE, NOT_FOUND = 0, 1
+
+
+def run_demo(options: argparse.Namespace) -> int:
+    """``surefoot demo``."""
+    sys.stdout.write(demo(options.html) + "\n")
+    say(f"surefoot: wrote {options.html}; open it in a browser")
+    return DONE
+
+
+def run_fit(options: argparse.Namespace) -> int:
+    """``surefoot fit``."""
+    data = table(options.data, options.label, drop=options.drop, separator=options.separator)
+    clf = ConditionalGaussianNetworkClassifier(
+        structure=options.structure,
+        max_parents=options.max_parents,
+        root=options.root,
+        required_edges=options.require,
+        forbidden_edges=options.forbid,
+    )
+    try:
+        clf.fit(data.X, data.y)
+    except DataError as error:
+        raise DataError(f"{options.data}: {error}") from None
+    clf.save(options.output)
+    sys.stdout.write(clf.summary() + "\n")
+    if options.folds:
+        sys.stdout.write(_held_out(clf, data, options.folds) + "\n")
+    say(f"surefoot: wrote {options.output}")
+    return DONE
+
+
+def run_explain(options: argparse.Namespace) -> int:
+    """``surefoot explain``."""
+    _check_outputs(options)
+    clf = _model(options.model)
+    explainer = _explainer(clf, options)
+    target = _label(options.target, clf)
+    rows = feature_table(options.data, clf.feature_labels_, separator=options.separator, label=options.id)
+    return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
+
+
+def run_verify(options: argparse.Namespace) -> int:
+    """``surefoot verify``."""
+    clf = _model(options.model)
+    try:
+        explanations = Explanations.from_json(Path(options.explanation).read_text(encoding="utf-8"))
+        results = [verify(e, clf) for e in explanations]
+    except UnicodeDecodeError:
+        raise DataError(f"{options.explanation}: is not UTF-8 text") from None
+    except DataError as error:
+        raise DataError(f"{options.explanation}: {error}") from None
+    for e, result in zip(explanations, results, strict=True):
+        sys.stdout.write(f"row {e.row}\n{result}\n" if len(results) > 1 else f"{result}\n")
+    if len(results) > 1:
+        say(f"surefoot: {sum(r.ok for r in results)} of {len(results)} hold in every claim")
+    return DONE if all(result.ok for result in results) else NOT_FOUND
+
+
+def run_backends(_: argparse.Namespace) -> int:
+    """``surefoot backends``."""
+    for backend in available_backends():
+        state = "ready" if backend.usable else ("no licence" if backend.installed else "missing")
+        sys.stdout.write(f"{backend.name:<8} {state:<11} {'+'.join(backend.kinds):<10} {backend.message}\n")
+    return DONE
+
+
+def run_reproduce(options: argparse.Namespace) -> int:
+    """``surefoot reproduce``."""
+    from surefoot.experiments import Plan, reproduce
+    from surefoot.experiments.settings import METHODS
+
+    budgets = {"1": 0.01, "2": 0.05}
+    everything = not (options.table or options.figures or options.value)
+    plan = Plan(
+        budgets=tuple(b for t, b in budgets.items() if everything or t in options.table),
+        figures=everything or options.figures,
+        value=everything or options.value,
+        quick=options.quick,
+        n_factuals=options.factuals,
+        time_limit=options.time_limit,
+        data=tuple(options.data) or DATA_SETS,
+        methods=tuple(
+            (method, solver)
+            for method, solver in METHODS
+            if (not options.method or method in options.method)
+            and (not options.backend or not solver or solver in options.backend)
+        ),
+    )
+    for path in reproduce(plan, options.output, progress=not options.quiet):
+        sys.stdout.write(f"{path}\n")
+    return DONE
+
+
+def run_completion(options: argparse.Namespace) -> int:
+    """``surefoot completion``."""
+    import shtab
+
+    sys.stdout.write(shtab.complete(parser(), shell=options.shell) + "\n")
+    return DONE
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "demo": run_demo,
+    "fit": run_fit,
+    "explain": run_explain,
+    "verify": run_verify,
+    "backends": run_backends,
+    "reproduce": run_reproduce,
+    "completion": run_completion,
+}
+
+
+def _held_out(clf: ConditionalGaussianNetworkClassifier, data: Dataset, folds: int) -> str:
+    from sklearn.base import clone
+    from sklearn.model_selection import cross_val_score
+
+    try:
+        score = cross_val_score(clone(clf), data.X, data.y, cv=folds).mean()
+    except ValueError as error:
+        raise DataError(f"--folds {folds}: {error}") from None
+    return f"  accuracy  {score:.1%} of the rows that a fit has not seen ({folds}-fold cross-validation)"
+
+
+def _model(path: str) -> ConditionalGaussianNetworkClassifier:
+    try:
+        return ConditionalGaussianNetworkClassifier.load(path)
+    except ModelFileError as error:
+        hint = " (the model comes first, then the data)" if Path(path).suffix != ".json" else ""
+        raise ModelFileError(f"{error}{hint}") from None
+
+
+def _explainer(
+    clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace
+) -> CounterfactualExplainer:
+    return CounterfactualExplainer(
+        clf,
+        budget=options.budget,
+        norm=float(options.norm),
+        threshold=options.threshold,
+        method=options.method,
+        backend=options.backend,
+        whitening=options.whitening,
+        bounds=_bounds(clf, options),
+        immutable=options.immutable,
+        increasing=options.increasing,
+        decreasing=options.decreasing,
+        time_limit=options.time_limit,
+        gap=options.gap,
+        tol=options.tol,
+        n_segments=options.segments,
+        contraction=options.contraction,
+    )
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Before anything is searched: what cannot be written would be lost at the end."""
+    given = [name for name in (options.json, options.html, options.output) if name]
+    if len(set(given)) < len(given):
+        raise ProblemError(f"two outputs cannot go to the same place: {', '.join(given)}")
+    if options.output and not options.all:
+        raise ProblemError("--output is the table of all rows; it goes with --all")
+    for path in (Path(name) for name in given if name != "-"):
+        if not path.parent.is_dir():
+            raise ProblemError(f"{path}: No such file or directory")
+        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise ProblemError(f"{path}: cannot be written")
+
+
+def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Any:
+    """What --bounds says about every feature, and --bound about single ones."""
+    if not options.bound:
+        return DATA if options.bounds == DATA else None
+    others = dict.fromkeys(clf.feature_labels_, DATA) if options.bounds == DATA else {}
+    return others | {name: (_end(name, low), _end(name, high)) for name, low, high in options.bound}
+
+
+def _end(feature: str, text: str) -> float | None:
+    try:
+        return None if text == "-" else float(text)
+    except ValueError:
+        raise ProblemError(f"--bound {feature}: {text!r} is neither a number nor '-'") from None
+
+
+def _label(text: str | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
+    """The class whose label reads like this."""
+    if text is None and len(clf.classes_) == 2:
+        return None
+    labels = {str(label): label for label in clf.classes_.tolist()}
+    if text is None:
+        raise ProblemError(f"--target is needed; the classes are {', '.join(labels)}")
+    if text not in labels:
+        raise ProblemError(f"--target {text}: there is no such class; the classes are {', '.join(labels)}")
+    return labels[text]
+
+
+def _explain_row(
+    explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
+) -> int:
+    if not 0 <= options.row < len(rows):
+        raise ProblemError(f"--row {options.row}: {options.data} has rows 0 to {len(rows) - 1}")
+    try:
+        explanation = explainer.explain(rows.iloc[options.row], target)
+    except NoCounterfactualError as error:
+        explanation = error.explanation
+    except ProblemError as error:
+        raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
+    if options.json != "-":
+        sys.stdout.write(f"{explanation}\n")
+    _write(explanation, explanation.to_json(), explainer, options)
+    return DONE if explanation.counterfactual is not None else NOT_FOUND
+
+
+def _explain_all(
+    explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
+) -> int:
+    explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
+    frame = explanations.to_frame()
+    if options.output and options.output != "-":
+        frame.to_csv(options.output, lineterminator="\n")
+        say(f"surefoot: wrote {options.output}")
+    elif options.output or not (options.json or options.html):
+        frame.to_csv(sys.stdout, lineterminator="\n")
+    _write(explanations, explanations.to_json() if options.json else "", explainer, options)
+    say(f"surefoot: {explanations}")
+    _say_why(explanations)
+    if any(e.status.with_point is Status.INTERRUPTED for e in explanations):
+        return INTERRUPTED
+    return DONE if len(explanations.found) == len(explanations) else NOT_FOUND
+
+
+SHOWN_FAILURES = 5
+
+
+def _say_why(explanations: Explanations) -> None:
+    """Name the rows without a counterfactual, and how many deserve a caution."""
+    lost = [
+        e for e in explanations if e.counterfactual is None and e.status is not Status.INTERRUPTED_NO_POINT
+    ]
+    for e in lost[:SHOWN_FAILURES]:
+        say(f"surefoot: row {e.row}: {e.message}")
+    if len(lost) > SHOWN_FAILURES:
+        say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
+    careful = sum(bool(e.cautions) for e in explanations)
+    if careful:
+        say(f"surefoot: {careful} with a caution (see the report)")
+
+
+def _write(
+    explained: Explanation | Explanations,
+    text: str,
+    explainer: CounterfactualExplainer,
+    options: argparse.Namespace,
+) -> None:
+    if options.json == "-":
+        sys.stdout.write(text + "\n")
+    elif options.json:
+        Path(options.json).write_text(text + "\n", encoding="utf-8")
+        say(f"surefoot: wrote {options.json}")
+    if options.html:
+        write_report(explained, options.html, explainer.classifier)
+        say(f"surefoot: wrote {options.html}")

@@ -1,0 +1,20 @@
+"""Figures: drawn with matplotlib, which is loaded only when one is drawn."""
+
+from surefoot.faces.plots.batch import plot_coverage, plot_distances, plot_feature_shares
+from surefoot.faces.plots.changes import plot_changes
+from surefoot.faces.plots.dag import plot_dag
+from surefoot.faces.plots.plane import plot_plane, plot_whitened_plane
+from surefoot.faces.plots.surface import plot_surface
+from surefoot.faces.plots.trace import plot_trace
+
+__all__ = [
+    "plot_changes",
+    "plot_coverage",
+    "plot_dag",
+    "plot_distances",
+    "plot_feature_shares",
+    "plot_plane",
+    "plot_surface",
+    "plot_trace",
+    "plot_whitened_plane",
+]

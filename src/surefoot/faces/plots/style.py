@@ -1,0 +1,85 @@
+"""What all figures share: colours, new axes, names as text, legends below the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.exceptions import DataError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from surefoot.explain.explanation import Explanation
+
+# Okabe and Ito's colours, which most colour-blind people can tell apart.
+TARGET, FACTUAL = "#0072B2", "#D55E00"
+RISING, FALLING = "#56B4E9", "#E69F00"
+SHADE = "#DCE9F2"
+INK, MUTED, FAINT = "#1a1a1a", "#5a5a5a", "#9a9a9a"
+
+NEGLIGIBLE = 0.005  # standard deviations; a smaller change counts as none
+LONGEST_NAME = 28
+SMALL = 8.0
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingDependencyError("drawing needs matplotlib: pip install 'surefoot[plots]'") from None
+    return plt
+
+
+def new_axes(size: tuple[float, float], rows: int = 1, **options: Any) -> Any:
+    """Axes (an array of them if there are rows) in a new figure of that many inches."""
+    return pyplot().subplots(rows, figsize=size, layout="constrained", **options)[1]
+
+
+def shortened(name: Any, longest: int = LONGEST_NAME) -> str:
+    """The name on one line; the middle of a long one is left out, since beginnings are often alike."""
+    text = " ".join(str(name).split())
+    text = "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text
+    )  # SVG allows no others
+    if len(text) <= longest:
+        return text
+    tail = (longest - 1) // 3
+    return text[: longest - 1 - tail].rstrip() + "…" + text[-tail:].lstrip()
+
+
+def label_axes(ax: Any, x: str, y: str) -> None:
+    """Axis labels in which a dollar sign is a dollar sign."""
+    ax.set_xlabel(x, parse_math=False)
+    ax.set_ylabel(y, parse_math=False)
+
+
+def legend_below(ax: Any, handles: Sequence[Any]) -> None:
+    """A legend under the axis label, where it covers no data; in two columns if they are not too wide."""
+    legend = _legend(ax, handles, columns=2)
+    # Axes take about three quarters of their share of the figure.
+    if legend.get_window_extent().width > ax.get_position().width / 0.775 * ax.figure.bbox.width:
+        _legend(ax, handles, columns=1)
+
+
+def _legend(ax: Any, handles: Sequence[Any], columns: int) -> Any:
+    from matplotlib import rcParams
+    from matplotlib.transforms import ScaledTranslation
+
+    # Ticks, their labels and the axis label lie between; their height depends on the font, not on the axes.
+    lines = 1 + len(ax.get_xlabel().splitlines())
+    drop = ScaledTranslation(0, -(10 + 1.3 * rcParams["font.size"] * lines) / 72, ax.figure.dpi_scale_trans)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": ax.transAxes + drop}
+    legend = ax.legend(handles=handles, ncols=columns, frameon=False, fontsize=SMALL, **place)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return legend
+
+
+def found_point(explanation: Explanation) -> NDArray[np.float64]:
+    """The counterfactual as an array; an explanation without one cannot be drawn."""
+    if explanation.counterfactual is None:
+        raise DataError(f"there is no counterfactual to draw: {explanation.message}")
+    return explanation.counterfactual.to_numpy(dtype=float)

@@ -1,0 +1,69 @@
+"""A fitted classifier in words: plain text and a small HTML table."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+
+SHOWN_EDGES = 12
+
+MEANINGS = {
+    "naive": "naive Bayes: given the class, no feature depends on another",
+    "tan": "tree (TAN): given the class, each feature depends on at most one other",
+    "ban": "sparse graph (BAN) learned by NOTEARS",
+    "given": "graph given by the user",
+}
+
+
+def model_text(clf: ConditionalGaussianNetworkClassifier) -> str:
+    """What was learned, a few lines."""
+    lines = [f"{label:>10}  {value}" for label, value in model_facts(clf)]
+    return "\n".join([f"Conditional Gaussian network, {MEANINGS[clf.structure_report_.method]}", *lines])
+
+
+def model_html(clf: ConditionalGaussianNetworkClassifier) -> str:
+    """The same as a table; whatever is in names and labels is escaped."""
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{escape(label)}</th>"
+        f"<td style='text-align:left'>{escape(value)}</td></tr>"
+        for label, value in model_facts(clf)
+    )
+    caption = escape(MEANINGS[clf.structure_report_.method])
+    return f"<table><caption style='text-align:left'>{caption}</caption><tbody>{rows}</tbody></table>"
+
+
+def model_facts(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, str]]:
+    """Pairs of a heading and its text."""
+    classes = ", ".join(
+        f"{label} ({prior:.1%})" for label, prior in zip(clf.classes_.tolist(), clf.class_prior_, strict=True)
+    )
+    facts = [
+        ("classes", classes),
+        ("trained on", f"{_rows(clf)}, {clf.n_features_in_} features"),
+        ("edges", edge_text(clf)),
+    ]
+    report = clf.structure_report_
+    if report.method == "ban":
+        state = "converged" if report.converged else "did not converge"
+        facts.append(
+            ("search", f"{state} after {report.n_iter} iterations, objective {report.objective:.6g}")
+        )
+    return facts
+
+
+def _rows(clf: ConditionalGaussianNetworkClassifier) -> str:
+    # A fit needs two rows of each class; an adopted classifier that never said how many it saw has one.
+    return f"{clf.n_rows_:,} rows" if clf.n_rows_ > len(clf.classes_) else "rows that were not counted"
+
+
+def edge_text(clf: ConditionalGaussianNetworkClassifier) -> str:
+    """The graph as 'parent -> child' pairs, the first few of them."""
+    names: tuple[Any, ...] = clf.feature_labels_
+    edges = [f"{names[parent]} -> {names[child]}" for parent, child in clf.dag_.edges]
+    if not edges:
+        return "none"
+    more = f"; and {len(edges) - SHOWN_EDGES} more" if len(edges) > SHOWN_EDGES else ""
+    return f"{len(edges)}: " + "; ".join(edges[:SHOWN_EDGES]) + more

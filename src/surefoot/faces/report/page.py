@@ -1,0 +1,88 @@
+"""The report: one self-contained HTML page for an explanation or a batch, that opens offline and prints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from surefoot.exceptions import DataError
+from surefoot.explain.explanation import Explanation
+from surefoot.explain.explanations import Explanations
+from surefoot.faces.report.pictures import batch_pictures, case_pictures
+from surefoot.faces.report.summary import overview_of, summary_of
+from surefoot.faces.report.templates import rendered
+from surefoot.model.adoption import adopt
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.status import Status
+
+
+def write_report(
+    explanations: Explanation | Iterable[Explanation],
+    path: str | os.PathLike[str],
+    classifier: Any = None,
+    *,
+    title: str = "",
+) -> Path:
+    """Write one HTML page: of one explanation with its pictures, or of a batch.
+
+    The page holds everything it needs: no script, nothing from outside. Whatever is in the data is shown
+    as text. Pictures need matplotlib (``pip install 'surefoot[plots]'``); without it the page says so.
+
+    Parameters
+    ----------
+    explanations : Explanation or iterable of them
+    path : str or path
+        Where to write.
+    classifier : ConditionalGaussianNetworkClassifier, or what `adopt` takes, optional
+        The one that was explained; with it a page about one explanation also
+        shows the graph and the plane of the change.
+    title : str
+        Heading of the page. Default: what it is about.
+
+    Returns
+    -------
+    Path
+        Where the page is.
+    """
+    target = Path(path)
+    target.write_text(report_page(explanations, classifier, title=title), encoding="utf-8")
+    return target
+
+
+def report_page(
+    explanations: Explanation | Iterable[Explanation],
+    classifier: Any = None,
+    *,
+    title: str = "",
+) -> str:
+    """The page itself, as `write_report` writes it."""
+    if isinstance(explanations, Explanation):
+        return _single(explanations, None if classifier is None else adopt(classifier), title)
+    batch = Explanations(explanations)
+    if not batch:
+        raise DataError("there are no explanations to report")
+    return _batch(batch, title)
+
+
+def _single(e: Explanation, classifier: ConditionalGaussianNetworkClassifier | None, title: str) -> str:
+    who = "this row" if e.row is None else f"row {e.row}"
+    return rendered(
+        "single.html",
+        title=title or f"What would have to change for {who} to be decided {e.target}",
+        case=summary_of(e),
+        pictures=case_pictures(e, classifier),
+    )
+
+
+def _batch(batch: Explanations, title: str) -> str:
+    return rendered(
+        "batch.html",
+        title=title or f"What would have to change: {len(batch)} rows",
+        overview=overview_of(batch),
+        pictures=batch_pictures(batch),
+        there=[str(e.row) for e in batch if e.status is Status.ALREADY_TARGET],
+        # One at a time: a page may hold thousands.
+        cases=(summary_of(e) for e in batch if e.status is not Status.ALREADY_TARGET),
+    )

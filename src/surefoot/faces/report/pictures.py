@@ -1,0 +1,91 @@
+"""The pictures of a report, as data that a page can hold."""
+
+from __future__ import annotations
+
+import base64
+import io
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot import plots
+from surefoot.exceptions import MissingDependencyError
+from surefoot.explain.explanation import Explanation
+from surefoot.explain.explanations import Explanations
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+
+MOST_NODES = 40  # a graph with more features is not readable on a page
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture and what it shows."""
+
+    source: str
+    caption: str
+
+
+def case_pictures(e: Explanation, clf: ConditionalGaussianNetworkClassifier | None) -> list[Picture] | None:
+    """The pictures of one explanation; None where matplotlib is missing."""
+    drawings: list[tuple[Callable[[], Any], str]] = []
+    if e.counterfactual is not None and e.distance > 0:
+        drawings.append((lambda: plots.plot_changes(e), CHANGES))
+        if clf is not None and clf.n_features_in_ > 1:
+            drawings.append((lambda: plots.plot_plane(e, clf), PLANE))
+            drawings.append((lambda: plots.plot_whitened_plane(e, clf), WHITENED))
+        if len(e.iterations) > 1:
+            drawings.append((lambda: plots.plot_trace(e), TRACE))
+    if clf is not None and clf.n_features_in_ <= MOST_NODES:
+        drawings.append((lambda: plots.plot_dag(clf.dag_, clf.feature_labels_), GRAPH))
+    return _drawn(drawings)
+
+
+def batch_pictures(batch: Explanations) -> list[Picture] | None:
+    """The pictures of a batch; None where matplotlib is missing."""
+    if not any(e.distance > 0 for e in batch.found):
+        return []
+    drawings: list[tuple[Callable[[], Any], str]] = [(lambda: plots.plot_distances(batch), DISTANCES)]
+    if any(e.budget > 0 for e in batch):
+        drawings.append((lambda: plots.plot_coverage(batch), COVERAGE))
+    drawings.append((lambda: plots.plot_feature_shares(batch), SHARES))
+    return _drawn(drawings)
+
+
+CHANGES = (
+    "The change of each feature, in standard deviations among the cases that are decided the same way now."
+)
+PLANE = (
+    "The plane of the two largest changes, all other features as in the counterfactual: where each class is "
+    "dense, where the decision turns, and the ball within which the step may land."
+)
+WHITENED = "The same in whitened coordinates, in which distances are measured."
+TRACE = "How the search went: distance, proven bound and violation, round by round."
+GRAPH = "Which feature depends on which, as the classifier learned it."
+DISTANCES = "How far the rows are from the other decision."
+COVERAGE = "How much of the budget is proven to keep the decision."
+SHARES = "How often each feature changes, and by how much in the median."
+
+
+def _drawn(drawings: list[tuple[Callable[[], Any], str]]) -> list[Picture] | None:
+    with warnings.catch_warnings():
+        # Text stays text in the page: a letter that matplotlib's font lacks is drawn by the reader's browser.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
+        try:
+            return [Picture(_as_source(draw()), caption) for draw, caption in drawings]
+        except MissingDependencyError:
+            return None
+
+
+def _as_source(axes: Any) -> str:
+    """The figure as an SVG image that the page holds itself; the figure is closed."""
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    figure = np.ravel(np.asarray(axes, dtype=object))[0].figure
+    buffer = io.BytesIO()
+    # Fixed identifiers and no date, so that the same explanation gives the same page.
+    with plt.rc_context({"svg.hashsalt": "surefoot", "svg.fonttype": "none"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -1,0 +1,40 @@
+"""An explanation in words: a sentence, a small table, and how sure we are."""
+
+from __future__ import annotations
+
+from surefoot.explain.explanation import Explanation
+from surefoot.faces.report.summary import Summary, summary_of
+
+
+def explanation_text(explanation: Explanation) -> str:
+    """Read it aloud: what to change, what then happens, what is proven."""
+    summary = summary_of(explanation)
+    if explanation.counterfactual is None:
+        return f"{summary.headline}\n{summary.outcome}" if summary.headline else summary.outcome
+    parts = [summary.headline, _table(summary), *summary.assurances]
+    parts += [f"Caution: {caution}" for caution in summary.cautions]
+    return "\n".join(part for part in parts if part)
+
+
+def _table(summary: Summary) -> str:
+    if not summary.changes:
+        return ""
+    head = ("feature", "from", "(expected)", "to", "(expected)", "in sd", "z")
+    lines = [
+        (
+            c.feature,
+            c.start,
+            f"({c.expected_before})",
+            c.end,
+            f"({c.expected_after})",
+            c.deviations,
+            c.z_score,
+        )
+        for c in summary.changes
+    ]
+    widths = [max(len(line[k]) for line in [head, *lines]) for k in range(len(head))]
+    rows = [
+        f"  {line[0]:<{widths[0]}}" + "".join(f"  {line[k]:>{widths[k]}}" for k in range(1, len(head)))
+        for line in [head, *lines]
+    ]
+    return "\n".join([*rows, *([f"  {summary.smaller}"] if summary.smaller else [])])

@@ -1,0 +1,1 @@
+"""The fitted network: graph, densities, classifier, files, and other people's models as networks."""

@@ -1,0 +1,1 @@
+"""Proofs: the certificate's format and two checkers that share nothing with the searches."""
