@@ -3,9 +3,25 @@
 import numpy as np
 
 from surefoot.datasets import synthetic
-from surefoot.waist.geometry import Whitening
-from surefoot.waist.problem import Domain, RobustProblem
+from surefoot.waist.domain import Domain, Row, ValueSet
+from surefoot.waist.geometry import Ball, Metric, Whitening
+from surefoot.waist.problem import Requirement, RobustProblem, checked_threshold, log_odds
 from surefoot.waist.quadratic import Quadratic
+
+NORMS = (1.0, 2.0, np.inf)
+
+
+def paper_problem(
+    factual, margins, whitening, norm=np.inf, budget=0.0, threshold=0.5, domain=None,
+    *, robust=True, exact=(), order=None, ball=None,
+):  # fmt: skip
+    """The paper's problem: one norm, one budget and one threshold; what is more goes by name."""
+    tau = log_odds(checked_threshold(threshold))
+    flags = np.broadcast_to(robust, len(margins))
+    requirements = tuple(Requirement(H - tau, bool(flag)) for H, flag in zip(margins, flags, strict=True))
+    if ball is None:
+        ball = Ball.whitened(whitening, norm, budget, exact, order)
+    return RobustProblem(factual, requirements, Metric(whitening, norm), ball, domain)
 
 
 def random_problem(n, seed, *, norm=np.inf, budget=0.05, separation=2.0, density=0.5, **extra):
@@ -15,7 +31,7 @@ def random_problem(n, seed, *, norm=np.inf, budget=0.05, separation=2.0, density
     H = one.log_density_quadratic() - zero.log_density_quadratic()
     rows = data.X.to_numpy()
     factual = rows[np.argmax(H(rows) < -0.5)] if (H(rows) < -0.5).any() else zero.means
-    return RobustProblem(factual, (H,), zero.whitening(), norm=norm, budget=budget, **extra)
+    return paper_problem(factual, (H,), zero.whitening(), norm, budget, **extra)
 
 
 def grid_points(low, high, count):
@@ -51,8 +67,7 @@ def rough_problem(seed):
         margins.append(Quadratic(M.T @ (C + C.T) @ M, M.T @ rng.normal(size=n), -0.2, x0))
     domain = _rough_domain(rng, x0, np.linalg.inv(M), kind) if kind in ("domain", "fixed") else None
     threshold = float(rng.choice([0.5, 0.5, 0.6]))
-    whitening = Whitening(M, "cholesky")
-    return kind, RobustProblem(x0, tuple(margins), whitening, norm, budget, threshold, domain)
+    return kind, paper_problem(x0, margins, Whitening(M, "cholesky"), norm, budget, threshold, domain)
 
 
 def _rough_domain(rng, x0, B, kind):
@@ -65,3 +80,102 @@ def _rough_domain(rng, x0, B, kind):
         if n > 1:
             low[rng.integers(n)] = -np.inf
     return Domain(low, high)
+
+
+def mixed_problem(seed):
+    """A problem with up to six features and a bit of everything, drawn with a seed.
+
+    Any norms of distance and ball, budgets by feature, exact features, ends, rows, whole numbers and
+    allowed values (up to three features, so that all combinations can be tried), one to three
+    requirements with and without robustness, near-singular covariances, factuals far from the origin.
+    """
+    rng = np.random.default_rng([seed, 20240607])
+    n = int(rng.integers(1, 7))
+    chosen = np.sort(rng.permutation(n)[: rng.integers(0, min(n, 3) + 1)])
+    M = _mixed_whitening(rng, n, chosen)
+    unit = np.linalg.norm(np.linalg.inv(M), axis=1)
+    x0 = rng.normal(size=n) * unit * rng.choice([0, 1, 100, 1e4])
+    whole = rng.uniform(size=n) < 0.7
+    x0[chosen] = np.where(whole[chosen], np.round(x0[chosen]), x0[chosen])
+    domain = _mixed_domain(rng, x0, unit, chosen)
+    metric = Metric(Whitening(M, "cholesky"), float(rng.choice(NORMS)))
+    ball = _mixed_ball(rng, metric, unit, domain)
+    aim = M @ (domain.clipped(x0 + np.linalg.inv(M) @ rng.normal(size=n) * rng.choice([1, 3])) - x0)
+    return RobustProblem(x0, _mixed_requirements(rng, M, x0, aim), metric, ball, domain)
+
+
+def _mixed_whitening(rng, n, chosen):
+    """Upper triangular, some near singular; features that take few values vary by about as much as these."""
+    R = np.triu(rng.normal(size=(n, n))) + 2 * np.eye(n)
+    if rng.uniform() < 0.15:
+        U, _, V = np.linalg.svd(rng.normal(size=(n, n)))
+        R = np.linalg.qr((U * np.geomspace(1, 10.0 ** rng.uniform(1, 5), n)) @ V)[1]
+    deviation = 10.0 ** rng.uniform(-3, 3, size=n)
+    deviation[chosen] = rng.uniform(0.3, 4, size=len(chosen))
+    return R * np.linalg.norm(np.linalg.inv(R), axis=1) / deviation
+
+
+def _mixed_requirements(rng, M, x0, aim):
+    """Few hold at the factual; most hold somewhere in the domain, tilted towards a point to aim at."""
+    n = len(x0)
+    reachable = rng.uniform() < 0.85
+    requirements = []
+    for number in range(int(rng.choice([1, 1, 2, 3]))):
+        A = rng.normal(size=(n, n)) / np.sqrt(n)
+        kinds = [A + A.T, -A @ A.T, 0.5 * A @ A.T, np.zeros((n, n)), A + A.T - np.eye(n)]
+        Q = kinds[rng.integers(len(kinds))]
+        q = rng.normal(size=n) * rng.choice([0, 1, 1, 2])
+        at_factual = -0.05 - rng.exponential() * rng.choice([0.3, 1, 3])
+        if number and rng.uniform() < 0.5:  # a floor under a density that has its peak nearby
+            Q, at_factual = -0.5 * np.eye(n), rng.uniform(-1, 3)
+        missing = rng.exponential() - (at_factual + q @ aim + aim @ Q @ aim)
+        if reachable and missing > 0 and aim @ aim > 0.01:
+            q = q + aim * missing / (aim @ aim)
+        margin = Quadratic(M.T @ Q @ M, M.T @ q, at_factual, x0)
+        requirements.append(Requirement(margin, bool(rng.uniform() < (0.85 if number == 0 else 0.5))))
+    return tuple(requirements)
+
+
+def _mixed_ball(rng, metric, unit, domain):
+    n = len(unit)
+    radius, kind = float(rng.choice([0, 0.01, 0.05, 0.3])), rng.uniform()
+    if kind < 0.25:
+        down, up = rng.choice([0, 0.02, 0.2], size=(2, n)) * unit
+        return Ball.box(down, up)
+    norm = metric.norm if kind < 0.85 else float(rng.choice(NORMS))
+    exact = np.flatnonzero(domain.fixed | (rng.uniform(size=n) < 0.3)) if rng.uniform() < 0.4 else ()
+    return Ball.whitened(metric.whitening, norm, radius, [int(j) for j in exact])
+
+
+def _mixed_domain(rng, x0, unit, chosen):
+    n = len(x0)
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
+    if rng.uniform() < 0.6:
+        low, high = x0 - unit * rng.uniform(0, 4, size=n), x0 + unit * rng.uniform(0, 4, size=n)
+        low[rng.uniform(size=n) < 0.3], high[rng.uniform(size=n) < 0.3] = -np.inf, np.inf
+    kept = rng.uniform(size=n) < 0.1
+    low[kept] = high[kept] = x0[kept]
+    if n > 1 and rng.uniform() < 0.1:  # today's value lies outside
+        j = int(rng.integers(n))
+        low[j], high[j] = x0[j] + 0.3 * unit[j], x0[j] + 5 * unit[j]
+    rows = [_mixed_row(rng, x0, unit) for _ in range(int(rng.choice([0, 0, 1, 2])))] if n > 1 else []
+    sets = [_mixed_set(rng, int(j), float(x0[j]), float(unit[j])) for j in chosen]
+    return Domain(low, high, tuple(rows), tuple(sets))
+
+
+def _mixed_row(rng, x0, unit):
+    n = len(x0)
+    a = np.zeros(n)
+    some = rng.permutation(n)[: int(rng.integers(2, min(n, 3) + 1))]
+    a[some] = rng.choice([-2, -1, 1, 1, 2], size=len(some)) / unit[some]
+    value, room = float(a @ x0), rng.uniform(-0.3, 2, size=2)
+    low, high = (-np.inf, value + room[1]) if rng.uniform() < 0.7 else (value - abs(room[0]), value + 1.0)
+    return Row(a, low, high, "mixed")
+
+
+def _mixed_set(rng, feature, today, unit):
+    if rng.uniform() < 0.6:
+        return ValueSet(feature, None, today)
+    steps = np.sort(rng.choice(np.arange(-12, 13), size=int(rng.integers(1, 6)), replace=False))
+    values = today + unit * steps / 4
+    return ValueSet(feature, tuple(values), today)

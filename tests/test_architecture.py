@@ -12,6 +12,7 @@ ROOT = Path(surefoot.__file__).parent
 # A room is a folder, or a file that needs a place of its own; the longest name that fits counts.
 LAYERS = [
     {"exceptions", "status", "formats", "threads"},
+    {"plain"},
     {"waist.quadratic", "waist.geometry"},
     {"model.dag"},
     {"model.network", "model.moments", "model.file"},
@@ -24,11 +25,16 @@ LAYERS = [
     {"waist"},
     {"search"},
     {"proof"},
+    {"explain.actions"},
+    {"explain.wishes"},
     {"explain.methods"},
     {"explain.diagnosis"},
     {"explain.answering"},
-    {"explain.explanation", "explain.rows"},
+    {"explain.words", "explain.declared", "explain.rows", "explain.targets", "explain.progress"},
+    {"explain.explanation"},
+    {"explain.document"},
     {"explain.explanations", "explain.assembly"},
+    {"explain.asking"},
     {"explain.verification"},
     {"explain.explainer"},
     {"faces.plots", "plots"},
@@ -43,6 +49,7 @@ DOORS = {
     ("model.classifier", "faces.report"),
     ("model.classifier", "faces.plots"),
     ("model.content", "model.classifier"),
+    ("explain.explanation", "explain.document"),
     ("explain.explanation", "faces.report"),
     ("explain.explanations", "faces.report"),
 }

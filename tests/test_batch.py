@@ -13,10 +13,10 @@ from surefoot import (
     CounterfactualExplainer,
     Explanations,
     Status,
-    questions,
     verify,
 )
 from surefoot.exceptions import BackendMissingError, BackendTooLargeError, DataError, ProblemError
+from surefoot.explain import answering, diagnosis
 
 
 @pytest.fixture
@@ -139,9 +139,10 @@ def test_failures_keep_their_place(clf, pima):
     batch = explainer.explain_batch(rows, progress=False)
     assert [e.row for e in batch] == [0, 1, 2, 3, 4]
     assert [e.status for e in batch] == ["optimal", "refused", "refused", "refused", "optimal"]
-    assert "value of 'pres' is not a finite number: 'n/a'" in batch[1].message
-    assert "'age' is immutable and its value 20 lies outside" in batch[2].message
-    assert "value of 'preg' is not a finite number: nan" in batch[3].message
+    assert "value of 'pres' is not a finite number: 'n/a'" in batch[1].advice
+    assert "'age' must not change, but its value 20 lies outside its bounds 40 to 60" in batch[2].advice
+    assert "value of 'preg' is not a finite number: nan" in batch[3].advice
+    assert batch[1].message == Status.REFUSED.sentence
     assert batch[1].factual["plas"] == rows["plas"].iloc[1]
     assert str(batch) == "5 explanations: 2 optimal, 3 refused"
     again = Explanations.from_json(batch.to_json())
@@ -150,7 +151,7 @@ def test_failures_keep_their_place(clf, pima):
 
 
 def test_a_solver_that_fails_on_one_row(explainer, pima, monkeypatch):
-    real, seen = questions.search, []
+    real, seen = answering.search, []
 
     def fails_once(*arguments):
         seen.append(arguments)
@@ -158,10 +159,10 @@ def test_a_solver_that_fails_on_one_row(explainer, pima, monkeypatch):
             raise BackendTooLargeError("too large")
         return real(*arguments)
 
-    monkeypatch.setattr(questions, "search", fails_once)
+    monkeypatch.setattr(answering, "search", fails_once)
     batch = explainer.explain_batch(pima.X.head(3), progress=False)
     assert [e.status for e in batch] == ["optimal", "failed", "optimal"]
-    assert "BackendTooLargeError: too large" in batch[1].message
+    assert "BackendTooLargeError: too large" in batch[1].advice
 
 
 def test_a_missing_solver_is_one_error(clf, pima, monkeypatch):
@@ -172,6 +173,11 @@ def test_a_missing_solver_is_one_error(clf, pima, monkeypatch):
         CounterfactualExplainer(clf, method="qcqp").explain_batch(pima.X.head(3), progress=False)
 
 
+def swallowed(_, problem, __):
+    """A search that took the signal for itself."""
+    return answering.failed(Status.INTERRUPTED_NO_POINT, problem)
+
+
 def raising(error):
     def function(*_):
         raise error
@@ -180,7 +186,7 @@ def raising(error):
 
 
 def test_an_interrupt_keeps_what_is_done(explainer, pima, monkeypatch):
-    real, seen = questions.search, []
+    real, seen = answering.search, []
 
     def interrupted(*arguments):
         seen.append(arguments)
@@ -188,14 +194,14 @@ def test_an_interrupt_keeps_what_is_done(explainer, pima, monkeypatch):
             raise KeyboardInterrupt
         return real(*arguments)
 
-    monkeypatch.setattr(questions, "search", interrupted)
+    monkeypatch.setattr(answering, "search", interrupted)
     batch = explainer.explain_batch(pima.X.head(5), progress=False)
     assert [e.status for e in batch] == ["optimal"] * 2 + ["interrupted_no_point"] * 3
     assert len(seen) == 3
 
 
 def test_an_interrupt_that_a_search_swallows_stops_the_batch(explainer, pima, monkeypatch):
-    monkeypatch.setattr(questions, "search", lambda *_: questions.failed(Status.INTERRUPTED_NO_POINT, ""))
+    monkeypatch.setattr(answering, "search", swallowed)
     batch = explainer.explain_batch(pima.X.head(3), progress=False)
     assert [e.status for e in batch] == ["interrupted_no_point"] * 3
 
@@ -300,15 +306,15 @@ def test_finished_rows_are_kept_whatever_their_order(explainer, pima, told, monk
     """The first row is slow; the others are done when the signal comes."""
     import time
 
-    real = questions.answer
+    real = answering.answer
     slow = pima.X.iloc[0].to_numpy()
 
-    def answer(question):
-        if np.array_equal(question.problem.factual, slow):
+    def answer(task):
+        if np.array_equal(task.problem.factual, slow):
             time.sleep(5)
-        return real(question)
+        return real(task)
 
-    monkeypatch.setattr(questions, "answer", answer)
+    monkeypatch.setattr(answering, "answer", answer)
     told(7, threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start)
     with joblib.parallel_config(backend="threading"):
         batch = explainer.explain_batch(pima.X.head(8), n_jobs=2, progress=False)
@@ -316,7 +322,6 @@ def test_finished_rows_are_kept_whatever_their_order(explainer, pima, told, monk
 
 
 def test_an_interrupted_diagnosis_names_nothing(clf, pima, monkeypatch):
-    from surefoot import diagnosis
     from surefoot.search.certified import certified_search
 
     def interrupted(*arguments):
@@ -332,7 +337,7 @@ def test_an_interrupted_diagnosis_names_nothing(clf, pima, monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5])
 def test_jobs_are_checked(explainer, pima, n_jobs):
-    with pytest.raises(ProblemError, match="n_jobs must be a whole number"):
+    with pytest.raises(ProblemError, match="n_jobs must be an integer"):
         explainer.explain_batch(pima.X.head(2), n_jobs=n_jobs, progress=False)
 
 

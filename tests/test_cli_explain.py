@@ -98,6 +98,24 @@ def test_what_the_action_flags_change(explanation):
     assert free.distance <= explanation(row="9").distance + 1e-9
 
 
+def test_whole_numbers_and_values(explanation):
+    plain = explanation()
+    assert plain.counterfactual["plas"] % 1 != 0
+    assert explanation("--whole", "plas", "--whole", "mass").counterfactual["plas"] % 1 == 0
+    listed = explanation("--values", "plas", "100", "120.5", "130", "--values", "insu", "0")
+    assert listed.counterfactual["plas"] in (100, 120.5, 130, plain.factual["plas"])
+    assert listed.counterfactual["insu"] in (0, plain.factual["insu"])
+
+
+def test_how_far_features_may_miss(explanation, explain):
+    noisy = explanation("--budget-of", "plas", "5", "--budget-of", "mass", "0.5")
+    assert noisy.budget == {"plas": (5.0, 5.0), "mass": (0.5, 0.5)}
+    assert noisy.coverage == 1
+    exact = explanation("--budget", "0.1", "--immutable", "age")
+    assert exact.question.exact == (list(exact.factual.index).index("age"),)
+    assert explanation("--budget", "0.1", "--immutable", "age", "--noise-on", "all").question.exact == ()
+
+
 def test_what_the_solving_flags_change(explanation):
     assert explanation("--method", "qcqp").backend == "scip"
     assert explanation("--method", "qcqp", "--backend", "gurobi").backend == "gurobi"
@@ -155,7 +173,8 @@ def test_rows_that_fail_are_kept_and_said(explain, tmp_path):
     assert status == 1
     frame = pd.read_csv(io.StringIO(out))
     assert frame["status"].tolist() == ["optimal", "refused", "refused", "optimal"]
-    assert "row 1: The question cannot be asked as it stands. (the row's value of 'preg' is not a" in err
+    assert "row 1: The request is invalid. The row's value of 'preg' is not a finite number: 'many'." in err
+    assert "'preg' is not a finite number" in frame["advice"][1]
     assert "row 2" in err
 
 
@@ -191,7 +210,7 @@ def test_no_counterfactual_is_status_1(explain):
     every = [flag for name in datasets.load_pima().X.columns for flag in ("--immutable", name)]
     status, out, err = explain("--row", "0", *every)
     assert status == 1
-    assert "No robust counterfactual exists" in out
+    assert "No allowed change leads to the target" in out
     assert "may change" in out
     assert err == ""
 
@@ -211,6 +230,13 @@ def test_a_cautious_word(explain):
         (("--row", "0", "--bound", "plas", "x", "3"), {}, "--bound plas: 'x' is neither a number"),
         (("--row", "0", "--bound", "plas", "5", "3"), {}, "bounds of 'plas' are empty"),
         (("--row", "0", "--budget", "-1"), {}, "budget must be a finite number >= 0"),
+        (("--row", "0", "--budget-of", "plas", "x"), {}, "--budget-of plas: 'x' is not a number"),
+        (("--row", "0", "--budget-of", "height", "1"), {}, "budget: unknown feature 'height'"),
+        (("--row", "0", "--budget", "1", "--budget-of", "plas", "1"), {}, "either --budget or --budget-of"),
+        (("--row", "0", "--values", "plas"), {}, "--values plas: needs at least one value"),
+        (("--row", "0", "--values", "plas", "x"), {}, "--values plas: 'x' is not a number"),
+        (("--row", "0", "--whole", "plas", "--values", "plas", "1"), {}, "--values plas: has been given"),
+        (("--row", "0", "--whole", "height"), {}, "actions: unknown feature 'height'"),
         (("--row", "0", "--backend", "scip"), {}, "certified method needs no backend"),
         (("--row", "0", "--output", "x.csv"), {}, "--output is the table of all rows"),
         (("--row", "0"), {"data": "nowhere.csv"}, "nowhere.csv: cannot be read"),
@@ -223,7 +249,7 @@ def test_a_cautious_word(explain):
         (("--row", "0", "--json", "/nowhere/x.json"), {}, "/nowhere/x.json: No such file or directory"),
         (("--all", "--json", "-", "--output", "-"), {}, "cannot go to the same place"),
         (("--row", "0", "--threshold", "2"), {}, "error: threshold must lie strictly between 0 and 1"),
-        (("--all", "--jobs", "0"), {}, "n_jobs must be a whole number"),
+        (("--all", "--jobs", "0"), {}, "n_jobs must be an integer"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(explain, flags, options, message):
@@ -284,7 +310,17 @@ def test_several_explanations_are_verified_together(explain, model, tmp_path, ca
     out, err = capsys.readouterr()
     assert "row 1" in out
     assert "FAILS" in out
-    assert "2 of 3 hold in every claim" in err
+    assert "every claim holds for 2 of 3 explanations" in err
+
+
+def test_verify_exactly_and_nothing(explain, model, tmp_path, capsys):
+    file = tmp_path / "e.json"
+    explain("--row", "0", "--budget", "0.05", "--json", str(file))
+    assert main(["verify", "--exact", model, str(file)]) == 0
+    assert "holds      lower bound" in capsys.readouterr().out
+    file.write_text("[]", encoding="utf-8")
+    assert main(["verify", model, str(file)]) == 2
+    assert "holds no explanation" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -152,15 +152,17 @@ def test_already_target(clf, bank):
 def test_infeasible_is_said(clf, bank):
     row = bank.X.iloc[0]
     explainer = CounterfactualExplainer(clf, budget=0.05, immutable=list(bank.feature_names))
-    with pytest.raises(NoCounterfactualError, match="No robust counterfactual exists") as error:
+    with pytest.raises(NoCounterfactualError, match="No allowed change leads to the target") as error:
         explainer.explain(row, target=1)
     e = error.value.explanation
     assert e.counterfactual is None
     assert e.status is Status.INFEASIBLE
     assert explainer.explain(row, target=1, on_failure="return").counterfactual is None
     assert Explanation.from_json(e.to_json()).counterfactual is None
-    assert str(e).endswith(e.message)
-    assert e.message.endswith("(there is one if 'variance' may change)")
+    assert f"{e.message} {e.advice}" in str(e)
+    assert e.message == Status.INFEASIBLE.sentence
+    assert e.advice == "There is one if 'variance' may change."
+    assert str(error.value) == f"{e.message} {e.advice}"
 
 
 @pytest.mark.parametrize("method", ["certified", "qcqp", "milp"])

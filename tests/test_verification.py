@@ -2,7 +2,6 @@
 
 import copy
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +13,11 @@ from surefoot import (
     Status,
     verify,
 )
+from surefoot.exceptions import DataError
 from surefoot.faces.cli import main
 from surefoot.model.network import LinearGaussianNetwork
+from surefoot.waist.domain import Domain
+from tests.edited import edited
 
 CASES = [
     ("banknote", "tan", {}, {"norm": np.inf}),
@@ -40,8 +42,12 @@ def case(request, bundled):
     return clf, explainer, found
 
 
-def refused(explanation, clf, claim):
-    result = verify(explanation, clf)
+def refused(explanation, clf, claim, exact=False):
+    """The claim fails or is not proved, or the file cannot even be read."""
+    try:
+        result = verify(explanation, clf, exact=exact)
+    except DataError:
+        return True
     assert not result
     assert claim in [failure.name for failure in result.failures], str(result)
     return True
@@ -50,14 +56,14 @@ def refused(explanation, clf, claim):
 def towards_the_boundary(explainer, explanation, target, share=0.01):
     """The point moved by a share of the budget in the direction that lowers the margin fastest."""
     problem = explainer.problem(explanation.factual.to_numpy(), target)
-    slope = problem.margins[0].gradient(explanation.counterfactual.to_numpy()) @ problem.whitening.inverse
+    slope = problem.margins[0].gradient(explanation.counterfactual.to_numpy()) @ problem.ball.basis
     if problem.norm == np.inf:
         v = -np.sign(slope)
     elif problem.norm == 2:
         v = -slope / np.linalg.norm(slope)
     else:
         v = np.where(np.abs(slope) == np.abs(slope).max(), -np.sign(slope), 0.0)
-    moved = explanation.counterfactual + share * problem.budget * (problem.whitening.inverse @ v)
+    moved = explanation.counterfactual + share * problem.ball.perturbation(problem.budget * v)
     return moved, problem
 
 
@@ -66,35 +72,35 @@ def test_honest_answers_are_accepted(case):
     for e, _ in found:
         assert verify(e, clf), str(verify(e, clf))
         assert verify(Explanation.from_json(e.to_json()), clf)
+    assert verify(found[0][0], clf, exact=True), str(verify(found[0][0], clf, exact=True))
 
 
 def test_a_moved_point_is_refused(case):
     clf, explainer, found = case
     for e, target in found:
         moved, problem = towards_the_boundary(explainer, e, target)
-        assert refused(replace(e, counterfactual=moved), clf, "distance")
+        assert refused(edited(e, counterfactual=moved), clf, "distance")
         distance = problem.distance(moved.to_numpy())
         gap = (distance - e.lower_bound) / distance
-        assert refused(replace(e, counterfactual=moved, distance=distance, gap=gap), clf, "robustness")
+        assert refused(edited(e, counterfactual=moved, distance=distance, gap=gap), clf, "robustness")
 
 
 def test_an_inflated_bound_is_refused(case):
     clf, _, found = case
     for e, _ in found:
         bound = 1.01 * e.lower_bound
-        assert refused(replace(e, lower_bound=bound), clf, "lower bound")
+        assert refused(edited(e, lower_bound=bound), clf, "lower bound")
         gap = (e.distance - bound) / e.distance
-        inflated = json.loads(json.dumps(e.certificate))
-        raise_bounds(inflated["bound"]["tree"], 1.01)
-        assert refused(replace(e, lower_bound=bound, gap=gap, certificate=inflated), clf, "lower bound")
+        inflated = json.loads(json.dumps(e.to_dict()["certificate"]))
+        raise_levels(inflated["bound"]["tree"], 1.01)
+        assert refused(edited(e, lower_bound=bound, gap=gap, certificate=inflated), clf, "lower bound")
 
 
-def raise_bounds(node, factor):
+def raise_levels(node, factor):
     for side in ("below", "above"):
         if side in node:
-            raise_bounds(node[side], factor)
-    if "bound" in node:
-        node["bound"] *= factor
+            raise_levels(node[side], factor)
+    if "level" in node and node["level"] != "inf":
         node["level"] *= factor
 
 
@@ -102,10 +108,13 @@ def test_an_inflated_radius_is_refused(case):
     clf, _, found = case
     for e, _ in found:
         radius = 1.01 * e.certified_radius
-        assert refused(replace(e, certified_radius=radius), clf, "robustness")
+        assert refused(edited(e, certified_radius=radius), clf, "robustness")
         inflated = copy.deepcopy(e.certificate)
         inflated["robustness"]["radius"] = radius
-        assert refused(replace(e, certified_radius=radius, certificate=inflated), clf, "robustness")
+        assert refused(edited(e, certified_radius=radius, certificate=inflated), clf, "robustness")
+        for proof in inflated["robustness"]["proofs"]:
+            raise_levels(proof["tree"], 1.01)
+        assert refused(edited(e, certified_radius=radius, certificate=inflated), clf, "robustness")
 
 
 def test_another_model_is_refused(case):
@@ -146,42 +155,51 @@ def first_leaf(node):
     [
         lambda proof: proof["tree"].update(below=None),
         lambda proof: proof["tree"]["cut"].__setitem__(1, proof["tree"]["cut"][1] + 0.5),
-        lambda proof: first_leaf(proof["tree"])["margins"][0].__setitem__(1, 0.0),
+        lambda proof: first_leaf(proof["tree"])["requirements"][0].__setitem__(0, 0.0),
         lambda proof: first_leaf(proof["tree"])["norm"].__setitem__(0, -1.0),
-        lambda proof: first_leaf(proof["tree"]).update(slabs=[[0, -1.0]]),
-        lambda proof: first_leaf(proof["tree"]).update(corners=[[0, first_leaf(proof["tree"])["level"]]]),
-        lambda proof: proof["scenarios"][-1][1].__setitem__(0, 0.2),
+        lambda proof: first_leaf(proof["tree"]).update(products=[[-1.0, ["1"], ["1"]]]),
+        lambda proof: first_leaf(proof["tree"]).update(products=[[1e3, ["a", 1e3, []], ["1"]]]),
+        lambda proof: proof["scenarios"][-1].__setitem__(0, 9.0),
         lambda proof: proof.pop("tree"),
         lambda proof: proof.update(scenarios=[]),
-        lambda proof: proof["tree"]["cut"].__setitem__(0, -1),
-        lambda proof: proof["scenarios"][0].__setitem__(0, -1),
-        lambda proof: first_leaf(proof["tree"])["margins"][0].__setitem__(1, float("nan")),
-        lambda proof: first_leaf(proof["tree"]).update(slabs=[[-1, 1.0]]),
-        lambda proof: proof.update(cross=[[-1, 0]]),
+        lambda proof: proof["tree"]["cut"].__setitem__(0, ["u", -1]),
+        lambda proof: first_leaf(proof["tree"])["requirements"][0].__setitem__(1, -1),
+        lambda proof: first_leaf(proof["tree"])["requirements"][0].__setitem__(0, None),
+        lambda proof: first_leaf(proof["tree"])["between"].append([1.0, 0, 0.0, 9.0]),
         lambda proof: first_leaf(proof["tree"]).update(depth=0),
         lambda proof: proof.update(directions=[[0.0]]),
     ],
 )
-def test_a_spoilt_proof_is_refused(branched, spoil):
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_spoilt_proof_is_refused(branched, spoil, exact):
+    clf, e = branched
+    certificate = json.loads(json.dumps(e.to_dict()["certificate"]))
+    spoil(certificate["bound"])
+    assert refused(edited(e, certificate=certificate), clf, "lower bound", exact)
+
+
+def test_a_proof_that_needs_a_tree_is_accepted(branched):
     clf, e = branched
     assert verify(e, clf)
-    certificate = json.loads(json.dumps(e.certificate))
-    spoil(certificate["bound"])
-    assert refused(replace(e, certificate=certificate), clf, "lower bound")
+    assert verify(e, clf, exact=True)
 
 
 def test_other_changes_are_refused(case):
     clf, _, found = case
     e, _ = found[0]
-    assert refused(replace(e, probability=e.probability + 1e-3), clf, "probabilities")
-    assert refused(replace(e, factual_class=e.target), clf, "probabilities")
-    assert refused(replace(e, coverage=0.5), clf, "robustness")
-    assert refused(replace(e, gap=0.0), clf, "gap")
-    assert refused(replace(e, high=e.factual, low=e.factual), clf, "domain")
-    assert refused(replace(e, certificate=None), clf, "lower bound")
-    assert refused(replace(e, threshold=0.9), clf, "robustness")
-    assert refused(replace(e, target="nobody"), clf, "question")
-    assert refused(replace(e, factual=e.factual.rename(str.upper)), clf, "question")
+    assert refused(edited(e, probability=e.probability + 1e-3), clf, "probabilities")
+    assert refused(edited(e, factual_probability=0.5), clf, "probabilities")
+    assert refused(edited(e, factual_class=e.target), clf, "question")
+    assert refused(edited(e, coverage=0.5), clf, "robustness")
+    assert refused(edited(e, gap=0.0), clf, "gap")
+    still = e.factual.to_numpy()
+    assert refused(edited(e, domain=Domain(still, still)), clf, "domain")
+    assert refused(edited(e, certificate={**e.certificate, "bound": None}), clf, "lower bound")
+    assert refused(edited(e, threshold=0.9), clf, "robustness")
+    assert refused(edited(e, target="nobody"), clf, "question")
+    assert refused(edited(e, features=tuple(name.upper() for name in e.factual.index)), clf, "question")
+    assert refused(edited(e, status=Status.ALREADY_TARGET), clf, "status")
+    assert refused(edited(e, unit=2 * e.unit.to_numpy()), clf, "context")
 
 
 def test_claims_without_substance_are_refused(case):
@@ -189,39 +207,64 @@ def test_claims_without_substance_are_refused(case):
     clf, _, found = case
     e, _ = found[0]
     for radius in (np.inf, np.nan, -1.0):
-        certificate = {**e.certificate, "robustness": {"radius": radius, "rivals": [None]}}
-        assert refused(replace(e, certified_radius=radius, certificate=certificate), clf, "robustness")
-    assert refused(replace(e, lower_bound=np.nan), clf, "lower bound")
-    assert refused(replace(e, certificate=[]), clf, "lower bound")
-    assert refused(replace(e, certificate={"bound": {}, "robustness": {}}), clf, "robustness")
-    nothing = replace(
-        e, status=Status.INFEASIBLE, counterfactual=None, lower_bound=0.0, distance=np.inf, probability=np.nan
+        proofs = {**e.certificate["robustness"], "radius": radius}
+        certificate = {**e.certificate, "robustness": proofs}
+        assert refused(edited(e, certified_radius=radius, certificate=certificate), clf, "robustness")
+    assert refused(edited(e, lower_bound=np.nan), clf, "lower bound")
+    assert refused(edited(e, certificate={**e.certificate, "bound": {}}), clf, "lower bound")
+    assert refused(edited(e, certificate={**e.certificate, "robustness": {}}), clf, "robustness")
+    nothing = edited(
+        e,
+        status=Status.INFEASIBLE,
+        counterfactual=None,
+        lower_bound=np.inf,
+        distance=np.inf,
+        probability=np.nan,
     )
     assert refused(nothing, clf, "lower bound")
-    assert refused(replace(nothing, lower_bound=np.inf), clf, "lower bound")
-    shuffled = e.counterfactual[::-1]
-    assert refused(replace(e, counterfactual=shuffled), clf, "question")
+    with pytest.raises(DataError, match="cannot be checked"):
+        verify(edited(e, certificate={"metric": None}), clf)
 
 
-def test_a_pair_of_the_1_norm_cannot_reach_the_constant(bundled):
-    data = bundled["pima"]
+def test_what_is_printed(case):
+    clf, _, found = case
+    e, _ = found[0]
+    lines = str(verify(e, clf)).splitlines()
+    assert lines[0].startswith("What is the smallest change that gives")
+    assert lines[1].startswith("Allowed: ")
+    assert any(line.startswith("holds      lower bound: claimed") for line in lines)
+    forged = edited(e, lower_bound=1.01 * e.lower_bound)
+    assert "not proved lower bound: claimed" in str(verify(forged, clf))
+    assert verify(forged, clf).failures[0].verdict == "not proved"
+    assert "FAILS      distance" in str(verify(edited(e, distance=9.0), clf))
+
+
+def test_a_narrow_domain_is_said(bundled):
+    data = bundled["banknote"]
     clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
-    row = data.X.iloc[np.flatnonzero(clf.predict(data.X) == 0)[3]]
-    e = CounterfactualExplainer(clf, budget=0.05, norm=1, bounds=None).explain(row, target=1)
-    assert verify(e, clf)
-    n = len(row)
-    leaf = {"level": 9.0, "bound": 9.0, "depth": 0, "corners": [], "norm": [1.0], "cross": [1.0]}
-    forged = {"scenarios": [], "directions": [], "cross": [[n, -1]]}
-    forged["tree"] = {**leaf, "slabs": [], "margins": []}
-    certificate = {**e.certificate, "bound": forged}
-    assert refused(replace(e, certificate=certificate), clf, "lower bound")
+    asked = CounterfactualExplainer(clf, budget=0.05, immutable=["entropy"], bounds={"variance": (0, None)})
+    e = asked.explain(data.X.iloc[0], target=1)
+    assert "Searched: variance at least 0; entropy stays -0.4470." in str(verify(e, clf)).splitlines()
+    free = CounterfactualExplainer(clf, budget=0.05).explain(data.X.iloc[0], target=1)
+    assert "Searched" not in str(verify(free, clf))
+
+
+def test_a_refused_request_claims_nothing(bundled):
+    data = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    rows = data.X.head(1) * np.nan
+    (e,) = CounterfactualExplainer(clf).explain_batch(rows, 1, progress=False)
+    for exact in (False, True):
+        result = verify(e, clf, exact=exact)
+        assert [failure.name for failure in result.failures] == ["refusal"]
+        assert "The request was invalid" in str(result)
 
 
 def test_answers_of_the_papers_methods_are_checked_but_their_bound_is_not_proven(bundled):
     data = bundled["banknote"]
     clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
     e = CounterfactualExplainer(clf, budget=0.05, method="qcqp").explain(data.X.iloc[0], target=1)
-    assert [failure.name for failure in verify(e, clf).failures] == ["lower bound"]
+    assert [(f.name, f.verdict) for f in verify(e, clf).failures] == [("lower bound", "not proved")]
 
 
 def test_no_counterfactual_and_nothing_to_do(bundled):
@@ -232,7 +275,8 @@ def test_no_counterfactual_and_nothing_to_do(bundled):
     e = stuck.explain(row, target=1, on_failure="return")
     assert e.status is Status.INFEASIBLE
     assert verify(e, clf), str(verify(e, clf))
-    assert refused(replace(e, high=e.high + 50, low=e.low - 50), clf, "lower bound")
+    wider = Domain(e.low.to_numpy() - 50, e.high.to_numpy() + 50)
+    assert refused(edited(e, domain=wider), clf, "lower bound")
     already = CounterfactualExplainer(clf, budget=0.05).explain(row, target=0)
     assert already.status is Status.ALREADY_TARGET
     assert verify(already, clf), str(verify(already, clf))
@@ -246,9 +290,9 @@ def test_command_line(tmp_path, bundled, capsys):
     (tmp_path / "e.json").write_text(e.to_json())
     assert main(["verify", str(tmp_path / "model.json"), str(tmp_path / "e.json")]) == 0
     assert "FAILS" not in capsys.readouterr().out
-    (tmp_path / "e.json").write_text(replace(e, lower_bound=e.distance).to_json())
+    (tmp_path / "e.json").write_text(edited(e, lower_bound=e.distance).to_json())
     assert main(["verify", str(tmp_path / "model.json"), str(tmp_path / "e.json")]) == 1
-    assert "FAILS  lower bound" in capsys.readouterr().out
+    assert "not proved lower bound" in capsys.readouterr().out
     (tmp_path / "e.json").write_text("{}")
     assert main(["verify", str(tmp_path / "model.json"), str(tmp_path / "e.json")]) == 2
     assert "e.json: this is not an explanation" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Robust counterfactual explanations that still hold when the step lands a little off."""
+"""Robust counterfactual explanations: the smallest change that reverses a decision, with a proof."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surefoot import datasets, plots
     from surefoot.exceptions import NoCounterfactualError
+    from surefoot.explain.actions import Action, Actions, Rule
     from surefoot.explain.explainer import CounterfactualExplainer
     from surefoot.explain.explanation import Explanation
     from surefoot.explain.explanations import Explanations
@@ -16,25 +17,32 @@ if TYPE_CHECKING:
     from surefoot.model.dag import Dag
     from surefoot.model.network import LinearGaussianNetwork
     from surefoot.status import Status
+    from surefoot.waist.domain import Domain
     from surefoot.waist.geometry import Ball, Whitening
     from surefoot.waist.problem import RobustProblem
     from surefoot.waist.quadratic import Quadratic
+    from surefoot.waist.question import Question
 
 __version__ = "0.1.0"
 
 # Where each public name lives. A name is loaded when it is first asked for, so that processes which only
 # search start without scikit-learn and pandas: that is a second saved for every worker of a batch.
 _HOMES = {
+    "Action": "explain.actions",
+    "Actions": "explain.actions",
     "Ball": "waist.geometry",
     "ConditionalGaussianNetworkClassifier": "model.classifier",
     "CounterfactualExplainer": "explain.explainer",
     "Dag": "model.dag",
+    "Domain": "waist.domain",
     "Explanation": "explain.explanation",
     "Explanations": "explain.explanations",
     "LinearGaussianNetwork": "model.network",
     "NoCounterfactualError": "exceptions",
     "Quadratic": "waist.quadratic",
+    "Question": "waist.question",
     "RobustProblem": "waist.problem",
+    "Rule": "explain.actions",
     "Status": "status",
     "Verification": "explain.verification",
     "Whitening": "waist.geometry",
@@ -44,16 +52,21 @@ _HOMES = {
 }
 
 __all__ = [
+    "Action",
+    "Actions",
     "Ball",
     "ConditionalGaussianNetworkClassifier",
     "CounterfactualExplainer",
     "Dag",
+    "Domain",
     "Explanation",
     "Explanations",
     "LinearGaussianNetwork",
     "NoCounterfactualError",
     "Quadratic",
+    "Question",
     "RobustProblem",
+    "Rule",
     "Status",
     "Verification",
     "Whitening",

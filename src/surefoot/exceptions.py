@@ -71,5 +71,5 @@ class NoCounterfactualError(SurefootError, RuntimeError):
     """
 
     def __init__(self, explanation: Any) -> None:
-        super().__init__(explanation.message)
+        super().__init__(f"{explanation.message} {explanation.advice}".strip())
         self.explanation = explanation

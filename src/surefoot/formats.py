@@ -59,6 +59,34 @@ def part(value: float) -> str:
     >>> part(1.0), part(0.9999999), part(0.98765)
     ('100 %', '99.99 %', '98.76 %')
     """
+    if math.isnan(value):
+        return "-"
     if not value < 1:
         return "100 %"
-    return f"{math.floor(value * 1e4) / 100:.2f} %"
+    return f"{math.floor(max(value, 0.0) * 1e4) / 100:.2f} %"
+
+
+def sentence(text: str) -> str:
+    """A text as a sentence: a capital first and a full stop last.
+
+    Examples
+    --------
+    >>> sentence("the row has no value for 'age'")
+    "The row has no value for 'age'."
+    """
+    if not text:
+        return ""
+    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")
+
+
+def printable(text: str) -> str:
+    """The text with control characters replaced, which terminals obey and HTML does not allow.
+
+    Examples
+    --------
+    >>> printable("a" + chr(27) + "[2Jb") == "a" + chr(0xFFFD) + "[2Jb"
+    True
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -16,6 +16,8 @@ class Status(StrEnum):
     ITERATION_LIMIT_NO_POINT = "iteration_limit_no_point"
     INTERRUPTED = "interrupted"
     INTERRUPTED_NO_POINT = "interrupted_no_point"
+    PRECISION_LIMIT = "precision_limit"
+    PRECISION_LIMIT_NO_POINT = "precision_limit_no_point"
     INFEASIBLE = "infeasible"
     UNDECIDED = "undecided"
     UNBOUNDED = "unbounded"
@@ -44,24 +46,26 @@ class Status(StrEnum):
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether the search could have gone on."""
+        """Whether the search stopped before it was finished, with or without a point."""
         return self.with_point in _CUT_SHORT
 
 
 _SENTENCES = {
-    Status.OPTIMAL: "The search finished: no counterfactual is closer, up to the stated gap.",
-    Status.ALREADY_TARGET: "The factual already has the target; nothing needs to change.",
+    Status.OPTIMAL: "The search finished: no smaller change is enough, up to the stated gap.",
+    Status.ALREADY_TARGET: "The row already has the target.",
     Status.TIME_LIMIT: "The time limit was reached; this is the best counterfactual found by then.",
     Status.TIME_LIMIT_NO_POINT: "The time limit was reached before any counterfactual was found.",
-    Status.ITERATION_LIMIT_NO_POINT: "The iteration limit was reached before any counterfactual was found.",
     Status.ITERATION_LIMIT: "The iteration limit was reached before the counterfactual was robust.",
+    Status.ITERATION_LIMIT_NO_POINT: "The iteration limit was reached before any counterfactual was found.",
     Status.INTERRUPTED: "The search was interrupted; this is the best counterfactual found by then.",
     Status.INTERRUPTED_NO_POINT: "The search was interrupted before any counterfactual was found.",
-    Status.INFEASIBLE: "No robust counterfactual exists in the search domain.",
-    Status.UNDECIDED: "No counterfactual was found, and none was proved impossible.",
-    Status.UNBOUNDED: "The solver found the problem unbounded; the model or the domain is degenerate.",
-    Status.REFUSED: "The question cannot be asked as it stands.",
-    Status.FAILED: "The solver failed; its answer did not stand up to being checked.",
+    Status.PRECISION_LIMIT: "Rounding errors stopped the search; this is the best counterfactual found by then.",
+    Status.PRECISION_LIMIT_NO_POINT: "Rounding errors stopped the search before any counterfactual was found.",
+    Status.INFEASIBLE: "No allowed change leads to the target.",
+    Status.UNDECIDED: "No counterfactual was found, but it was not proved that there is none.",
+    Status.UNBOUNDED: "The solver reported an unbounded problem: the model or the domain is degenerate.",
+    Status.REFUSED: "The request is invalid.",
+    Status.FAILED: "The search failed; its result cannot be used.",
 }
 
 _WITH_POINT = {
@@ -70,11 +74,13 @@ _WITH_POINT = {
     Status.TIME_LIMIT,
     Status.ITERATION_LIMIT,
     Status.INTERRUPTED,
+    Status.PRECISION_LIMIT,
 }
 
 _CUT_SHORT = {
     Status.TIME_LIMIT: Status.TIME_LIMIT_NO_POINT,
     Status.ITERATION_LIMIT: Status.ITERATION_LIMIT_NO_POINT,
     Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT,
+    Status.PRECISION_LIMIT: Status.PRECISION_LIMIT_NO_POINT,
 }
 _WITHOUT_POINT = {empty: status for status, empty in _CUT_SHORT.items()}

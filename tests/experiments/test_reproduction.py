@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from surefoot import Status, questions
+from surefoot import Status
 from surefoot.exceptions import BackendTooLargeError, DataError, ProblemError
 from surefoot.experiments import Plan, figures, reproduce
 from surefoot.experiments import reproduction as module
@@ -20,6 +20,7 @@ from surefoot.experiments.runs import Run, RunLog, carried_out
 from surefoot.experiments.settings import SHAPES, Setting, classifier, data_set, factuals, table_settings
 from surefoot.experiments.structure_value import ValueLog, structure_value
 from surefoot.experiments.tables import table
+from surefoot.explain import answering
 from surefoot.faces.cli import main
 
 SMALL = Plan(
@@ -140,7 +141,10 @@ def test_killed_half_way_it_goes_on(tmp_path):
 
 
 def test_an_interrupt_that_a_search_swallows_ends_it_all(monkeypatch, tmp_path):
-    monkeypatch.setattr(questions, "search", lambda *_: questions.failed(Status.INTERRUPTED_NO_POINT, ""))
+    def swallowed(_, problem, __):
+        return answering.failed(Status.INTERRUPTED_NO_POINT, problem)
+
+    monkeypatch.setattr(answering, "search", swallowed)
     with pytest.raises(KeyboardInterrupt):
         reproduce(SMALL, tmp_path, progress=False)
     assert not (tmp_path / "runs.jsonl").exists()
@@ -183,7 +187,7 @@ def test_quick_is_small():
 def test_a_solver_that_is_not_here_is_left_out(monkeypatch):
     backends = [b for b in module.available_backends() if b.name != "scip"]
     monkeypatch.setattr(module, "available_backends", lambda: backends)
-    with pytest.warns(BackendSkippedWarning, match="scip is not here"):
+    with pytest.warns(BackendSkippedWarning, match="scip is not available; skipping its runs"):
         runs = planned_runs(SMALL)
     assert {run.setting.method for run in runs} == {"certified"}
 

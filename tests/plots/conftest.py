@@ -1,14 +1,14 @@
 """Small classifiers and explanations to draw."""
 
 import builtins
-import dataclasses
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Status
+from tests.edited import edited
 
 AWKWARD = ["$x^{2$ & $\\frac", "<b>bold</b>", '"it\'s" größer', "a very long name " * 8]
 
@@ -52,7 +52,7 @@ def explain(classifiers, bundled):
 @pytest.fixture
 def failed(explain):
     """An explanation without a counterfactual."""
-    return dataclasses.replace(explain("banknote"), counterfactual=None, message="Nothing was found.")
+    return edited(explain("banknote"), counterfactual=None, status=Status.UNDECIDED)
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
-import dataclasses
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from surefoot.exceptions import DataError
 from surefoot.faces.plots import plot_changes
+from tests.edited import edited
 
 
 def bars(ax):
@@ -59,7 +58,7 @@ def test_smaller_and_absent_changes_are_counted(explain):
 
 def test_nearly_equal_values_are_told_apart(explain):
     explanation = explain("banknote")
-    far = dataclasses.replace(
+    far = edited(
         explanation, factual=explanation.factual + 1e7, counterfactual=explanation.counterfactual + 1e7
     )
     assert all(len(set(text.split(" → "))) == 2 for text in column(plot_changes(far)))
@@ -67,7 +66,7 @@ def test_nearly_equal_values_are_told_apart(explain):
 
 def test_no_change_at_all(explain):
     explanation = explain("banknote")
-    ax = plot_changes(dataclasses.replace(explanation, counterfactual=explanation.factual))
+    ax = plot_changes(edited(explanation, counterfactual=explanation.factual))
     ax.figure.canvas.draw()
     assert ax.texts[0].get_text() == "no feature changes"
 
@@ -78,7 +77,7 @@ def test_given_axes_are_used(explain):
 
 
 def test_bad_calls(explain, failed):
-    with pytest.raises(DataError, match=r"no counterfactual to draw: Nothing was found\."):
+    with pytest.raises(DataError, match=r"no counterfactual to draw: No counterfactual was found, but"):
         plot_changes(failed)
     with pytest.raises(DataError, match="max_features"):
         plot_changes(explain("banknote"), max_features=0)

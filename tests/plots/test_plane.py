@@ -1,5 +1,3 @@
-import dataclasses
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -8,6 +6,7 @@ from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplain
 from surefoot.exceptions import DataError, StructureError
 from surefoot.faces.plots import plot_plane, plot_whitened_plane
 from surefoot.faces.plots.section import feature_section, unit_outline, whitened_section
+from tests.edited import edited
 
 NORMS = [np.inf, 2, 1]
 PLANES = [(plot_plane, feature_section), (plot_whitened_plane, whitened_section)]
@@ -150,7 +149,7 @@ def test_a_failed_search_cannot_be_drawn(failed, classifiers, plot, cut):
 @both
 def test_a_factual_that_needs_no_change(explain, classifiers, plot, cut):
     explanation = explain("banknote")
-    still = dataclasses.replace(explanation, counterfactual=explanation.factual, distance=0.0)
+    still = edited(explanation, counterfactual=explanation.factual, distance=0.0)
     ax = plot(still, classifiers["banknote"])
     ax.figure.canvas.draw()
     assert not any(getattr(text, "arrow_patch", None) for text in ax.texts)
@@ -160,7 +159,7 @@ def test_a_factual_that_needs_no_change(explain, classifiers, plot, cut):
 def test_another_classifier_is_refused(explain, classifiers, plot, cut):
     with pytest.raises(DataError, match="same features"):
         plot(explain("banknote"), classifiers["awkward"])
-    unknown = dataclasses.replace(explain("banknote"), factual_class="z")
+    unknown = edited(explain("banknote"), factual_class="z")
     with pytest.raises(DataError, match="about class 'z'"):
         plot(unknown, classifiers["banknote"])
 
@@ -254,3 +253,40 @@ def test_the_enlargement_lies_within_the_figure(explain, classifiers, draw, data
     ax.figure.canvas.draw()
     for inset in ax.child_axes:
         assert inset.get_tightbbox().x1 <= ax.figure.bbox.x1
+
+
+@both
+def test_features_that_land_exactly_have_no_part_in_the_ball(classifiers, bundled, plot, cut):
+    clf, row = classifiers["banknote"], bundled["banknote"].X.iloc[0]
+    explanation = CounterfactualExplainer(clf, budget=0.05, immutable=["entropy"]).explain(row, target=1)
+    section = cut(explanation, clf)
+    ball = explanation.question.problem(clf).ball
+    found = section.points(section.ball()) - explanation.counterfactual.to_numpy()
+    assert np.abs(found[:, 3]).max() < 1e-12
+    found[:, 3] = 0.0
+    assert np.asarray(ball.size(found)) == pytest.approx(np.full(len(found), 0.05))
+    plot(explanation, clf).figure.canvas.draw()
+
+
+def test_a_plane_along_an_exact_feature_cuts_out_a_segment(classifiers, bundled):
+    clf, row = classifiers["banknote"], bundled["banknote"].X.iloc[0]
+    explanation = CounterfactualExplainer(clf, budget=0.05, immutable=["entropy"]).explain(row, target=1)
+    outline = feature_section(explanation, clf, ["variance", "entropy"]).ball()
+    assert len(outline) == 2
+    assert outline[0, 1] == outline[1, 1] == row["entropy"]
+    assert outline[0, 0] != outline[1, 0]
+    plot_plane(explanation, clf, features=["variance", "entropy"]).figure.canvas.draw()
+
+
+def test_a_budget_by_feature_is_a_rectangle(classifiers, bundled):
+    clf, row = classifiers["banknote"], bundled["banknote"].X.iloc[0]
+    budget = {"variance": 0.2, "skewness": (0.1, 0.3)}
+    explanation = CounterfactualExplainer(clf, budget=budget).explain(row, target=1)
+    section = feature_section(explanation, clf, ["variance", "skewness"])
+    outline = section.ball() - section.center
+    assert outline.min(axis=0) == pytest.approx([-0.2, -0.1])
+    assert outline.max(axis=0) == pytest.approx([0.2, 0.3])
+    for corner in ([0.2, 0.3], [-0.2, 0.3], [-0.2, -0.1], [0.2, -0.1]):
+        assert np.abs(outline - corner).max(axis=1).min() < 1e-12
+    ax = plot_plane(explanation, clf, features=["variance", "skewness"])
+    assert "budget by feature" in line(ax, "uncertainty ball").get_label()

@@ -1,17 +1,16 @@
-import dataclasses
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from surefoot.exceptions import DataError
-from surefoot.explain.explanation import IterationRecord
 from surefoot.faces.plots import plot_trace
+from surefoot.waist.answer import Round
+from tests.edited import edited
 
 
 def with_rounds(explanation, *rounds):
-    records = tuple(IterationRecord(*numbers, None, 0.1, 0.1) for numbers in rounds)
-    return dataclasses.replace(explanation, iterations=records)
+    records = tuple(Round(*numbers, None, 0.1, 0.1) for numbers in rounds)
+    return edited(explanation, iterations=records)
 
 
 @pytest.mark.parametrize("name", ["banknote", "ionosphere", "awkward"])

@@ -84,7 +84,7 @@ def test_title(explainer, nasty):
 def test_a_failure_says_why(clf, nasty):
     explainer = CounterfactualExplainer(clf, immutable=NASTY)
     page = report_page(explainer.explain(nasty[0].iloc[0], on_failure="return"), clf)
-    assert "No robust counterfactual exists" in page
+    assert "No allowed change leads to the target" in page
     assert "may change" in page
     assert "change in standard deviations</th>" not in page
 

@@ -48,8 +48,8 @@ def test_stops_when_the_violation_is_small(problem):
 
 def test_is_a_generator(problem):
     loop = cutting_set(problem, Script(problem, [1.0] * 9))
-    assert next(loop).number == 1
-    assert next(loop).number == 2
+    assert next(loop).candidate[0] == 1
+    assert next(loop).candidate[0] == 2
 
 
 def test_iteration_limit(problem):

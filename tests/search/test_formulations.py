@@ -17,9 +17,9 @@ from surefoot.search.paper.formulations.tightening import Tightening, within
 from surefoot.search.paper.program import Options, ProgramBuilder
 from surefoot.search.paper.rays import ray_point, reach
 from surefoot.status import Status
+from surefoot.waist.domain import Domain
 from surefoot.waist.geometry import lp_norm
-from surefoot.waist.problem import Domain, RobustProblem
-from tests.problems import grid_points, random_problem, rough_problem
+from tests.problems import grid_points, paper_problem, random_problem, rough_problem
 
 EXACT = Options(gap=1e-4, absolute_gap=1e-6)
 NORMS = [1, 2, np.inf]
@@ -48,7 +48,7 @@ def test_shared_quadratic_plus_linear_rows_is_the_papers_expansion(bundled, stru
     data = bundled["pima"]
     clf = ConditionalGaussianNetworkClassifier(structure).fit(data.X, data.y)
     x0 = data.X.iloc[1].to_numpy()
-    problem = RobustProblem(x0, (clf.decision_quadratic(1, 0),), clf.networks_[0].whitening(), budget=0.05)
+    problem = paper_problem(x0, (clf.decision_quadratic(1, 0),), clf.networks_[0].whitening(), budget=0.05)
     scenarios = [np.zeros(8), *problem.ball.sample(3, rng)]
     program = master_program(problem, scenarios, coordinates)
     row, n = program.quadratic_rows[0], 8
@@ -84,7 +84,7 @@ def test_qcqp_in_two_dimensions_by_brute_force(backend, p, seed, coordinates):
 def test_qcqp_without_any_curvature(backend, coordinates):
     """H(x) = x_1 - 1, two independent features: the nearest robust point is 1 + budget along the first."""
     H = Quadratic(np.zeros((2, 2)), [1.0, 0.0], -1.0)
-    problem = RobustProblem(np.zeros(2), (H,), Whitening(np.eye(2)), budget=0.25)
+    problem = paper_problem(np.zeros(2), (H,), Whitening(np.eye(2)), budget=0.25)
     *_, last = cutting_set(problem, QcqpFormulation(problem, backend, EXACT, 1e-4, coordinates))
     assert last.status is Status.OPTIMAL
     assert last.distance == pytest.approx(1.25, abs=1e-4)
@@ -143,9 +143,7 @@ def check_against_grid(problem, formulation, tol):
         good = (
             (problem.violation(points, np.zeros(2)) <= 0)
             if len(scenarios) == 1
-            else np.all(
-                [problem.log_odds_threshold - problem.margins[0](points + d) <= 0 for d in scenarios], axis=0
-            )
+            else np.all([-problem.margins[0](points + d) <= 0 for d in scenarios], axis=0)
         )
         assert r.distance <= distances[good].min() * 1.001 + 1e-3  # no grid point beats the master
         scenarios.append(r.perturbation)
@@ -156,7 +154,7 @@ def check_against_grid(problem, formulation, tol):
     edge = ball[np.argsort(-problem.ball.size(ball))[:300]]
     robust = np.flatnonzero(distances < found.distance * 0.999 - 2 * spacing)
     candidates = points[robust]
-    worst = np.max([problem.log_odds_threshold - problem.margins[0](candidates + d) for d in edge], axis=0)
+    worst = np.max([-problem.margins[0](candidates + d) for d in edge], axis=0)
     assert (worst > -tol).all() or not len(worst)  # nothing clearly nearer is robust
 
 
@@ -207,7 +205,7 @@ def test_units_and_order_of_columns_do_not_matter_for_p_2(bundled, seed):
     def distance(X):
         clf = ConditionalGaussianNetworkClassifier(structure).fit(X, data.y)
         x0 = np.asarray(X)[5 + seed]
-        problem = RobustProblem(
+        problem = paper_problem(
             x0, (clf.decision_quadratic(1, 0),), clf.networks_[0].whitening(), norm=2, budget=0.05
         )
         return list(cutting_set(problem, QcqpFormulation(problem, "gurobi", EXACT), tol=1e-5))[-1].distance
@@ -257,7 +255,7 @@ def test_milp_equals_qcqp_on_banknote(bundled):
     for structure in ("naive", "tan", "ban"):
         clf = ConditionalGaussianNetworkClassifier(structure).fit(data.X, data.y)
         for row in data.X.to_numpy()[[40]]:
-            problem = RobustProblem(
+            problem = paper_problem(
                 row, (clf.decision_quadratic(1, 0),), clf.networks_[0].whitening(), budget=0.05
             )
             low, high = clf.feature_percentiles_
@@ -285,7 +283,7 @@ def test_ray_points_are_feasible(seed, p):
     point = ray_point(problem, scenarios)
     if point is not None:
         assert problem.violation(point, scenarios).max() <= 1e-6
-    fixed = RobustProblem(
+    fixed = paper_problem(
         problem.factual,
         problem.margins,
         problem.whitening,
@@ -305,7 +303,7 @@ def test_infeasible_domains_are_proved(bundled):
     clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
     x0 = data.X.iloc[0].to_numpy()
     domain = Domain(x0 - 1e-3, x0 + 1e-3)
-    problem = RobustProblem(
+    problem = paper_problem(
         x0, (clf.decision_quadratic(1, 0),), clf.networks_[0].whitening(), budget=0.05, domain=domain
     )
     low, high = clf.feature_percentiles_
@@ -322,7 +320,7 @@ def test_a_factual_outside_its_bounds():
     H = Quadratic(np.diag([-1e-3, 0.0]), [0.0, 1.0], -1.0)
     for high in (20.0, np.inf):
         domain = Domain([5.0, -20.0], [high, 20.0])
-        problem = RobustProblem([0.0, 0.0], (H,), Whitening(np.eye(2)), budget=0.0, domain=domain)
+        problem = paper_problem([0.0, 0.0], (H,), Whitening(np.eye(2)), budget=0.0, domain=domain)
         for formulation in (
             QcqpFormulation(problem, "scip", EXACT),
             QcqpFormulation(problem, "gurobi", EXACT),
@@ -338,7 +336,7 @@ def test_a_factual_outside_its_bounds():
 def test_milp_never_claims_a_robustness_that_is_not_there(n_segments, seed):
     problem = random_problem(3, seed, budget=0.5)
     box = Domain(problem.factual - 4 * problem.unit, problem.factual + 4 * problem.unit)
-    problem = RobustProblem(problem.factual, problem.margins, problem.whitening, budget=0.5, domain=box)
+    problem = paper_problem(problem.factual, problem.margins, problem.whitening, budget=0.5, domain=box)
     formulation = MilpFormulation(problem, "highs", Options(), box.low, box.high, n_segments=n_segments)
     last = list(cutting_set(problem, formulation, max_iterations=15, time_limit=5))[-1]
     exact = list(cutting_set(problem, QcqpFormulation(problem, "gurobi", Options(gap=1e-4)), time_limit=20))[
@@ -353,10 +351,10 @@ def test_milp_never_claims_a_robustness_that_is_not_there(n_segments, seed):
 
 def test_the_first_milp_bound_is_for_the_problem_as_posed():
     H = Quadratic(np.zeros((1, 1)), [1.0], -0.01)
-    problem = RobustProblem([0.0], (H,), Whitening(np.eye(1)), budget=0.0)
+    problem = paper_problem([0.0], (H,), Whitening(np.eye(1)), budget=0.0)
     formulation = MilpFormulation(problem, "highs", EXACT, np.array([-1.0]), np.array([1.0]))
     first = next(iter(cutting_set(problem, formulation)))
     assert first.lower_bound <= 0.01 + 1e-9
-    tight = RobustProblem([0.0], (H,), Whitening(np.eye(1)), domain=Domain([-1.0], [0.0101]))
+    tight = paper_problem([0.0], (H,), Whitening(np.eye(1)), domain=Domain([-1.0], [0.0101]))
     formulation = MilpFormulation(tight, "highs", EXACT, np.array([-1.0]), np.array([1.0]))
     assert next(iter(cutting_set(tight, formulation))).status is Status.OPTIMAL

@@ -15,9 +15,10 @@ from surefoot.faces.plots.style import FACTUAL, INK, MUTED, SHADE, SMALL, TARGET
 from surefoot.faces.plots.surface import plot_surface
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.paper.backends import choose_backend
-from surefoot.search.paper.cutting_set import Iteration, cutting_set
+from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import QcqpFormulation
 from surefoot.search.paper.program import Options
+from surefoot.waist.answer import Round
 from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
@@ -118,9 +119,10 @@ def refinement_figure(budget: float = 0.6) -> Any:
     )[1][0]
     known: list[Array] = [np.zeros(2)]
     window = _window(problem, rounds)
-    for ax, current in zip(axes, rounds, strict=True):
+    for number, (ax, current) in enumerate(zip(axes, rounds, strict=True), 1):
         _draw_region(ax, problem, window, known)
         _draw_round(ax, problem, current, known)
+        ax.set_title(_title(number, current), fontsize=9)
         if current.perturbation is not None:
             known.append(current.perturbation)
     axes[0].set_ylabel(PAIR[1])
@@ -169,13 +171,13 @@ def _unit_circle(p: float) -> Array:
     return np.asarray(u / np.linalg.norm(u, p, axis=1, keepdims=True))
 
 
-def _rounds(problem: RobustProblem) -> list[Iteration]:
+def _rounds(problem: RobustProblem) -> list[Round]:
     backend = choose_backend("qcqp", None)
     formulation = QcqpFormulation(problem, backend, Options(time_limit=60.0, gap=1e-4), 1e-3)
     return list(cutting_set(problem, formulation, tol=1e-3, time_limit=60.0, max_iterations=20))
 
 
-def _window(problem: RobustProblem, rounds: list[Iteration]) -> list[Array]:
+def _window(problem: RobustProblem, rounds: list[Round]) -> list[Array]:
     """A grid of values for each feature that holds every candidate with its uncertainty set."""
     points = np.array([problem.factual, *(r.candidate for r in rounds if r.candidate is not None)])
     room = 1.6 * problem.budget * problem.unit
@@ -195,7 +197,7 @@ def _draw_region(ax: Any, problem: RobustProblem, window: list[Array], known: li
     ax.set(xlim=window[0][[0, -1]], ylim=window[1][[0, -1]])
 
 
-def _draw_round(ax: Any, problem: RobustProblem, current: Iteration, known: list[Array]) -> None:
+def _draw_round(ax: Any, problem: RobustProblem, current: Round, known: list[Array]) -> None:
     if current.candidate is None:
         raise DataError("the search behind the figure found no point")
     x, x0 = current.candidate, problem.factual
@@ -207,12 +209,13 @@ def _draw_round(ax: Any, problem: RobustProblem, current: Iteration, known: list
         ax.plot(*(x + d), "x", color=MUTED, label="known perturbations" if k == 0 else None)
     if current.violation > 1e-3 and current.perturbation is not None:
         ax.plot(*(x + current.perturbation), "*", color=FACTUAL, markersize=11, label="worst perturbation")
-    ax.set_title(
-        f"round {current.number}: distance {current.distance:.3f}\nviolation {max(current.violation, 0):.3f}",
-        fontsize=9,
-    )
     ax.set_xlabel(PAIR[0])
     _tidy(ax)
+
+
+def _title(number: int, current: Round) -> str:
+    violation = max(current.violation, 0)
+    return f"round {number}: distance {current.distance:.3f}\nviolation {violation:.3f}"
 
 
 def _margins(problem: RobustProblem, points: Array) -> Array:

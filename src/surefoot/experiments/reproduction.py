@@ -42,7 +42,7 @@ SLOW = {
 
 
 class BackendSkippedWarning(SurefootWarning):
-    """A solver of the paper's experiments is not here; its runs are left out."""
+    """A solver of the paper's experiments is not available; its runs are skipped."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def reproduce(plan: Plan, folder: str | Path, *, progress: bool = True) -> list[
 
 
 def planned_runs(plan: Plan) -> list[Run]:
-    """Every run of a plan, without the solvers that are not here."""
+    """Every run of a plan, without the solvers that are not available."""
     limit = min(plan.time_limit, QUICK_LIMIT) if plan.quick else plan.time_limit
     runs = {
         setting.key(factual): Run(setting, factual, limit)
@@ -125,7 +125,7 @@ def _settings(plan: Plan) -> Iterator[tuple[Setting, int]]:
     usable = {backend.name for backend in available_backends() if backend.usable} | {""}
     lacking = sorted({solver for _, solver in plan.methods} - usable)
     for solver in lacking:
-        warnings.warn(f"{solver} is not here; its runs are left out", BackendSkippedWarning, stacklevel=3)
+        warnings.warn(f"{solver} is not available; skipping its runs", BackendSkippedWarning, stacklevel=3)
     methods = {pair for pair in plan.methods if pair[1] in usable}
     for budget in plan.budgets:
         for setting in table_settings(budget):

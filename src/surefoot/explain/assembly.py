@@ -1,20 +1,19 @@
-"""From what a search found to an Explanation: labels, probabilities, and whether it hangs together."""
+"""From an answer to an Explanation: labels, probabilities, and whether the change hangs together."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from surefoot.explain.explanation import Explanation, IterationRecord
-from surefoot.explain.methods import Found
-from surefoot.explain.rows import as_numbers
+from surefoot.explain.explanation import Context, Explanation, Refusal
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.proof.worst_case import coverage
-from surefoot.search.paper.cutting_set import Iteration
+from surefoot.waist.answer import Answer
 from surefoot.waist.problem import RobustProblem
+from surefoot.waist.question import Odds, Question
 
 Array = NDArray[np.float64]
 
@@ -26,120 +25,103 @@ def class_position(clf: ConditionalGaussianNetworkClassifier, factual: Array) ->
 
 def assembled(
     clf: ConditionalGaussianNetworkClassifier,
+    question: Question,
     problem: RobustProblem,
-    target: Any,
-    found: Found,
-    **rest: Any,
+    answer: Answer,
+    **known: Any,
 ) -> Explanation:
-    """The Explanation of one row; ``rest`` is what only the explainer knows (method, tol, names, row).
+    """The Explanation of one row.
 
     Parameters
     ----------
     clf : ConditionalGaussianNetworkClassifier
+    question : Question
     problem : RobustProblem
-    target : label
-    found : Found
-    **rest
-        ``names`` (an Index), ``tol``, ``method``, ``model``, ``row``.
+        Of that question.
+    answer : Answer
+    **known
+        What only the explainer knows: ``tol``, ``method``, ``row``.
     """
-    names, tol = rest.pop("names"), rest.pop("tol")
-    point, worst = found.point, found.worst
-    worst_point = None if point is None or worst is None else point + worst.perturbation
+    point = answer.point
     distance = np.inf if point is None else problem.distance(point)
-    bound = min(found.lower_bound, distance)
-    violation = np.inf if worst is None else worst.violation
-    labels = clf.classes_.tolist()
-    t = labels.index(target)
-    (c, before), (end, after), (_, at_worst) = _judged(clf, [problem.factual, point, worst_point], t)
-    decision = None if point is None else labels[end]
-    return Explanation(
-        status=found.status,
-        message=found.status.sentence + (f" ({found.message})" if found.message else ""),
-        factual=pd.Series(problem.factual, names),
-        counterfactual=None if point is None else pd.Series(point, names),
-        factual_class=labels[c],
-        target=target,
-        decision=decision,
-        factual_probability=before,
-        probability=after,
-        worst_probability=at_worst,
+    answer = replace(answer, lower_bound=min(answer.lower_bound, distance))
+    violation = _violation(question, problem, answer)
+    context = Context(
         distance=distance,
-        lower_bound=bound,
-        gap=_gap(distance, bound),
-        budget=float(problem.budget),
-        norm=problem.norm,
-        whitening=problem.whitening.kind,
-        threshold=float(problem.threshold),
-        certified_radius=found.radius,
-        coverage=0.0 if point is None else coverage(found.radius, problem.budget),
+        gap=_gap(distance, answer.lower_bound),
+        coverage=0.0 if point is None else coverage(answer.radius, problem.budget),
         violation=violation,
-        early_stop=bool(distance > 0 and 0 < violation <= tol),
-        unit=pd.Series(problem.unit, names),
-        low=pd.Series(problem.domain.low, names),
-        high=pd.Series(problem.domain.high, names),
-        iterations=tuple(_record(r) for r in found.rounds),
-        seconds=found.seconds,
-        backend=found.backend,
-        certificate=found.certificate,
-        **_in_context(clf, problem.factual, point, (c, t), names),
-        **rest,
+        early_stop=bool(distance > 0 and 0 < violation <= known["tol"]),
+        unit=problem.unit,
+        parents=clf.dag_.parents,
+        **_probabilities(clf, question, answer),
+        **_expectations(clf, question, point),
+        **known,
     )
+    return Explanation(question, answer, context)
 
 
 def refused(
-    clf: ConditionalGaussianNetworkClassifier, values: list[Any], found: Found, **known: Any
+    clf: ConditionalGaussianNetworkClassifier, refusal: Refusal, answer: Answer, **known: Any
 ) -> Explanation:
     """The Explanation of a row about which nothing can be asked; what it holds is kept."""
-    names = known.pop("names")
-    numbers = as_numbers(values)
-    unknown = pd.Series(np.full(len(names), np.nan), names)
-    return Explanation(
-        status=found.status,
-        message=f"{found.status.sentence} ({found.message})",
-        factual=pd.Series(numbers, names),
-        counterfactual=None,
-        factual_class=None,
+    context = Context(
         factual_probability=np.nan,
         probability=np.nan,
         worst_probability=np.nan,
         distance=np.inf,
-        lower_bound=0.0,
         gap=np.inf,
-        certified_radius=0.0,
         coverage=0.0,
         violation=np.inf,
         early_stop=False,
-        unit=unknown,
-        low=unknown,
-        high=unknown,
-        iterations=(),
-        seconds=found.seconds,
-        backend=found.backend,
+        decision=None,
+        unit=np.full(len(refusal.features), np.nan),
         parents=clf.dag_.parents,
         **known,
     )
+    return Explanation(refusal, answer, context)
 
 
-def _in_context(
-    clf: ConditionalGaussianNetworkClassifier,
-    factual: Array,
-    point: Array | None,
-    classes: tuple[int, int],
-    names: pd.Index,
+def _violation(question: Question, problem: RobustProblem, answer: Answer) -> float:
+    """How much the worst perturbation known violates the odds; infinite where none is known."""
+    if answer.point is None or answer.worst is None:
+        return np.inf
+    there = answer.point + answer.worst
+    asked = zip(question.requirements, problem.requirements, strict=True)
+    return max(-float(posed.margin(there)) for kind, posed in asked if isinstance(kind, Odds))
+
+
+def _probabilities(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer
+) -> dict[str, Any]:
+    """P(target) at the factual, the counterfactual and its worst perturbation; and the decision."""
+    point, labels = answer.point, clf.classes_.tolist()
+    worst = None if point is None or answer.worst is None else point + answer.worst
+    judged = _judged(clf, [question.factual, point, worst], labels.index(question.target))
+    (_, before), (decision, after), (_, at_worst) = judged
+    return {
+        "factual_probability": before,
+        "probability": after,
+        "worst_probability": at_worst,
+        "decision": None if point is None else labels[decision],
+    }
+
+
+def _expectations(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, point: Array | None
 ) -> dict[str, Any]:
     """What the network expects given the parents, before in the factual class and after in the target."""
-    here, there = (clf.networks_[c] for c in classes)
-    context: dict[str, Any] = {
-        "parents": clf.dag_.parents,
-        "expected_before": pd.Series(here.expected(factual), names),
-    }
+    labels = clf.classes_.tolist()
+    here, t = labels.index(question.factual_class), labels.index(question.target)
+    found: dict[str, Any] = {"expected_before": clf.networks_[here].expected(question.factual)}
     if point is not None:
+        there = clf.networks_[t]
         expected = there.expected(point)
-        context["expected_after"] = pd.Series(expected, names)
-        context["z_score"] = pd.Series((point - expected) / np.sqrt(there.variances), names)
-        density, table = there.log_density(point[None])[0], clf.density_percentiles_[classes[1]]
-        context["density_percentile"] = float(np.interp(density, table, np.arange(101.0)))
-    return context
+        found["expected_after"] = expected
+        found["z_score"] = (point - expected) / np.sqrt(there.variances)
+        density, table = there.log_density(point[None])[0], clf.density_percentiles_[t]
+        found["density_percentile"] = float(np.interp(density, table, np.arange(101.0)))
+    return found
 
 
 def _judged(
@@ -164,10 +146,3 @@ def _gap(distance: float, bound: float) -> float:
     if distance == 0:
         return 0.0
     return (distance - bound) / distance if distance < np.inf else np.inf
-
-
-def _record(r: Iteration) -> IterationRecord:
-    perturbation = None if r.perturbation is None else tuple(float(v) for v in r.perturbation)
-    return IterationRecord(
-        r.distance, r.lower_bound, r.violation, perturbation, r.master_seconds, r.adversary_seconds
-    )

@@ -1,33 +1,103 @@
-"""Explanation: what came of one search, as plain data."""
+"""Explanation: a question, its answer, and what is worth knowing about both, as plain data."""
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.formats import part
+from surefoot.explain.words import miss_words
+from surefoot.formats import share
 from surefoot.status import Status
+from surefoot.waist.answer import Answer, Round
+from surefoot.waist.question import Budget, Question
+
+Array = NDArray[np.float64]
 
 TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
 UNCHANGED = 1e-6  # standard deviations; less is rounding
 
 
-@dataclass(frozen=True)
-class IterationRecord:
-    """One round of a search: how far, how much violated, by which perturbation, how long."""
+@dataclass(frozen=True, eq=False)
+class Refusal:
+    """What a request that is invalid says about its question.
 
+    Parameters
+    ----------
+    models : tuple of str
+        Fingerprint of the classifier.
+    features : tuple
+    factual : array of shape (n,)
+        Not a number where the row has none.
+    target : label
+    budget, norm, whitening, threshold
+        As in `Question`.
+    factual_class : None
+        Unknown.
+    """
+
+    models: tuple[str, ...]
+    features: tuple[Any, ...]
+    factual: Array
+    target: Any
+    budget: Budget
+    norm: float
+    whitening: str
+    threshold: float
+    factual_class: None = None
+
+    @property
+    def budget_radius(self) -> float:
+        """The budget as a radius of the ball: 1 where it is given by feature."""
+        return 1.0 if isinstance(self.budget, Mapping) else float(self.budget)
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What follows from question, answer and classifier; and where the row comes from.
+
+    Parameters
+    ----------
+    factual_probability, probability, worst_probability : float
+    distance, gap, coverage, violation : float
+    early_stop : bool
+    decision : label or None
+    tol : float
+        The paper's epsilon.
+    unit : array of shape (n,)
+    parents : tuple of tuples of int
+    expected_before, expected_after, z_score : arrays or None
+    density_percentile : float
+    method : str
+    row
+        What the row is called in its table.
+    """
+
+    factual_probability: float
+    probability: float
+    worst_probability: float
     distance: float
-    lower_bound: float
+    gap: float
+    coverage: float
     violation: float
-    perturbation: tuple[float, ...] | None
-    master_seconds: float
-    adversary_seconds: float
+    early_stop: bool
+    decision: Any
+    tol: float
+    unit: Array
+    parents: tuple[tuple[int, ...], ...]
+    expected_before: Array | None = None
+    expected_after: Array | None = None
+    z_score: Array | None = None
+    density_percentile: float = math.nan
+    method: str = "certified"
+    row: Any = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,104 +106,238 @@ class Explanation:
 
     Parameters
     ----------
-    status : Status
-        Why the search stopped.
-    message : str
-        The same as a sentence, with the solver's words where they matter.
-    factual : Series
-    counterfactual : Series or None
-        None when there is none.
-    factual_class, target
-        Labels.
-    factual_probability, probability, worst_probability : float
-        P(target) at the factual, at the counterfactual and at its worst perturbation: the one that brings
-        the log-odds against a rival lowest (with two classes, P(target) too).
-    distance, lower_bound, gap : float
-        Mahalanobis-lp distance, proven bound on it, and (distance - lower_bound) / distance.
-    budget, norm, whitening, threshold
-        The question.
-    certified_radius, coverage : float
-        Largest radius within which every perturbation keeps the decision, and its share of the budget.
-    violation : float
-        The paper's phi at the end: above zero if a perturbation within the budget undoes the decision.
-    early_stop : bool
-        Whether 0 < violation <= tol.
-    unit : Series
-        Standard deviation of each feature in the factual class.
-    low, high : Series
-        The search domain.
-    iterations : tuple of IterationRecord
-    seconds : float
-    method, backend : str
-    model : str
-        Fingerprint of the classifier.
-    certificate : dict or None
-        What proves lower bound and radius, for `surefoot.verify`; only the certified search gives one.
-    decision
-        The class that is predicted at the counterfactual: the target, unless the threshold asks for less.
-    row
-        What the row is called in the table it comes from.
-    parents : tuple of tuples of int
-        The features on which each feature depends.
-    expected_before, expected_after : Series
-        What the network expects of each feature given its parents: of the factual in its class, of the
-        counterfactual in the target class.
-    z_score : Series
-        How far the counterfactual's features are from that, in conditional standard deviations of the
-        target class.
-    density_percentile : float
-        Share, in per cent, of the target class's training rows that are less typical of it; of the cases
-        that the model expects, where it was adopted without its data.
+    question : Question or Refusal
+        What was asked; a `Refusal` where the request was invalid.
+    answer : Answer
+        What was found, and what proves it.
+    context : Context
+        What follows from the two and the classifier.
+
+    The names below are properties that read these three.
     """
 
-    status: Status
-    message: str
-    factual: pd.Series
-    counterfactual: pd.Series | None
-    factual_class: Any
-    target: Any
-    factual_probability: float
-    probability: float
-    worst_probability: float
-    distance: float
-    lower_bound: float
-    gap: float
-    budget: float
-    norm: float
-    whitening: str
-    threshold: float
-    certified_radius: float
-    coverage: float
-    violation: float
-    early_stop: bool
-    unit: pd.Series
-    low: pd.Series
-    high: pd.Series
-    iterations: tuple[IterationRecord, ...]
-    seconds: float
-    method: str
-    backend: str
-    model: str = ""
-    certificate: dict[str, Any] | None = None
-    decision: Any = None
-    row: Any = None
-    parents: tuple[tuple[int, ...], ...] = ()
-    expected_before: pd.Series | None = None
-    expected_after: pd.Series | None = None
-    z_score: pd.Series | None = None
-    density_percentile: float = math.nan
+    question: Question | Refusal
+    answer: Answer
+    context: Context
+
+    @property
+    def status(self) -> Status:
+        """Why the search stopped."""
+        return self.answer.status
+
+    @property
+    def message(self) -> str:
+        """The same as a sentence."""
+        return self.answer.status.sentence
+
+    @property
+    def advice(self) -> str:
+        """What else a person should know: ways out, why a request is invalid, the solver's words."""
+        return self.answer.advice
+
+    @cached_property
+    def factual(self) -> pd.Series:
+        """The row that was asked about."""
+        return self._series(self.question.factual)
+
+    @cached_property
+    def counterfactual(self) -> pd.Series | None:
+        """The row after the change; None when there is none."""
+        return None if self.answer.point is None else self._series(self.answer.point)
+
+    @property
+    def factual_class(self) -> Any:
+        """Label that is predicted for the factual."""
+        return self.question.factual_class
+
+    @property
+    def target(self) -> Any:
+        """Label that is wanted."""
+        return self.question.target
+
+    @property
+    def decision(self) -> Any:
+        """Label predicted at the counterfactual: the target, unless the threshold asks for less."""
+        return self.context.decision
+
+    @property
+    def factual_probability(self) -> float:
+        """P(target) at the factual."""
+        return self.context.factual_probability
+
+    @property
+    def probability(self) -> float:
+        """P(target) at the counterfactual."""
+        return self.context.probability
+
+    @property
+    def worst_probability(self) -> float:
+        """P(target) at the worst perturbation found: the one that lowers the odds against a rival most."""
+        return self.context.worst_probability
+
+    @property
+    def distance(self) -> float:
+        """Mahalanobis-lp distance of the change."""
+        return self.context.distance
+
+    @property
+    def lower_bound(self) -> float:
+        """No allowed change is smaller; infinite where there is none at all."""
+        return self.answer.lower_bound
+
+    @property
+    def gap(self) -> float:
+        """(distance - lower_bound) / distance."""
+        return self.context.gap
+
+    @property
+    def budget(self) -> Any:
+        """The paper's gamma; or a dict of feature -> (down, up) in the features' own units."""
+        budget = self.question.budget
+        if isinstance(budget, Mapping):
+            return {self.question.features[j]: pair for j, pair in budget.items()}
+        return float(budget)
+
+    @property
+    def asks_for_robustness(self) -> bool:
+        """Whether the change may be carried out with errors."""
+        budget = self.question.budget
+        return bool(budget) if isinstance(budget, Mapping) else budget > 0
+
+    @property
+    def norm(self) -> float:
+        """The p of the distance."""
+        return self.question.norm
+
+    @property
+    def whitening(self) -> str:
+        """Name of the coordinates in which distances are measured."""
+        return self.question.whitening
+
+    @property
+    def threshold(self) -> float:
+        """The probability that was asked for."""
+        return self.question.threshold
+
+    @property
+    def certified_radius(self) -> float:
+        """Within it every error keeps the decision; proven."""
+        return self.answer.radius
+
+    @property
+    def coverage(self) -> float:
+        """Share of the budget that the certified radius covers."""
+        return self.context.coverage
+
+    @property
+    def violation(self) -> float:
+        """The paper's phi at the end: above zero if an error within the budget undoes the decision."""
+        return self.context.violation
+
+    @property
+    def early_stop(self) -> bool:
+        """Whether 0 < violation <= tol."""
+        return self.context.early_stop
+
+    @property
+    def tol(self) -> float:
+        """The paper's epsilon."""
+        return self.context.tol
+
+    @cached_property
+    def unit(self) -> pd.Series:
+        """Standard deviation of each feature in the factual class."""
+        return self._series(self.context.unit)
+
+    @cached_property
+    def low(self) -> pd.Series:
+        """Lower end of each feature in the search domain."""
+        return self._series(self.question.domain.low if isinstance(self.question, Question) else None)
+
+    @cached_property
+    def high(self) -> pd.Series:
+        """Upper end of each feature in the search domain."""
+        return self._series(self.question.domain.high if isinstance(self.question, Question) else None)
+
+    @property
+    def parents(self) -> tuple[tuple[int, ...], ...]:
+        """The features on which each feature depends."""
+        return self.context.parents
+
+    @cached_property
+    def expected_before(self) -> pd.Series | None:
+        """What the network of the factual class expects of each feature given its parents."""
+        expected = self.context.expected_before
+        return None if expected is None else self._series(expected)
+
+    @cached_property
+    def expected_after(self) -> pd.Series | None:
+        """What the network of the target expects of each feature of the counterfactual."""
+        expected = self.context.expected_after
+        return None if expected is None else self._series(expected)
+
+    @cached_property
+    def z_score(self) -> pd.Series | None:
+        """How far the counterfactual is from that, in conditional standard deviations of the target."""
+        z = self.context.z_score
+        return None if z is None else self._series(z)
+
+    @property
+    def density_percentile(self) -> float:
+        """Share, in per cent, of the target's training rows that are less typical of it.
+
+        Of the cases that the model expects, where it was adopted without its data.
+        """
+        return self.context.density_percentile
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """What proves lower bound and radius, for `surefoot.verify`."""
+        return self.answer.certificate
+
+    @property
+    def iterations(self) -> tuple[Round, ...]:
+        """One record for each round of the search."""
+        return self.answer.rounds
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.answer.seconds
+
+    @property
+    def method(self) -> str:
+        """How it was searched for."""
+        return self.context.method
+
+    @property
+    def backend(self) -> str:
+        """The solver."""
+        return self.answer.backend
+
+    @property
+    def model(self) -> str:
+        """Fingerprint of the classifier."""
+        return self.question.models[0]
+
+    @property
+    def row(self) -> Any:
+        """What the row is called in the table it comes from."""
+        return self.context.row
 
     def changes(self) -> pd.DataFrame:
         """Feature by feature: from, to, difference, and that in standard deviations; largest first."""
         end = self.factual if self.counterfactual is None else self.counterfactual
-        difference = end - self.factual
+        with np.errstate(all="ignore"):
+            difference = end.to_numpy() - self.factual.to_numpy()
+            deviations = difference / self.unit.to_numpy()
         table = pd.DataFrame(
             {
                 "feature": list(self.factual.index),
                 "from": self.factual.to_numpy(),
                 "to": end.to_numpy(),
-                "difference": difference.to_numpy(),
-                "in standard deviations": (difference / self.unit).to_numpy(),
+                "difference": difference,
+                "in standard deviations": deviations,
             }
         )
         order = table["in standard deviations"].abs().sort_values(ascending=False, kind="stable").index
@@ -146,7 +350,8 @@ class Explanation:
         counterfactual's parents; the z-score is the deviation from that in conditional standard
         deviations, within about two for what is usual in the target class.
         """
-        if self.counterfactual is None or self.z_score is None or self.expected_before is None:
+        context = self.context
+        if self.counterfactual is None or context.z_score is None:
             raise DataError(f"there is no counterfactual to look at: {self.message}")
         names, moved = list(self.factual.index), self.changes()
         table = pd.DataFrame(
@@ -154,10 +359,10 @@ class Explanation:
                 "feature": names,
                 "depends on": [", ".join(str(names[j]) for j in group) for group in self.parents],
                 "from": self.factual.to_numpy(),
-                "expected before": self.expected_before.to_numpy(),
+                "expected before": context.expected_before,
                 "to": self.counterfactual.to_numpy(),
-                "expected after": None if self.expected_after is None else self.expected_after.to_numpy(),
-                "z-score": self.z_score.to_numpy(),
+                "expected after": context.expected_after,
+                "z-score": context.z_score,
             }
         ).set_index("feature")
         changed = moved["feature"][moved["in standard deviations"].abs() > UNCHANGED]
@@ -170,53 +375,49 @@ class Explanation:
             return ()
         found = []
         if self.status not in (Status.OPTIMAL, Status.ALREADY_TARGET):
-            found.append(self.message)
+            found.append(f"{self.message} {self.advice}".strip())
         if self.distance > 0 and self.density_percentile < TAIL:
             found.append(
-                f"The counterfactual is untypical of class {self.target}: its density is at percentile "
-                f"{self.density_percentile:.1f} of the cases of that class, in the tail."
+                f"The counterfactual is untypical of class {self.target}: only "
+                f"{self.density_percentile:.1f} % of the cases of that class are less typical (the tail)."
             )
-        if self.budget > 0 and self.coverage < 1:
-            found.append(f"Only {part(self.coverage)} of the budget is proven to keep the decision.")
+        if self.asks_for_robustness and self.coverage < 1:
+            found.append(self._not_safe())
         return tuple(found)
 
+    def _not_safe(self) -> str:
+        """That errors within the budget may undo the decision, with the worst one found."""
+        size = miss_words(self.question.budget, self.question.features)
+        if self.violation > 0 and not math.isnan(self.worst_probability):
+            lowered = f"can lower the probability of {self.target} to {share(self.worst_probability)}"
+            return f"Not safe: {size} {lowered}."
+        return f"Not proven safe: it is not proven that the decision withstands {size}."
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain values only; not-a-number and infinite ones become None and "inf"."""
-        content = {field.name: getattr(self, field.name) for field in fields(self)}
-        content["iterations"] = [asdict(record) for record in self.iterations]
-        return {name: _plain(value) for name, value in content.items()}
+        """Plain values only; infinite numbers become words, those that do not exist None."""
+        from surefoot.explain.document import document
+
+        return document(self)
 
     def to_json(self) -> str:
-        """The same as JSON text."""
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        """The same as JSON text, a line for each key."""
+        from surefoot.explain.document import json_text
+
+        return json_text(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> Explanation:
         """Read what `to_json` wrote."""
-        try:
-            content = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"this is not an explanation ({type(error).__name__}: {error})") from None
-        return cls.from_dict(content)
+        from surefoot.explain.document import read_json
+
+        return read_json(text)
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Explanation:
+    def from_dict(cls, values: Mapping[str, Any]) -> Explanation:
         """Read what `to_dict` gave."""
-        try:
-            content = dict(values)
-            content.update({name: _number(content[name]) for name in NUMBERS})
-            content["row"] = tuple(content["row"]) if isinstance(content["row"], list) else content["row"]
-            content["parents"] = tuple(tuple(int(j) for j in group) for group in content["parents"])
-            for name in SERIES:
-                if content[name] is not None:
-                    numbers = [_number(value) for value in content[name]["values"]]
-                    content[name] = pd.Series(numbers, content[name]["names"], dtype=float)
-            content["certificate"] = _read(content.get("certificate"))
-            content["status"] = Status(content["status"])
-            content["iterations"] = tuple(_record(entry) for entry in content["iterations"])
-            return cls(**content)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise DataError(f"this is not an explanation ({type(error).__name__}: {error})") from None
+        from surefoot.explain.document import read_explanation
+
+        return read_explanation(values)
 
     def __repr__(self) -> str:
         row = "" if self.row is None else f" of row {self.row}"
@@ -235,48 +436,7 @@ class Explanation:
 
         return explanation_fragment(self)
 
-
-NUMBERS = (
-    "factual_probability", "probability", "worst_probability", "distance", "lower_bound", "gap", "budget",
-    "norm", "threshold", "certified_radius", "coverage", "violation", "seconds", "density_percentile",
-)  # fmt: skip
-SERIES = (
-    "factual", "counterfactual", "unit", "low", "high", "expected_before", "expected_after", "z_score",
-)  # fmt: skip
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, pd.Series):
-        return {"names": list(value.index), "values": [_plain(v) for v in value.tolist()]}
-    if isinstance(value, Status):
-        return str(value)
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if isinstance(value, str | bool | int | float) or value is None:
-        return value
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)  # dates and the like name rows
-
-
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
-
-
-def _read(value: Any) -> Any:
-    """Infinities back from their words, all the way down."""
-    if isinstance(value, dict):
-        return {name: _read(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_read(item) for item in value]
-    return float(value) if value in ("inf", "-inf") else value
-
-
-def _record(entry: dict[str, Any]) -> IterationRecord:
-    perturbation = entry["perturbation"]
-    numbers = {name: _number(value) for name, value in entry.items() if name != "perturbation"}
-    return IterationRecord(**numbers, perturbation=None if perturbation is None else tuple(perturbation))
+    def _series(self, values: Array | None) -> pd.Series:
+        """Values by feature; not a number where there are none."""
+        names = pd.Index(list(self.question.features), tupleize_cols=False)
+        return pd.Series(np.full(len(names), np.nan) if values is None else np.array(values), names)

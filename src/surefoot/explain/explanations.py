@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from typing import Any
@@ -11,11 +10,12 @@ import pandas as pd
 
 from surefoot.exceptions import DataError
 from surefoot.explain.explanation import Explanation
+from surefoot.plain import parsed
 
 COLUMNS = (
     "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "coverage", "certified_radius",
-    "density_percentile", "seconds", "message",
+    "density_percentile", "seconds", "message", "advice",
 )  # fmt: skip
 
 
@@ -65,8 +65,8 @@ class Explanations(list[Explanation]):
     def from_json(cls, text: str) -> Explanations:
         """Read what `to_json` wrote, or one explanation."""
         try:
-            content: Any = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            content: Any = parsed(text)
+        except DataError as error:
             raise DataError(f"this is not JSON ({error})") from None
         entries = content if isinstance(content, list) else [content]
         return cls(Explanation.from_dict(entry) for entry in entries)

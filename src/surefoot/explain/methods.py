@@ -1,23 +1,23 @@
-"""The methods: from a RobustProblem to a point with everything that is known about it."""
+"""The methods: from a RobustProblem to an Answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.proof.worst_case import Worst, certified_radius, worst_perturbation
-from surefoot.search.certified import certified_search
+from surefoot.proof.worst_case import worst_perturbation
+from surefoot.search.certified import certificate, certified_search, proven_robustness
 from surefoot.search.paper.backends import choose_backend
-from surefoot.search.paper.cutting_set import Iteration, cutting_set
+from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import MilpFormulation, QcqpFormulation
 from surefoot.search.paper.formulations.formulation import Formulation
 from surefoot.search.paper.program import Options
 from surefoot.search.paper.rays import ray_point
 from surefoot.status import Status
+from surefoot.waist.answer import Answer, Round
 from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.problem import RobustProblem
 
@@ -29,7 +29,7 @@ PATIENCE = 2.0  # seconds for the radius of a factual about which nothing was se
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What a method may be told.
+    """What a method is told.
 
     Parameters
     ----------
@@ -54,79 +54,27 @@ class Settings:
     percentiles: tuple[Array, Array]
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What a method found: a point or none, what is proven about it, and how it came about."""
-
-    status: Status
-    point: Array | None
-    lower_bound: float
-    worst: Worst | None
-    radius: float
-    rounds: list[Iteration] = field(default_factory=list)
-    backend: str = ""
-    message: str = ""
-    seconds: float = 0.0
-    certificate: dict[str, Any] | None = None
-
-
-def search(method: str, problem: RobustProblem, settings: Settings) -> Found:
+def search(method: str, problem: RobustProblem, settings: Settings) -> Answer:
     """Run a method."""
     return METHODS[method](problem, settings)
 
 
-def at_factual(problem: RobustProblem, time_limit: float) -> Found:
-    """The answer where nothing needs to change.
-
-    Whether the factual withstands the budget is asked first; how much more it withstands is not asked,
-    since with dozens of features that takes seconds, and half of a batch may be such rows.
-    """
-    worst = worst_perturbation(problem, problem.factual)
-    if worst.violation_bound <= 0:
-        return Found(Status.ALREADY_TARGET, problem.factual, 0.0, worst, float(problem.budget))
-    return _judged(problem, Status.ALREADY_TARGET, problem.factual, 0.0, patience=min(PATIENCE, time_limit))
+def at_factual(problem: RobustProblem, time_limit: float) -> Answer:
+    """The answer where nothing needs to change, with the largest radius that can be proved in time."""
+    return _judged(problem, Answer(Status.ALREADY_TARGET, problem.factual), min(PATIENCE, time_limit))
 
 
-def _certified(problem: RobustProblem, settings: Settings) -> Found:
-    options = settings.options
-    answer = certified_search(problem, options.gap, options.time_limit)
-    rounds = [
-        Iteration(
-            number,
-            None,
-            None if r.u is None else problem.factual + problem.whitening.inverse @ r.u,
-            r.distance,
-            r.bound,
-            None if r.perturbation is None else problem.whitening.inverse @ r.perturbation,
-            -r.margin,
-            r.seconds,
-            r.adversary_seconds,
-        )
-        for number, r in enumerate(answer.rounds, 1)
-    ]
-    worst = None
-    if answer.point is not None and answer.perturbation is not None:
-        violation = float(problem.violation(answer.point, answer.perturbation)[0])
-        worst = Worst(answer.perturbation, violation, violation)
-    return Found(
-        answer.status,
-        answer.point,
-        answer.lower_bound,
-        worst,
-        answer.radius,
-        rounds,
-        "clarabel",
-        certificate=answer.certificate,
-    )
+def _certified(problem: RobustProblem, settings: Settings) -> Answer:
+    return certified_search(problem, settings.options.gap, settings.options.time_limit)
 
 
-def _qcqp(problem: RobustProblem, settings: Settings) -> Found:
+def _qcqp(problem: RobustProblem, settings: Settings) -> Answer:
     backend = choose_backend("qcqp", settings.backend)
     tol = _tolerance(problem, settings.tol)
     return _cutting(problem, settings, QcqpFormulation(problem, backend, settings.options, tol), tol)
 
 
-def _milp(problem: RobustProblem, settings: Settings) -> Found:
+def _milp(problem: RobustProblem, settings: Settings) -> Answer:
     backend = choose_backend("milp", settings.backend)
     tol = _tolerance(problem, settings.tol)
     formulation = MilpFormulation(
@@ -141,16 +89,16 @@ def _milp(problem: RobustProblem, settings: Settings) -> Found:
     return _cutting(problem, settings, formulation, tol)
 
 
-METHODS: dict[str, Callable[[RobustProblem, Settings], Found]] = {
+METHODS: dict[str, Callable[[RobustProblem, Settings], Answer]] = {
     "certified": _certified,
     "qcqp": _qcqp,
     "milp": _milp,
 }
 
 
-def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulation, tol: float) -> Found:
+def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulation, tol: float) -> Answer:
     """The paper's cutting-set procedure; an interrupt keeps the rounds that are done."""
-    rounds: list[Iteration] = []
+    rounds: list[Round] = []
     limit = settings.options.time_limit
     try:
         rounds.extend(
@@ -160,40 +108,38 @@ def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulatio
         )
     except KeyboardInterrupt:
         bound = rounds[-1].lower_bound if rounds else 0.0
-        rounds.append(
-            Iteration(len(rounds) + 1, Status.INTERRUPTED, None, np.inf, bound, None, np.inf, 0.0, 0.0)
-        )
+        rounds.append(Round(np.inf, bound, np.inf, None, 0.0, 0.0, status=Status.INTERRUPTED))
     status, final = _result(problem, rounds, settings.tol)
     point = None if final is None else final.candidate
-    patience = 10.0 if status is Status.OPTIMAL else 1.0
-    bound, backend = rounds[-1].lower_bound, formulation.backend
-    return _judged(problem, status, point, bound, rounds=rounds, backend=backend, patience=patience)
+    answer = Answer(
+        status,
+        point,
+        rounds[-1].lower_bound,
+        rounds=tuple(rounds),
+        backend=formulation.backend,
+        advice=f"Solver: {rounds[-1].message}" if point is None and rounds[-1].message else "",
+    )
+    return _judged(problem, answer, patience=10.0 if status is Status.OPTIMAL else 1.0)
 
 
-def _judged(
-    problem: RobustProblem,
-    status: Status,
-    point: Array | None,
-    bound: float,
-    *,
-    rounds: list[Iteration] | None = None,
-    backend: str = "",
-    patience: float = 1.0,
-) -> Found:
-    """A point of another method's making with its worst perturbation and certified radius.
+def _judged(problem: RobustProblem, answer: Answer, patience: float) -> Answer:
+    """An answer whose point is of another making, with what can be proved about its perturbations.
 
     Whoever stopped the search does not want to wait for the last digit of a radius; an interrupt leaves
     the point with nothing proven.
     """
-    worst, radius = None, 0.0
-    if point is not None:
-        try:
-            worst = worst_perturbation(problem, point)
-            radius = certified_radius(problem, point, time_limit=patience)
-        except KeyboardInterrupt:
-            status, worst, radius = Status.INTERRUPTED, None, 0.0
-    message = rounds[-1].message if rounds and point is None else ""
-    return Found(status, point, bound, worst, radius, rounds or [], backend, message)
+    if answer.point is None:
+        return replace(answer, certificate=certificate(problem))
+    try:
+        robust = proven_robustness(problem, answer.point, patience)
+    except KeyboardInterrupt:
+        return replace(answer, status=Status.INTERRUPTED, certificate=certificate(problem))
+    return replace(
+        answer,
+        radius=robust.radius,
+        worst=robust.worst,
+        certificate=certificate(problem, robustness=robust),
+    )
 
 
 def _tolerance(problem: RobustProblem, tol: float) -> float:
@@ -202,15 +148,17 @@ def _tolerance(problem: RobustProblem, tol: float) -> float:
     Across a small ball H changes little: with a budget of 0.01 a violation of 0.001 may be two per
     cent of that. Exact masters leave violations far below it anyway; relaxed ones use up what they get.
     """
+    if problem.ball.is_point:
+        return tol
     near = ray_point(problem, [np.zeros(problem.n_features)])
     point = problem.factual if near is None else near
-    slopes = [H.gradient(point) @ problem.whitening.inverse for H in problem.margins]
-    steepest = min(float(lp_norm(slope, dual_exponent(problem.norm))) for slope in slopes)
+    slopes = [g.gradient(point) @ problem.ball.basis for g in problem.margins]
+    steepest = min(float(lp_norm(slope, dual_exponent(problem.ball.norm))) for slope in slopes)
     change = problem.budget * steepest
     return min(tol, 0.01 * change) if change > 0 else tol
 
 
-def _result(problem: RobustProblem, rounds: list[Iteration], tol: float) -> tuple[Status, Iteration | None]:
+def _result(problem: RobustProblem, rounds: list[Round], tol: float) -> tuple[Status, Round | None]:
     """The status and the round whose candidate is returned.
 
     A finished search returns its last candidate. One that was cut short returns the least violated

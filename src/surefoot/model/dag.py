@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,22 @@ class Dag:
             return tuple(sorter.static_order())
         except CycleError as error:
             raise StructureError(cycle_message(error, range(self.n_features))) from None
+
+    @cached_property
+    def smallest_first_order(self) -> tuple[int, ...]:
+        """The topological order that takes, of all features that may come next, the first in the table."""
+        waiting = [len(group) for group in self.parents]
+        ready = [i for i, count in enumerate(waiting) if count == 0]
+        order = []
+        while ready:
+            first = heappop(ready)
+            order.append(first)
+            for child, group in enumerate(self.parents):
+                if first in group:
+                    waiting[child] -= 1
+                    if waiting[child] == 0:
+                        heappush(ready, child)
+        return tuple(order)
 
     @cached_property
     def depths(self) -> tuple[int, ...]:

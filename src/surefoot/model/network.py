@@ -14,7 +14,7 @@ from scipy import linalg
 from surefoot.exceptions import DataError, ZeroVarianceError
 from surefoot.model.dag import Dag
 from surefoot.model.moments import quantiles
-from surefoot.waist.geometry import Whitening, WhiteningKind, dual_exponent, lp_norm
+from surefoot.waist.geometry import Whitening, WhiteningKind, dual_exponent, lp_norm, rotated
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
@@ -122,12 +122,8 @@ class LinearGaussianNetwork:
         differ by many orders of magnitude when units do.
         """
         M = self.deviation_matrix / np.sqrt(self.variances)[:, None]
-        if kind == "cholesky":
-            triangle = np.asarray(linalg.qr(M, mode="r")[0], dtype=np.float64)
-            M = triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
-        elif kind == "zca":
-            _, singular, directions = linalg.svd(M)
-            M = np.asarray((directions.T * singular) @ directions, dtype=np.float64)
+        if kind in ("cholesky", "zca"):
+            M = rotated(M, kind)
         return Whitening(M, kind)
 
     def expected(self, X: ArrayLike) -> Array:

@@ -1,11 +1,13 @@
-"""Whitening, lp norms and the uncertainty ball: the geometry of one class."""
+"""Whitening and norms; metric and ball, which say how far a change is and how far it may miss."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from numbers import Real
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -113,61 +115,226 @@ class Whitening:
         return lp_norm(self.apply(np.asarray(x, dtype=float) - np.asarray(other, dtype=float)), p)
 
 
+def rotated(root: ArrayLike, kind: WhiteningKind, order: Sequence[int] | None = None) -> Array:
+    """The square M of the named kind with M'M = root'root, without ever forming that product.
+
+    Parameters
+    ----------
+    root : array of shape (m, k), m >= k
+    kind : {"cholesky", "dag", "zca"}
+        Upper triangular; lower triangular when the columns are put in ``order``; symmetric.
+    order : sequence of int, optional
+        For ``"dag"``: the columns, parents before children.
+    """
+    R = np.asarray(root, dtype=float)
+    if kind == "dag" and order is None:
+        raise DataError("whitening 'dag' needs the order of the graph")
+    if kind == "zca":
+        _, singular, directions = linalg.svd(R, full_matrices=False)
+        return np.asarray((directions.T * singular) @ directions)
+    columns = np.arange(R.shape[1]) if kind == "cholesky" else np.asarray(order)[::-1]
+    triangle = np.asarray(linalg.qr(R[:, columns], mode="economic")[1])
+    M = np.empty_like(triangle)
+    M[np.ix_(columns, columns)] = triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
+    return M
+
+
 @dataclass(frozen=True, eq=False)
-class Ball:
-    """The uncertainty set {delta : ||M delta||_p <= radius}.
+class Metric:
+    """The distance ||D (x - y)||_p; D is the whitening of the factual's class (the paper's choice).
 
     Parameters
     ----------
     whitening : Whitening
-        Carries M.
+        Carries D and the name of how it was made.
     norm : {1, 2, inf}
         The p.
-    radius : float
-        The paper's budget gamma.
     """
 
     whitening: Whitening
     norm: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "norm", checked_norm(self.norm))
+
+    @property
+    def matrix(self) -> Array:
+        """D."""
+        return self.whitening.matrix
+
+    @cached_property
+    def inverse(self) -> Array:
+        """inv(D): its columns are what one unit of each coordinate means in features."""
+        return self.whitening.inverse
+
+    @cached_property
+    def unit(self) -> Array:
+        """Standard deviation of each feature in the class that D belongs to."""
+        return np.asarray(lp_norm(self.inverse, 2))
+
+    def distance(self, x: ArrayLike, other: ArrayLike) -> float:
+        """||D (x - other)||_p."""
+        return float(self.whitening.distance(x, other, self.norm))
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """Errors of carrying out a change: {r c + E w : ||w||_q <= r}, with r the radius.
+
+    Features that land exactly have no part in it. For the paper's ball c = 0 and E = inv(M); for a
+    budget by feature E is diagonal and c the middle between what may be missed downwards and upwards.
+
+    Parameters
+    ----------
+    basis : array of shape (n, k)
+        E, with rows of zeros for features that land exactly.
+    norm : {1, 2, inf}
+        The q.
+    radius : float
+        The paper's budget gamma; 1 for a budget by feature.
+    centre : array of shape (n,), optional
+        c. Default: zero.
+    is_box : bool
+        Whether it is a budget by feature.
+    """
+
+    basis: Array
+    norm: float
     radius: float
+    centre: Array = None  # type: ignore[assignment]  # replaced by zeros when left out
+    is_box: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "norm", checked_norm(self.norm))
         if not isinstance(self.radius, Real) or not 0 <= self.radius < np.inf:
             raise DataError(f"the budget must be a finite number >= 0, not {self.radius!r}")
+        object.__setattr__(self, "radius", float(self.radius))
+        basis = np.array(self.basis, dtype=float)
+        centre = np.zeros(len(basis)) if self.centre is None else np.array(self.centre, dtype=float)
+        if basis.ndim != 2 or centre.shape != basis.shape[:1]:
+            raise DataError(f"basis and centre of a ball differ: {basis.shape} and {centre.shape}")
+        if not (np.isfinite(basis).all() and np.isfinite(centre).all()):
+            raise DataError("basis and centre of a ball must be finite")
+        if centre.any() and self.norm != np.inf:
+            raise DataError("only a ball of the norm infinity can have a centre")
+        for name, value in (("basis", basis), ("centre", centre)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def whitened(
+        cls,
+        whitening: Whitening,
+        norm: float,
+        radius: float,
+        exact: Iterable[int] = (),
+        order: Sequence[int] | None = None,
+    ) -> Ball:
+        """The paper's {d : ||M d||_q <= radius}; of the other features given those that land exactly.
+
+        Given exact features the ball is that of the conditional distribution: the block of inv(Sigma)
+        that belongs to the others, whitened by the same rule. For q = 2 this is the slice of the paper's
+        ball; for q = 1 and infinity a ball of the same kind, neither inside the slice nor around it.
+        """
+        n = len(whitening.matrix)
+        kept = set(exact)
+        if not kept <= set(range(n)):
+            raise DataError(f"features that land exactly must be numbers from 0 to {n - 1}: {sorted(kept)}")
+        noisy = [j for j in range(n) if j not in kept]
+        if not kept:
+            return cls(whitening.inverse, norm, radius)._with_matrix(whitening.matrix)
+        places = None if order is None else [noisy.index(j) for j in order if j not in kept]
+        basis = np.zeros((n, len(noisy)))
+        if not noisy:
+            return cls(basis, norm, radius)
+        N = rotated(whitening.matrix[:, noisy], whitening.kind, places)
+        basis[noisy] = linalg.inv(N)
+        return cls(basis, norm, radius)._with_matrix(N)
+
+    @classmethod
+    def box(cls, down: ArrayLike, up: ArrayLike) -> Ball:
+        """All d with -down_j <= d_j <= up_j, as the ball of radius 1."""
+        below, above = np.asarray(down, dtype=float), np.asarray(up, dtype=float)
+        if not (np.isfinite(below) & np.isfinite(above) & (below >= 0) & (above >= 0)).all():
+            raise DataError("a budget by feature needs finite numbers >= 0")
+        half = 0.5 * (below + above)
+        return cls(np.diag(half)[:, half > 0], np.inf, 1.0, 0.5 * (above - below), is_box=True)
+
+    @cached_property
+    def noisy(self) -> NDArray[np.bool_]:
+        """Which features do not land exactly."""
+        return np.asarray(np.abs(self.basis).any(axis=1))
+
+    @cached_property
+    def matrix(self) -> Array:
+        """N over the features that do not land exactly: N E = I."""
+        return np.asarray(linalg.inv(self.basis[self.noisy])) if self.noisy.any() else np.zeros((0, 0))
+
+    def _with_matrix(self, matrix: Array) -> Self:
+        """Keep an N that is known: inverted twice, its zeros would be rounding errors."""
+        self.__dict__["matrix"] = matrix
+        return self
+
+    @property
+    def is_point(self) -> bool:
+        """Whether every change lands exactly."""
+        return self.radius == 0 or self.basis.shape[1] == 0
+
+    def perturbation(self, w: ArrayLike, radius: float | None = None) -> Array:
+        """The perturbation r c + E w."""
+        r = self.radius if radius is None else radius
+        return np.asarray(r * self.centre + np.asarray(w, dtype=float) @ self.basis.T)
 
     def size(self, perturbation: ArrayLike) -> float | Array:
-        """||M delta||_p."""
-        return lp_norm(self.whitening.apply(perturbation), self.norm)
+        """The least radius of a ball of this shape that holds a perturbation (or each row)."""
+        d = np.asarray(perturbation, dtype=float)
+        inside = d[..., self.noisy] @ self.matrix.T
+        if self.centre.any():
+            middle = self.matrix @ self.centre[self.noisy]
+            found = np.maximum(_share(inside, 1 + middle), _share(-inside, 1 - middle)).max(axis=-1)
+        else:
+            found = np.asarray(lp_norm(inside, self.norm)) if inside.shape[-1] else np.zeros(d.shape[:-1])
+        outside = np.abs(np.where(self.noisy, 0.0, d)).any(axis=-1)
+        values = np.where(outside, np.inf, found)
+        return float(values) if d.ndim == 1 else values
 
     def contains(self, perturbation: ArrayLike, tol: float = 1e-9) -> bool | NDArray[np.bool_]:
         """Whether perturbations lie in the ball, up to a relative tolerance."""
         return self.size(perturbation) <= self.radius * (1 + tol)
 
     def feature_extent(self) -> Array:
-        """Largest absolute perturbation of each feature: radius times the dual norm of its row of inv(M)."""
-        return self.radius * np.asarray(lp_norm(self.whitening.inverse, dual_exponent(self.norm)))
+        """Largest absolute perturbation of each feature."""
+        reach = np.asarray(lp_norm(self.basis, dual_exponent(self.norm))) if self.basis.shape[1] else 0.0
+        return np.asarray(self.radius * (np.abs(self.centre) + reach))
 
     def vertices(self) -> Array:
-        """Corners of the ball (p = infinity: 2**n, p = 1: 2n), one per row."""
-        n = len(self.whitening.matrix)
+        """Corners of the ball (q = infinity: 2**k, q = 1: 2k), one per row."""
+        k = self.basis.shape[1]
+        if not k:
+            return np.zeros((1, len(self.basis)))
         if self.norm == 2:
             raise DataError("a ball of the 2-norm has no vertices")
-        if self.norm == np.inf and n > 20:
-            raise DataError(f"a cube in {n} dimensions has too many vertices to list")
-        corners = np.vstack([np.eye(n), -np.eye(n)]) if self.norm == 1 else _signs(n)
-        return self.whitening.undo(self.radius * corners)
+        if self.norm == np.inf and k > 20:
+            raise DataError(f"a cube in {k} dimensions has too many vertices to list")
+        corners = np.vstack([np.eye(k), -np.eye(k)]) if self.norm == 1 else _signs(k)
+        return self.perturbation(self.radius * corners)
 
     def sample(self, n_samples: int, random_state: int | np.random.Generator | None = None) -> Array:
         """Draw perturbations uniformly from the ball, one per row."""
         rng = np.random.default_rng(random_state)
-        n = len(self.whitening.matrix)
-        if self.norm == np.inf:
-            return self.whitening.undo(self.radius * rng.uniform(-1, 1, (n_samples, n)))
-        # A direction with density exp(-|u|^p) is uniform on the sphere; radius U^(1/n) fills the ball.
-        u = rng.standard_normal((n_samples, n)) if self.norm == 2 else rng.laplace(size=(n_samples, n))
+        k = self.basis.shape[1]
+        if self.norm == np.inf or not k:
+            return self.perturbation(self.radius * rng.uniform(-1, 1, (n_samples, k)))
+        # A direction with density exp(-|u|^p) is uniform on the sphere; radius U^(1/k) fills the ball.
+        u = rng.standard_normal((n_samples, k)) if self.norm == 2 else rng.laplace(size=(n_samples, k))
         u /= np.linalg.norm(u, ord=self.norm, axis=1, keepdims=True)
-        return self.whitening.undo(self.radius * u * rng.uniform(size=(n_samples, 1)) ** (1 / n))
+        return self.perturbation(self.radius * u * rng.uniform(size=(n_samples, 1)) ** (1 / k))
+
+
+def _share(part: Array, room: Array) -> Array:
+    """Part / room; nothing that is not positive takes up any room, and no room may be a rounding error."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(part <= 0, 0.0, part / np.maximum(room, 0.0))
 
 
 def _signs(n: int) -> Array:

@@ -12,10 +12,12 @@ from typing import Any
 from surefoot.datasets import Dataset, table
 from surefoot.datasets.table import feature_table
 from surefoot.exceptions import DataError, ModelFileError, NoCounterfactualError, ProblemError
+from surefoot.explain.actions import Action, Actions
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.explain.verification import verify
+from surefoot.explain.wishes import DATA
 from surefoot.faces.cli.main import INTERRUPTED, say
 from surefoot.faces.cli.parser import DATA_SETS, parser
 from surefoot.faces.report.demo import demo
@@ -23,7 +25,6 @@ from surefoot.faces.report.page import write_report
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
-from surefoot.waist.problem import DATA
 
 DONE, NOT_FOUND = 0, 1
 
@@ -72,15 +73,17 @@ def run_verify(options: argparse.Namespace) -> int:
     clf = _model(options.model)
     try:
         explanations = Explanations.from_json(Path(options.explanation).read_text(encoding="utf-8"))
-        results = [verify(e, clf) for e in explanations]
+        results = [verify(e, clf, exact=options.exact) for e in explanations]
     except UnicodeDecodeError:
         raise DataError(f"{options.explanation}: is not UTF-8 text") from None
     except DataError as error:
         raise DataError(f"{options.explanation}: {error}") from None
+    if not results:
+        raise DataError(f"{options.explanation}: holds no explanation")
     for e, result in zip(explanations, results, strict=True):
         sys.stdout.write(f"row {e.row}\n{result}\n" if len(results) > 1 else f"{result}\n")
     if len(results) > 1:
-        say(f"surefoot: {sum(r.ok for r in results)} of {len(results)} hold in every claim")
+        say(f"surefoot: every claim holds for {sum(r.ok for r in results)} of {len(results)} explanations")
     return DONE if all(result.ok for result in results) else NOT_FOUND
 
 
@@ -162,7 +165,8 @@ def _explainer(
 ) -> CounterfactualExplainer:
     return CounterfactualExplainer(
         clf,
-        budget=options.budget,
+        budget=_budget(options),
+        noise_on=options.noise_on,
         norm=float(options.norm),
         threshold=options.threshold,
         method=options.method,
@@ -172,6 +176,7 @@ def _explainer(
         immutable=options.immutable,
         increasing=options.increasing,
         decreasing=options.decreasing,
+        actions=_actions(options),
         time_limit=options.time_limit,
         gap=options.gap,
         tol=options.tol,
@@ -200,6 +205,33 @@ def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespa
         return DATA if options.bounds == DATA else None
     others = dict.fromkeys(clf.feature_labels_, DATA) if options.bounds == DATA else {}
     return others | {name: (_end(name, low), _end(name, high)) for name, low, high in options.bound}
+
+
+def _budget(options: argparse.Namespace) -> Any:
+    """What --budget says, or --budget-of by feature."""
+    if not options.budget_of:
+        return options.budget
+    if options.budget:
+        raise ProblemError("give either --budget or --budget-of, not both")
+    return {name: _number("--budget-of", name, size) for name, size in options.budget_of}
+
+
+def _actions(options: argparse.Namespace) -> Actions:
+    """What --whole and --values say."""
+    found: dict[Any, Action] = {name: Action(whole=True) for name in options.whole}
+    for name, *values in options.values:
+        if name in found or not values:
+            reason = "has been given values or --whole already" if values else "needs at least one value"
+            raise ProblemError(f"--values {name}: {reason}")
+        found[name] = Action(values=[_number("--values", name, value) for value in values])
+    return Actions(found)
+
+
+def _number(flag: str, feature: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ProblemError(f"{flag} {feature}: {text!r} is not a number") from None
 
 
 def _end(feature: str, text: str) -> float | None:
@@ -265,7 +297,7 @@ def _say_why(explanations: Explanations) -> None:
         e for e in explanations if e.counterfactual is None and e.status is not Status.INTERRUPTED_NO_POINT
     ]
     for e in lost[:SHOWN_FAILURES]:
-        say(f"surefoot: row {e.row}: {e.message}")
+        say(f"surefoot: row {e.row}: {e.message} {e.advice}".rstrip())
     if len(lost) > SHOWN_FAILURES:
         say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
     careful = sum(bool(e.cautions) for e in explanations)

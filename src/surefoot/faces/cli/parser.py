@@ -13,7 +13,7 @@ EXAMPLES = """examples:
   surefoot fit loans.csv --label repaid --structure ban --max-parents 2 --drop id --output model.json
   surefoot explain model.json loans.csv --row 3 --target yes --budget 0.05 --html report.html
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --output changes.csv --jobs 2
-  surefoot verify model.json explanation.json
+  surefoot verify --exact model.json explanation.json
   surefoot backends
 """
 FIT_EXAMPLES = """examples:
@@ -25,16 +25,23 @@ EXPLAIN_EXAMPLES = """examples:
   surefoot explain model.json loans.csv --row 3 --target yes
   surefoot explain model.json loans.csv --row 3 --budget 0.05 --json explanation.json --html report.html
   surefoot explain model.json loans.csv --row 3 --immutable age --increasing income --bound debt 0 5000
+  surefoot explain model.json loans.csv --row 3 --whole cards --values schooling 9 12 16 --budget-of debt 50
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --id customer --output out.csv
 
 outputs:
   --json    everything about one row (an object) or all of them (an array), as `surefoot verify` reads it
   --output  one line for each row: row, status, factual_class, target, factual_probability, probability,
             worst_probability, distance, lower_bound, gap, coverage, certified_radius, density_percentile,
-            seconds, message, and 'factual: FEATURE' and 'counterfactual: FEATURE' for each feature
+            seconds, message, advice, and 'factual: FEATURE' and 'counterfactual: FEATURE' for each feature
   --html    a page to read and to print; opens offline
 
 exit status: 0 done; 1 no counterfactual, or some rows without one; 2 bad usage or input
+"""
+VERIFY_EXAMPLES = """examples:
+  surefoot verify model.json explanation.json
+  surefoot verify --exact model.json explanation.json
+
+exit status: 0 every claim holds; 1 one fails or is not proved; 2 a file cannot be read
 """
 DATA_SETS = ("Banknote", "Pima", "Ionosphere")
 REPRODUCE_EXAMPLES = """examples:
@@ -63,8 +70,8 @@ def parser() -> argparse.ArgumentParser:
     _demo(_command(commands, "demo", "fit real bank notes, explain one of them and write a report"))
     _fit(_command(commands, "fit", "fit a classifier to a CSV file", FIT_EXAMPLES))
     _explain(_command(commands, "explain", "say what would have to change", EXPLAIN_EXAMPLES))
-    _verify(_command(commands, "verify", "re-check explanations from their numbers alone"))
-    _command(commands, "backends", "which solvers are here, what each can do, how to get the others")
+    _verify(_command(commands, "verify", "re-check explanations from their numbers alone", VERIFY_EXAMPLES))
+    _command(commands, "backends", "which solvers are installed, what each can do, how to get the others")
     _reproduce(_command(commands, "reproduce", "run the paper's experiments", REPRODUCE_EXAMPLES))
     _completion(
         _command(commands, "completion", "print a script that completes commands and flags in a shell")
@@ -127,7 +134,21 @@ def _explain(command: argparse.ArgumentParser) -> None:
         type=float,
         default=0.0,
         metavar="G",
-        help="how far off the step may land, in standard deviations (default: 0, not robust)",
+        help="how far the change may miss, in standard deviations (default: 0, carried out exactly)",
+    )
+    question.add_argument(
+        "--budget-of",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("FEATURE", "SIZE"),
+        help="how far one feature may miss, in its own units, in the place of --budget; may be repeated",
+    )
+    question.add_argument(
+        "--noise-on",
+        choices=("changeable", "all"),
+        default="changeable",
+        help="which features may miss: those that may change (default), or all",
     )
     question.add_argument("--norm", choices=("inf", "2", "1"), default="inf", help="default: inf")
     question.add_argument(
@@ -161,6 +182,15 @@ def _actions(group: Any) -> None:
     _repeated(group, "--immutable", "FEATURE", "a feature that must not change; may be repeated")
     _repeated(group, "--increasing", "FEATURE", "a feature that may only rise; may be repeated")
     _repeated(group, "--decreasing", "FEATURE", "a feature that may only fall; may be repeated")
+    _repeated(group, "--whole", "FEATURE", "a feature that takes whole numbers only; may be repeated")
+    group.add_argument(
+        "--values",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("FEATURE", "VALUE"),
+        help="a feature and the only values that it may take; may be repeated",
+    )
 
 
 def _solving(group: Any) -> None:
@@ -172,7 +202,7 @@ def _solving(group: Any) -> None:
     )
     group.add_argument("--backend", choices=("scip", "gurobi", "highs"), help="with qcqp and milp")
     group.add_argument(
-        "--time-limit", type=float, default=3600.0, metavar="S", help="seconds for one row (default: 3600)"
+        "--time-limit", type=float, default=30.0, metavar="S", help="seconds for one row (default: 30)"
     )
     group.add_argument(
         "--gap",
@@ -212,6 +242,9 @@ def _outputs(group: Any) -> None:
 def _verify(command: argparse.ArgumentParser) -> None:
     _file(command, "model", "MODEL.json", "what `surefoot fit` wrote")
     _file(command, "explanation", "EXPLANATION.json", "what `surefoot explain --json` wrote")
+    command.add_argument(
+        "--exact", action="store_true", help="compute with integers, by code that needs Python alone; slower"
+    )
 
 
 def _reproduce(command: argparse.ArgumentParser) -> None:

@@ -48,7 +48,7 @@ def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int 
     """
     found_point(explanation)
     if not isinstance(max_features, Integral) or max_features < 1:
-        raise DataError(f"max_features must be a whole number from 1 on, not {max_features!r}")
+        raise DataError(f"max_features must be a positive integer, not {max_features!r}")
     table = explanation.changes()
     changed = table[table[SIZE].abs() >= NEGLIGIBLE]
     shown = changed.head(int(max_features))

@@ -78,7 +78,7 @@ def plot_whitened_plane(
     """Draw the slice along two whitened coordinates u = M (x - factual), in which balls are plain.
 
     The uncertainty ball is a square, circle or diamond, and the contours of the factual class are
-    circles. A second ball around the factual has the radius of the distance: nothing nearer will do.
+    circles. A second ball around the factual has the radius of the distance: no smaller change is enough.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _draw(ax: Any, section: Section, also_shown: Array | None = None, handles: S
     ]
     ax.set(xlim=(window[0][0], window[1][0]), ylim=(window[0][1], window[1][1]))
     label_axes(ax, *section.labels)
-    if section.explanation.budget > 0:
+    if section.explanation.asks_for_robustness:
         _enlargement(ax, section, window)
     legend_below(ax, drawn)
     return ax
@@ -200,10 +200,11 @@ def _points(ax: Any, section: Section) -> list[Any]:
 
 
 def _ball(ax: Any, section: Section) -> list[Any]:
-    budget = section.explanation.budget
-    if budget == 0:
+    if not section.explanation.asks_for_robustness:
         return []
-    label = f"cut of the uncertainty ball (radius {budget:g})"
+    budget = section.explanation.budget
+    size = "budget by feature" if isinstance(budget, dict) else f"radius {budget:g}"
+    label = f"cut of the uncertainty ball ({size})"
     return [_outline(ax, section.ball(), color=INK, linewidth=1.2, linestyle=":", zorder=4, label=label)]
 
 
@@ -214,7 +215,7 @@ def _outline(ax: Any, outline: Array, **style: Any) -> Any:
 def _enlargement(ax: Any, section: Section, window: Window) -> None:
     """Ball and boundary once more beside the axes, if the ball is too small to be seen."""
     half = np.ptp(section.ball(), axis=0) / 2
-    if (2 * half > SMALL_BALL * (window[1] - window[0])).any():
+    if not half.all() or (2 * half > SMALL_BALL * (window[1] - window[0])).any():
         return
     inset = ax.inset_axes(INSET)
     layout = ax.figure.get_layout_engine()

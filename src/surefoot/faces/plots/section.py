@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from surefoot.exceptions import DataError
 from surefoot.explain.explanation import Explanation
@@ -15,8 +17,9 @@ from surefoot.faces.plots.style import NEGLIGIBLE, found_point, shortened
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.network import LinearGaussianNetwork
-from surefoot.waist.geometry import Whitening, lp_norm
+from surefoot.waist.geometry import Ball, Whitening, lp_norm
 from surefoot.waist.quadratic import Quadratic
+from surefoot.waist.question import Question
 
 Array = NDArray[np.float64]
 AROUND = np.linspace(0.0, 2 * np.pi, 361)
@@ -73,9 +76,15 @@ class Section:
         return np.asarray(peak + deviations * np.linalg.solve(np.linalg.cholesky(P).T, CIRCLE.T).T)
 
     def ball(self) -> Array:
-        """Outline of the uncertainty ball's cut around the counterfactual."""
-        M = explained_whitening(self.explanation, self.classifier).matrix
-        return self.center + self.explanation.budget * unit_outline(M @ self.basis, self.explanation.norm)
+        """Outline of the cut of the ball of errors around the counterfactual."""
+        return self.center + ball_outline(self._errors, self.basis)
+
+    @cached_property
+    def _errors(self) -> Ball:
+        question = self.explanation.question
+        if not isinstance(question, Question):
+            raise DataError("the request was invalid, so there is no ball to draw")
+        return question.problem(self.classifier).ball
 
     def distance_ball(self) -> Array:
         """Outline of the cut of {x : ||M (x - factual)||_p <= distance}; only in whitened coordinates.
@@ -145,12 +154,37 @@ def unit_outline(A: Array, p: float) -> Array:
     Directions are spread evenly in coordinates in which the set for p = 2 is a circle, whatever the
     units of the two axes are.
     """
+    s = _directions(A, p)
+    return np.asarray(s / np.asarray(lp_norm(s @ A.T, p))[:, None])
+
+
+def ball_outline(ball: Ball, basis: Array) -> Array:
+    """Points s on the edge of {s : basis s lies in the ball}, in order.
+
+    Where the plane moves features that land exactly, only a segment or a point is left of it.
+    """
+    held = basis[~ball.noisy]
+    free = linalg.null_space(held) if held.any() else np.eye(2)
+    if ball.is_point or not free.size:
+        return np.zeros((1, 2))
+    if free.shape[1] == 1:
+        s = np.vstack([free.T, -free.T])
+    else:
+        A = ball.matrix @ basis[ball.noisy]
+        middle = (ball.matrix @ ball.centre[ball.noisy])[:, None]
+        inside = np.abs(middle[:, 0]) < 1
+        rows = np.vstack([A, A[inside] / (1 + middle[inside]), A[inside] / (1 - middle[inside])])
+        s = _directions(rows if middle.any() else A, ball.norm)
+    sizes = np.asarray(ball.size(np.where(ball.noisy, s @ basis.T, 0.0)))
+    return np.asarray(ball.radius * s / sizes[:, None])
+
+
+def _directions(A: Array, p: float) -> Array:
+    """Directions s all around, among them those in which ||A s||_p has a kink."""
     R = np.linalg.qr(A)[1]
     rows = np.linalg.solve(R.T, A.T).T
     angles = np.sort(np.concatenate([AROUND, _corner_angles(rows, p)]))
-    s = np.column_stack([np.cos(angles), np.sin(angles)])
-    s /= np.asarray(lp_norm(s @ rows.T, p))[:, None]
-    return np.asarray(np.linalg.solve(R, s.T).T)
+    return np.asarray(np.linalg.solve(R, np.array([np.cos(angles), np.sin(angles)])).T)
 
 
 def _corner_angles(rows: Array, p: float) -> Array:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import plots
-from surefoot.exceptions import MissingDependencyError
+from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -46,7 +46,7 @@ def batch_pictures(batch: Explanations) -> list[Picture] | None:
     if not any(e.distance > 0 for e in batch.found):
         return []
     drawings: list[tuple[Callable[[], Any], str]] = [(lambda: plots.plot_distances(batch), DISTANCES)]
-    if any(e.budget > 0 for e in batch):
+    if any(e.asks_for_robustness for e in batch):
         drawings.append((lambda: plots.plot_coverage(batch), COVERAGE))
     drawings.append((lambda: plots.plot_feature_shares(batch), SHARES))
     return _drawn(drawings)
@@ -57,7 +57,7 @@ CHANGES = (
 )
 PLANE = (
     "The plane of the two largest changes, all other features as in the counterfactual: where each class is "
-    "dense, where the decision turns, and the ball within which the step may land."
+    "dense, where the decision turns, and the ball of errors that the budget allows."
 )
 WHITENED = "The same in whitened coordinates, in which distances are measured."
 TRACE = "How the search went: distance, proven bound and violation, round by round."
@@ -71,10 +71,22 @@ def _drawn(drawings: list[tuple[Callable[[], Any], str]]) -> list[Picture] | Non
     with warnings.catch_warnings():
         # Text stays text in the page: a letter that matplotlib's font lacks is drawn by the reader's browser.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # numbers near the end of what a double holds
         try:
-            return [Picture(_as_source(draw()), caption) for draw, caption in drawings]
+            found = [_picture(draw, caption) for draw, caption in drawings]
         except MissingDependencyError:
             return None
+    return [picture for picture in found if picture is not None]
+
+
+def _picture(draw: Callable[[], Any], caption: str) -> Picture | None:
+    """A picture; None where the numbers of an explanation cannot be drawn, such as distances of 1e300."""
+    try:
+        return Picture(_as_source(draw()), caption)
+    except DataError:
+        raise
+    except (ArithmeticError, ValueError):
+        return None
 
 
 def _as_source(axes: Any) -> str:

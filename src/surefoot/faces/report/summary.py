@@ -8,17 +8,14 @@ from dataclasses import dataclass
 
 from surefoot.explain.explanation import TAIL, Explanation
 from surefoot.explain.explanations import Explanations
+from surefoot.explain.words import NORMS, allowed_words, miss_words, question_words
 from surefoot.formats import number, part, share
 from surefoot.status import Status
+from surefoot.waist.question import Question
 
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
 UNUSUAL = 2.0  # z-scores beyond this are marked
-NORMS = {
-    1.0: "summed over the whitened coordinates",
-    2.0: "as the length in whitened coordinates",
-    math.inf: "in every whitened coordinate",
-}
 
 
 @dataclass(frozen=True)
@@ -59,6 +56,10 @@ class Summary:
     assurances : tuple of str
         What is proven.
     cautions : tuple of str
+    question : str
+        What was asked; "" where the request was invalid.
+    allowed : tuple of str
+        What was allowed, as it was declared.
     facts : tuple of (str, str)
         The small print.
     """
@@ -72,6 +73,8 @@ class Summary:
     smaller: str
     assurances: tuple[str, ...]
     cautions: tuple[str, ...]
+    question: str
+    allowed: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
 
     @property
@@ -87,16 +90,19 @@ def summary_of(explanation: Explanation) -> Summary:
     left = len(changes) - len(shown)
     who = "1 more feature changes" if left == 1 else f"{left} more features change"
     smaller = f"{who} by less than {SHOWN:g} standard deviations" if left else ""
+    asked = explanation.question
     return Summary(
         title="" if explanation.row is None else f"Row {explanation.row}",
         status=str(explanation.status).replace("_", " "),
         found=explanation.counterfactual is not None,
         headline=_headline(explanation),
-        outcome=explanation.message,
+        outcome=f"{explanation.message} {explanation.advice}".strip(),
         changes=shown,
         smaller=smaller,
         assurances=_assurances(explanation),
         cautions=explanation.cautions,
+        question=question_words(asked) if isinstance(asked, Question) else "",
+        allowed=allowed_words(asked) if isinstance(asked, Question) else (),
         facts=_facts(explanation),
     )
 
@@ -112,8 +118,8 @@ def overview_of(batch: Explanations) -> list[tuple[str, str]]:
         *lines,
         ("median distance", number(statistics.median(e.distance for e in moved))),
         ("largest gap to the proven bound", f"{max(e.gap for e in moved) * 100:.2f} %"),
-        *([("least coverage", part(min(e.coverage for e in moved)))] if moved[0].budget > 0 else []),
-        ("least probability at a worst step found", share(min(e.worst_probability for e in moved))),
+        *([("least coverage", part(min(e.coverage for e in moved)))] if moved[0].asks_for_robustness else []),
+        ("least probability at a worst error found", share(min(e.worst_probability for e in moved))),
         ("with a caution", str(sum(bool(e.cautions) for e in batch))),
     ]
 
@@ -123,10 +129,7 @@ def _headline(e: Explanation) -> str:
         return ""
     now = f"Decided {e.factual_class}: the probability of {e.target} is {share(e.factual_probability)}"
     if e.status is Status.ALREADY_TARGET:
-        enough = (
-            "" if e.factual_class == e.target else f", which reaches the threshold of {share(e.threshold)}"
-        )
-        return f"{now}{enough}. Nothing needs to change."
+        return _already(e, now)
     if e.counterfactual is None:
         return f"{now}."
     after = f"With the change below it is {share(e.probability)}"
@@ -135,38 +138,43 @@ def _headline(e: Explanation) -> str:
     return f"{now}. {after}: the threshold of {share(e.threshold)}, though the decision is {e.decision}."
 
 
+def _already(e: Explanation, now: str) -> str:
+    enough = "" if e.factual_class == e.target else f", which reaches the threshold of {share(e.threshold)}"
+    if e.asks_for_robustness and e.coverage < 1:
+        return f"{now}{enough}, but not safely."
+    return f"{now}{enough}. Nothing needs to change."
+
+
 def _assurances(e: Explanation) -> tuple[str, ...]:
     if e.counterfactual is None or e.distance == 0:
         return ()
     found = [_robust(e), _smallest(e)]
     if e.density_percentile >= TAIL:
         found.append(
-            f"Plausible: {e.density_percentile:.0f} % of the cases of class {e.target} are less typical "
-            "of that class."
+            f"Plausible: more typical of class {e.target} than {e.density_percentile:.0f} % of its cases."
         )
     return tuple(found)
 
 
 def _smallest(e: Explanation) -> str:
     gap = f"{e.gap * 100:.2f} %" if math.isfinite(e.gap) else "unknown"
+    bound = f"no change smaller than {number(e.lower_bound)} is enough (gap {gap})"
     if e.status is Status.OPTIMAL and e.gap <= SMALL_GAP:
-        return (
-            f"Smallest: the distance is {number(e.distance)}, and nothing nearer than "
-            f"{number(e.lower_bound)} does it (gap {gap})."
-        )
-    return f"Distance: {number(e.distance)}; nothing nearer than {number(e.lower_bound)} does it (gap {gap})."
+        return f"Smallest: the distance is {number(e.distance)}, and {bound}."
+    return f"Distance: {number(e.distance)}; {bound}."
 
 
 def _robust(e: Explanation) -> str:
-    if e.budget == 0:
-        return "Not robust: no budget was given, so the step has to land exactly on the mark."
-    within = f"while the step lands within {e.budget:g} standard deviations of the mark ({NORMS[e.norm]})"
+    if not e.asks_for_robustness:
+        return "Not robust: no budget was given, so the change has to be carried out exactly."
+    off = miss_words(e.question.budget, e.question.features)
+    where = "" if isinstance(e.budget, dict) else f" ({NORMS[e.norm]})"
     kept = f"the decision stays {e.target}" if e.threshold >= 0.5 else "the threshold is kept"
-    worst = f"the worst step found leaves a probability of {share(e.worst_probability)}"
+    worst = f"the worst error found leaves a probability of {share(e.worst_probability)}"
     if e.coverage >= 1:
-        return f"Robust: {within}, {kept}; this is proven, and {worst}."
+        return f"Robust: with {off}{where} {kept}; this is proven, and {worst}."
     name = "Nearly robust" if e.coverage > 0.9 else "Not proven robust"
-    return f"{name}: that {kept} {within} is proven for {part(e.coverage)} of that radius; {worst}."
+    return f"{name}: that {kept} with {off}{where} is proven for {part(e.coverage)} of that size; {worst}."
 
 
 def _changes(e: Explanation) -> tuple[Change, ...]:
@@ -191,11 +199,12 @@ def _changes(e: Explanation) -> tuple[Change, ...]:
 
 
 def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
+    budget = miss_words(e.question.budget, e.question.features) if e.asks_for_robustness else "none"
     facts = [
         ("status", str(e.status)),
         ("method", f"{e.method} ({e.backend})" if e.backend else e.method),
         ("distance", f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening"),
-        ("budget", f"{e.budget:g}"),
+        ("budget", budget),
         ("threshold", f"{e.threshold:g}"),
     ]
     if e.counterfactual is not None:
@@ -207,16 +216,4 @@ def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
         ]
         if e.early_stop:
             facts.append(("early stop", "a violation within the tolerance is left"))
-    facts += [(what, ", ".join(names)) for what, names in _limits(e).items() if names]
     return (*facts, ("seconds", f"{e.seconds:.3f}"), ("model", e.model))
-
-
-def _limits(e: Explanation) -> dict[str, list[str]]:
-    """The features that could not move freely, by kind."""
-    fixed = e.low == e.high
-    kinds = {
-        "held fixed": fixed,
-        "may only rise": ~fixed & (e.low == e.factual),
-        "may only fall": ~fixed & (e.high == e.factual),
-    }
-    return {what: [str(name) for name in e.factual.index[mask.to_numpy()]] for what, mask in kinds.items()}

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from surefoot.explain.explanation import Explanation
 from surefoot.faces.report.summary import Summary, summary_of
+from surefoot.formats import printable
 
 
 def explanation_text(explanation: Explanation) -> str:
     """Read it aloud: what to change, what then happens, what is proven."""
     summary = summary_of(explanation)
+    parts = [summary.headline]
     if explanation.counterfactual is None:
-        return f"{summary.headline}\n{summary.outcome}" if summary.headline else summary.outcome
-    parts = [summary.headline, _table(summary), *summary.assurances]
+        parts.append(summary.outcome)
+    parts += [_table(summary), *summary.assurances]
     parts += [f"Caution: {caution}" for caution in summary.cautions]
-    return "\n".join(part for part in parts if part)
+    parts += (
+        [f"Asked: {summary.question}", f"Allowed: {'; '.join(summary.allowed)}."] if summary.allowed else []
+    )
+    return printable("\n".join(part for part in parts if part))
 
 
 def _table(summary: Summary) -> str:

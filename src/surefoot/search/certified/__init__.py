@@ -1,5 +1,6 @@
 """The certified search: a global optimum with a proof, by Lagrangian bounds in whitened coordinates."""
 
-from surefoot.search.certified.answer import CertifiedAnswer, certified_search
+from surefoot.search.certified.answer import certificate, certified_search, proven_robustness
+from surefoot.search.certified.robustness import Robustness
 
-__all__ = ["CertifiedAnswer", "certified_search"]
+__all__ = ["Robustness", "certificate", "certified_search", "proven_robustness"]

@@ -1,47 +1,32 @@
-"""The most harmful perturbation of a point: exact where a closed form or corners decide, else local."""
+"""The lowest value of a quadratic in a ball: exact where a closed form or corners decide, else local."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
-
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 
 MAX_CORNERS = 30_000
 
 
-def deepened(H: Quadratic, u: Array, v: Array, p: float, radius: float) -> Array:
-    """A perturbation at least as harmful as v, by descent from it (for p = 2 there is none to look for)."""
-    if p == np.inf:
-        return _coordinate_descent(H.matrix, H.gradient(u + v), v.copy(), radius)
-    return _between_corners(H.matrix, H.gradient(u), v.copy(), radius) if p == 1 else v
+def lowest(Q: Array, g: Array, p: float, radius: float, effort: int = MAX_CORNERS) -> tuple[Array, bool]:
+    """Argmin of g'w + w'Qw over ||w||_p <= radius, and whether it surely is.
 
-
-class Harm(NamedTuple):
-    """The lowest value of H found around a point, the perturbation, and whether none is lower for sure."""
-
-    value: float
-    perturbation: Array
-    exact: bool
-
-
-def harm(H: Quadratic, u: Array, p: float, radius: float, effort: int = MAX_CORNERS) -> Harm:
-    """Min of H(u + v) over ||v||_p <= radius: exact for p = 2 and wherever corners decide, else local.
-
-    ``effort``: how many corners may be looked at side by side; with 0 any local minimum will do.
+    Exact for p = 2 and wherever corners decide, else local. ``effort``: how many corners may be looked
+    at side by side; with 0 any local minimum will do.
     """
-    if radius == 0:
-        return Harm(float(H(u)), np.zeros_like(u), True)
     if p == np.inf:
-        v, exact = _in_cube(H.matrix, H.gradient(u), radius, effort)
-    else:
-        v, exact = (_on_sphere if p == 2 else _on_cross)(H.matrix, H.gradient(u), radius)
-    return Harm(float(H(u + v)), v, exact)
+        return _in_cube(Q, g, radius, effort)
+    return (_on_sphere if p == 2 else _on_cross)(Q, g, radius)
+
+
+def deepened(Q: Array, g: Array, w: Array, p: float, radius: float) -> Array:
+    """A perturbation at least as bad as w, by descent from it (for p = 2 there is none to look for)."""
+    if p == np.inf:
+        return _coordinate_descent(Q, g + 2 * Q @ w, w.copy(), radius)
+    return _between_corners(Q, g, w.copy(), radius) if p == 1 else w
 
 
 def _in_cube(Q: Array, g: Array, radius: float, effort: int) -> tuple[Array, bool]:

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.search.certified.interior import Multipliers
 from surefoot.search.certified.lagrangian import Lagrangian
-from surefoot.search.certified.region import Piece, Region, told_directions
+from surefoot.search.certified.region import Cut, Pair, Piece, stated_directions
 
 Array = NDArray[np.float64]
 
 MARGIN = 0.3  # a cut stays this share of the range away from its ends
+PAIR_TOLERANCE = 1e-3  # share of the ranges; less negative products are left out
+WHOLE = 1e-6  # standard deviations; a value this near to an allowed one counts as allowed
 
 
-def choose_cut(part: Piece, found: Multipliers, form: Lagrangian) -> tuple[int, float]:
-    """Direction and place of the next cut.
+def choose_cut(part: Piece, found: Multipliers, form: Lagrangian) -> Cut:
+    """Direction and place of the next cut; first between allowed values that the relaxed solution mixes."""
+    u = part.lifted(found.z)
+    between = _between_values(part, u)
+    if between is not None:
+        return between
+    k, place = _spread_cut(part, found, form, u)
+    return _value_cut(part, k, place) if k in part.space.sets else Cut(k, place, place)
 
-    The relaxed solution is a mixture of points; a cut helps where it spreads, weighted by what a spread
-    costs the bound (its multiplier, or the convexity of H) and by how much of the range it fills: in a
-    wide slab the mixture just moves elsewhere.
+
+def _spread_cut(part: Piece, found: Multipliers, form: Lagrangian, u: Array) -> tuple[int, float]:
+    """Where the relaxed solution, a mixture of points, spreads most.
+
+    Weighted by what a spread costs the bound (its multiplier, or the convexity of H) and by how much of
+    the range it fills: in a wide slab the mixture just moves elsewhere.
     """
     space = part.space
     slopes = part.reduced(space.directions)
@@ -29,9 +42,47 @@ def choose_cut(part: Piece, found: Multipliers, form: Lagrangian) -> tuple[int, 
     score = _worth(part, found, form) * variance * share
     score[~(width > 1e-7 * part.level * space.reach)] = 0.0
     k = int(score.argmax()) if score.any() else int((width / space.reach)[: space.n].argmax())
-    place = float(space.directions[k] @ part.lifted(found.z))
     low, high = part.low[k] + MARGIN * width[k], part.high[k] - MARGIN * width[k]
-    return k, float(np.clip(place, low, high))
+    return k, float(np.clip(float(space.directions[k] @ u), low, high))
+
+
+def _between_values(part: Piece, u: Array) -> Cut | None:
+    """The cut between two neighbouring values around the feature that is farthest from an allowed one."""
+    mixed = mixed_values(part, u)
+    if not mixed:
+        return None
+    k, (_, a, b) = max(mixed.items(), key=lambda entry: entry[1][0])
+    return Cut(k, a, b)
+
+
+def mixed_values(part: Piece, u: Array) -> dict[int, tuple[float, float, float]]:
+    """Set directions with a value between two allowed ones: how far off (in deviations), and both."""
+    found = {}
+    for k, (values, offset) in part.space.sets.items():
+        if part.fixed[k]:
+            continue
+        value = float(part.space.directions[k] @ u) + offset
+        a, b = values.at_most(value), values.at_least(value)
+        off = min(value - a, b - value) / float(part.space.reach[k])
+        if WHOLE < off < math.inf:
+            found[k] = (off, a - offset, b - offset)
+    return found
+
+
+def _value_cut(part: Piece, k: int, place: float) -> Cut:
+    """A cut of a feature with a set of values, between the allowed ones around a place."""
+    values, offset = part.space.sets[k]
+    value = place + offset
+    a, b = values.at_most(value), values.at_least(value)
+    if a == b:
+        below, above = (
+            values.at_most(math.nextafter(a, -math.inf)),
+            values.at_least(math.nextafter(a, math.inf)),
+        )
+        a, b = (a, above) if above <= part.high[k] + offset else (below, a)
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return Cut(k, place, place)  # nothing is left to choose between
+    return Cut(k, a - offset, b - offset)
 
 
 def _worth(part: Piece, found: Multipliers, form: Lagrangian) -> Array:
@@ -42,36 +93,41 @@ def _worth(part: Piece, found: Multipliers, form: Lagrangian) -> Array:
         worth[part.free] += found.x[: form.n_norm]
     elif form.n_norm:
         worth[: space.n] += found.x[0]
-    told = told_directions(part)
+    stated = stated_directions(part)
     start = form.n_norm + form.n_cross
-    worth[told] += found.x[start : start + len(told)]
+    worth[stated] += found.x[start : start + len(stated)]
     return worth
 
 
 def idle_rows(part: Piece, found: Multipliers, form: Lagrangian) -> frozenset[int]:
     """Domain rows that add next to nothing to the bound and that the relaxed solution respects anyway."""
     space = part.space
-    told = told_directions(part)
+    stated = stated_directions(part)
     start = form.n_norm + form.n_cross
-    worth = found.x[start : start + len(told)] * (0.5 * (part.high - part.low)[told]) ** 2
+    worth = found.x[start : start + len(stated)] * (0.5 * (part.high - part.low)[stated]) ** 2
     along = space.directions @ part.lifted(found.z)
     inside = (along >= part.low) & (along <= part.high)
-    candidates = part.idle.union(told[worth < 1e-2 * abs(found.value)].tolist())
-    return frozenset(k for k in candidates if space.n <= k < 2 * space.n and inside[k])
+    candidates = part.region.idle.union(stated[worth < 1e-2 * abs(found.value)].tolist())
+    return frozenset(k for k in candidates if space.exact_ends[k] and inside[k])
 
 
-def split(region: Region, cut: tuple[int, float]) -> list[Region]:
-    """The part below the cut and the part above it."""
-    k, at = cut
-    low, high = region.splits.get(k, (-np.inf, np.inf))
-    return [
-        Region(
-            {**region.splits, k: ends},
-            list(region.scenarios),
-            region.idle,
-            region.bound,
-            region.leaf,
-            region.depth + 1,
-        )
-        for ends in ((low, at), (at, high))
-    ]
+def violated_pairs(part: Piece, found: Multipliers, most: int) -> frozenset[Pair]:
+    """Products of coordinates' distances from their ends that the relaxed solution makes most negative."""
+    free = np.array(part.free)
+    if not np.isfinite(part.level) or len(free) < 2:
+        return frozenset()
+    u = part.lifted(found.z)[free]
+    basis = np.eye(part.space.n) if part.basis is None else part.basis
+    covariance = (basis @ found.spread @ basis.T)[np.ix_(free, free)]
+    half = 0.5 * (part.high - part.low)[free]
+    scale = np.maximum(np.outer(half, half), 1e-300)
+    below, above = u - part.low[free], part.high[free] - u
+    found_pairs = []
+    for side_i, side_j in ((False, False), (False, True), (True, False), (True, True)):
+        a, b = (above if side else below for side in (side_i, side_j))
+        sign = 1.0 if side_i == side_j else -1.0
+        value = np.triu((np.outer(a, b) + sign * covariance) / scale, 1)
+        for i, j in zip(*np.nonzero(value < -PAIR_TOLERANCE), strict=True):
+            found_pairs.append((value[i, j], Pair(int(free[i]), side_i, int(free[j]), side_j)))
+    found_pairs.sort(key=lambda entry: entry[0])
+    return frozenset(pair for _, pair in found_pairs[:most])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs
 
+from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.lagrangian import Lagrangian
 
 Array = NDArray[np.float64]
@@ -44,7 +45,7 @@ class Multipliers:
     steps: int
 
 
-def minimise(form: Lagrangian, x: Array, share: float, floor: float) -> Multipliers:
+def minimise(form: Lagrangian, x: Array, share: float, floor: float, clock: Clock) -> Multipliers:
     """Min over x of max_z F(z), stopping as soon as it is negative or surely is not.
 
     The pair of semidefinite programs is
@@ -63,6 +64,7 @@ def minimise(form: Lagrangian, x: Array, share: float, floor: float) -> Multipli
     vague = np.inf if share > 1 else 0.2
     steps = 0
     while steps < MAX_STEPS:
+        clock.check()
         steps += 1
         value = state.peak()
         gap = state.s - state.eta
@@ -177,6 +179,8 @@ class _State:
         """One predictor-corrector step; False where rounding leaves no way on."""
         form, Y, W = self.form, self.Y, self.W
         xi = self.slacks(self.x)
+        if not (xi > 0).all():
+            return False
         mu = (float(np.einsum("ij,ij->", Y, self.Z)) + float(self.w @ xi)) / (len(Y) + len(xi))
         m = form.size
         S = np.empty((m + 1, m + 1))
@@ -185,6 +189,8 @@ class _State:
         S[:m, m] = S[m, :m] = column
         S[m, m] = Y[-1, -1] * W[-1, -1]
         S.flat[:: m + 2] *= 1 + 1e-13
+        if not np.isfinite(S).all():
+            return False
         factor, info = dpotrf(S, lower=1)
         if info:
             return False
@@ -204,6 +210,8 @@ class _State:
         second = np.append(form.products(N), -N[-1, -1])
         step = solve(target + cone - sigma * mu * traces + second)
         moves = self._directions(step, sigma * mu, xi, (affine, N))
+        if not (np.isfinite(moves.dual_change).all() and np.isfinite(moves.primal_change).all()):
+            return False
         dual, primal = self._dual_length(moves, xi), self._primal_length(moves)
         if max(dual, primal) < 1e-7:
             return False

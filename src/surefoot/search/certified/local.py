@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from surefoot.search.certified.space import Space
+from surefoot.search.certified.clock import Clock
+from surefoot.search.certified.space import Space, typical_distance
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
+
+ROW_MARGIN = 1e-7  # standard deviations that points keep from rows: solvers stop at tolerances of their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +37,18 @@ def curvature_parts(H: Quadratic) -> CurvatureParts:
 
 
 class Step(NamedTuple):
-    """A solution: the point, how far it misses, and what each margin, the norm and the domain cost."""
+    """A solution: the point, how far it misses, and what each margin, the norm and the domain cost.
+
+    Dual variables are distances for one unit of log-odds. ``subgradient``: the one of the norm at the point
+    that the optimum's conditions hold with.
+    """
 
     u: Array
     slack: float
     margins: Array
     norm: Array
     domain: Array
+    subgradient: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +58,38 @@ class ConvexConcave:
     min ||u||_p + price * slack  s.t.  H's convex part linearised at the current point: the feasible set
     lies inside the true one, so every step is feasible and never worse (Clarabel solves each).
     Variables: u, one or n entries of the norm, per margin a bound on its concave part, and the slack.
+
+    Parameters
+    ----------
+    space : Space
+    pinned : tuple of int
+        Directions whose values are given with each step.
     """
 
     space: Space
+    pinned: tuple[int, ...] = ()
+
+    @cached_property
+    def length(self) -> float:
+        """The unit of u in the programs: a typical distance, so that far and near factuals are alike."""
+        return typical_distance(self.space)
+
+    @cached_property
+    def height(self) -> float:
+        """The unit of the margins in the programs: what they change by over that distance."""
+        return max(self.space.slope * self.length, *(abs(H.constant) for H in self.space.margins))
+
+    @cached_property
+    def held(self) -> NDArray[np.bool_]:
+        """Directions with one value."""
+        held = self.space.fixed.copy()
+        held[list(self.pinned)] = True
+        return np.asarray(held)
+
+    @cached_property
+    def _is_row(self) -> NDArray[np.bool_]:
+        """Rows of the domain over several features, which no clipping of a point can restore."""
+        return np.array([function[0] == "r" for function in self.space.functions])
 
     @cached_property
     def splits(self) -> list[CurvatureParts]:
@@ -75,8 +112,11 @@ class ConvexConcave:
         import clarabel  # lazily: importing surefoot loads no solver
 
         s, N = self.space, self.n_variables
-        unit = s.reach[s.fixed]
-        zero, zero_ends = _padded(s.directions[s.fixed] / unit[:, None], N), s.low[s.fixed] / unit
+        unit = s.reach[self.held]
+        zero, zero_ends = (
+            _padded(s.directions[self.held] / unit[:, None], N),
+            s.low[self.held] / (unit * self.length),
+        )
         plain, ends = self._plain_rows()
         cones, sides = self._cone_rows()
         kinds = [clarabel.ZeroConeT(len(zero))] if len(zero) else []
@@ -96,10 +136,10 @@ class ConvexConcave:
             A += [_padded(np.hstack([sign * np.eye(n), -spread]), N) for sign in (1.0, -1.0)]
             b.append(np.zeros(2 * n))
         for sign, ends in ((1.0, s.high), (-1.0, s.low)):
-            bounded = np.isfinite(ends) & ~s.fixed
+            bounded = np.isfinite(ends) & ~self.held
             unit = s.reach[bounded]  # features come in units of their own, tolerances do not
             A.append(_padded(sign * s.directions[bounded] / unit[:, None], N))
-            b.append(sign * ends[bounded] / unit)
+            b.append((sign * ends[bounded] / unit - ROW_MARGIN * self._is_row[bounded]) / self.length)
         return np.vstack(A), np.concatenate(b)
 
     def _cone_rows(self) -> tuple[list[Array], list[Array]]:
@@ -116,23 +156,33 @@ class ConvexConcave:
             k = len(part.root)
             C = np.zeros((k + 2, N))
             C[:2, n + self.n_norm + r] = -1
-            C[2:, :n] = -2 * part.root
+            C[2:, :n] = -2 * part.root * (self.length / np.sqrt(self.height))
             cones.append(C)
             sides.append(np.concatenate([[1.0, -1.0], np.zeros(k)]))
         return cones, sides
 
     def step(
-        self, start: Array, scenarios: Sequence[tuple[int, Array]], hair: float, price: float
+        self,
+        start: Array,
+        scenarios: Sequence[tuple[int, Array]],
+        safety_margin: float,
+        price: float,
+        clock: Clock,
+        pins: Array | None = None,
     ) -> Step | None:
         """Solve the convex program linearised at ``start``; None where that failed."""
         import clarabel
 
         n, N = self.space.n, self.n_variables
         _, b, kinds, _ = self._constant
-        rows, ends = self._scenario_rows(start, scenarios, hair)
+        if pins is not None:
+            b = self._with_pins(b, pins)
+        rows, ends = self._scenario_rows(start, scenarios, safety_margin)
+        rate = self.length / self.height
+        self._settings.time_limit = max(clock.left, 0.01)
         cost = np.zeros(N)
         cost[n : n + self.n_norm] = 1.0
-        cost[-1] = price
+        cost[-1] = price / rate
         solver = clarabel.DefaultSolver(
             self._no_curvature,
             cost,
@@ -145,22 +195,32 @@ class ConvexConcave:
         y = np.array(solved.x)
         if str(solved.status) not in ("Solved", "AlmostSolved") or not np.isfinite(y).all():
             return None
-        return Step(y[:n], float(y[-1]), *self._prices(np.array(solved.z), len(rows)))
+        margins, *rest = self._prices(y[:n], np.array(solved.z), len(rows))
+        return Step(y[:n] * self.length, float(y[-1]) * self.height, margins * rate, *rest)
 
-    def _prices(self, z: Array, n_scenarios: int) -> tuple[Array, Array, Array]:
+    def _with_pins(self, b: Array, pins: Array) -> Array:
+        """The right-hand side with the values of the pinned directions."""
+        place = {int(k): i for i, k in enumerate(np.flatnonzero(self.held))}
+        b = b.copy()
+        for k, value in zip(self.pinned, pins, strict=True):
+            b[place[k]] = value / (self.space.reach[k] * self.length)
+        return b
+
+    def _prices(self, u: Array, z: Array, n_scenarios: int) -> tuple[Array, Array, Array, Array]:
         """Dual variables of margins, norm and domain, from those of all rows in their order."""
         s, n = self.space, self.space.n
-        place = int(s.fixed.sum()) + 1
-        norm = np.ones(1)
+        place = int(self.held.sum()) + 1
+        norm, subgradient = np.ones(1), u / max(float(np.linalg.norm(u)), 1e-300)
         if s.norm != 2:
-            norm = z[place : place + n] + z[place + n : place + 2 * n]
+            up, down = z[place : place + n], z[place + n : place + 2 * n]
+            norm, subgradient = up + down, up - down
             place += 2 * n
         domain = np.zeros(len(s.directions))
         for ends in (s.high, s.low):
-            bounded = np.isfinite(ends) & ~s.fixed
+            bounded = np.isfinite(ends) & ~self.held
             domain[bounded] += z[place : place + int(bounded.sum())] / s.reach[bounded]
             place += int(bounded.sum())
-        return z[len(z) - n_scenarios :], norm, domain
+        return z[len(z) - n_scenarios :], norm, domain, subgradient
 
     @cached_property
     def _no_curvature(self) -> sparse.csc_matrix:
@@ -176,7 +236,7 @@ class ConvexConcave:
         return settings
 
     def _scenario_rows(
-        self, start: Array, scenarios: Sequence[tuple[int, Array]], hair: float
+        self, start: Array, scenarios: Sequence[tuple[int, Array]], safety_margin: float
     ) -> tuple[Array, Array]:
         """The margins with their convex part linearised: w - slope'u - slack <= constant."""
         n = self.space.n
@@ -186,9 +246,9 @@ class ConvexConcave:
         for r, (H, part) in enumerate(zip(self.space.margins, self.splits, strict=True)):
             own = rivals == r
             bend = part.convex @ start
-            rows[own, :n] = -(2 * bend + H.gradient(V[own]))
+            rows[own, :n] = -(2 * bend + H.gradient(V[own])) * (self.length / self.height)
             rows[own, n + self.n_norm + r] = 1.0
-            ends[own] = H(V[own]) - float(start @ bend) - hair
+            ends[own] = (H(V[own]) - float(start @ bend) - safety_margin) / self.height
         rows[:, -1] = -1.0
         return rows, ends
 

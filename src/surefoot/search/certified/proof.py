@@ -1,55 +1,230 @@
-"""A finished tree of regions as plain numbers."""
+"""From multipliers to the leaves and trees of a certificate (its format: docs/certificate.md)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from surefoot.search.certified.region import Leaf, Region
-from surefoot.search.certified.search import Search
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.search.certified.interior import Multipliers
+from surefoot.search.certified.lagrangian import Lagrangian
+from surefoot.search.certified.leaf import ONE, Affine, Leaf
+from surefoot.search.certified.region import Cut, Piece, Region, Scenario, stated_directions
+from surefoot.search.certified.space import Space
+
+Array = NDArray[np.float64]
+
+ROUND_UP = 1 + 1e-12  # constants that must not be too small are rounded up by this
+STIFF = 1e6  # weight of an equation, relative to the other multipliers
+SPARE = 0.25  # share of what a refutation leaves over that may be spent on making it strict
 
 
-def proof_of(search: Search) -> dict[str, Any]:
-    """The tree with its leaves' multipliers, and the scenarios and directions they refer to.
+def leaf_of(
+    part: Piece, form: Lagrangian, found: Multipliers, bound: float, scenarios: Sequence[Scenario]
+) -> Leaf:
+    """The entries that refute a piece up to ``bound``, in all coordinates.
 
-    Everything is in whitened coordinates around the point the search started from. Directions 0 to n - 1
-    are these coordinates, n to 2n - 1 the features; the others are listed.
+    The multipliers were found with fixed features and corners eliminated. A certificate keeps corners:
+    (end - u_k) times the slope of the margins' sum along u_k, both not negative, replaces u_k by its end.
     """
-    used = sorted({s for leaf in _leaves(search.proof) for s in leaf.margins})
-    place = {s: i for i, s in enumerate(used)}
-    n = search.space.n
+    if part.empty:
+        return _empty_leaf(part, bound)
+    space, region, x = part.space, part.region, found.x
+    cross_end = form.n_norm + form.n_cross
+    stated = stated_directions(part)
+    slabs = x[cross_end : cross_end + len(stated)]
+    start = cross_end + len(stated)
+    places = np.cumsum([len(part.rays), len(part.pairs)])
+    rays, pairs, gaps = np.split(x[start : form.margins.start], places)
+    products = [
+        (float(w), side(part, int(k), False), side(part, int(k), True))
+        for k, w in zip(stated, slabs, strict=True)
+        if w > 0
+    ]
+    products += [
+        (float(w), affine(bound, y), affine(bound, -y)) for y, w in zip(part.rays, rays, strict=True) if w > 0
+    ]
+    products += [
+        (float(w), side(part, i, above_i), side(part, j, above_j))
+        for (i, above_i, j, above_j), w in zip(part.pairs, pairs, strict=True)
+        if w > 0
+    ]
+    weights = x[form.margins]
+    norm = _norm(part, x[: form.n_norm])
+    if part.corners:
+        products += _corner_products(part, scenarios, weights)
+        norm[list(part.corners)] += SPARE * abs(found.value) / (len(part.corners) * max(bound, 1e-300) ** 2)
+    products += _equations(part, found)
+    cross = [
+        (i, j, float(w)) for (i, j), w in zip(space.cross, x[form.n_norm : cross_end], strict=False) if w
+    ]
+    margins = {s: float(w) for s, w in zip(region.scenarios, weights, strict=True) if w > 0}
+    between = [(float(w), k, *ends) for (k, ends), w in zip(part.gaps, gaps, strict=True) if w > 0]
+    return Leaf(bound, norm.tolist(), cross, products, margins, between)
+
+
+def side(part: Piece, k: int, above: bool) -> Affine:
+    """Below or above an end: high - d_k'u or d_k'u - low, by what sets the end: a cut, domain or level."""
+    space = part.space
+    end = part.high[k] if above else part.low[k]
+    if not np.isfinite(end):
+        return ONE
+    for number, split in enumerate(part.region.path):
+        if split.direction == k and split.above != above and split.at == end:
+            return ["c", number]
+    if end == (space.high[k] if above else space.low[k]):
+        return [*space.functions[k], "high" if above else "low"]
+    d = space.directions[k]
+    return affine(abs(float(end)) * ROUND_UP, -d if above else d)
+
+
+def affine(constant: float, slopes: Array) -> Affine:
+    """Constant + slopes'u."""
+    return ["a", float(constant), [[int(i), float(slopes[i])] for i in np.flatnonzero(slopes)]]
+
+
+def _norm(part: Piece, weights: Array) -> Array:
+    """The norm's weights in all coordinates."""
+    if not np.isfinite(part.level):
+        return np.zeros(0)
+    if part.space.norm != np.inf:
+        return np.array(weights)
+    norm = np.zeros(part.space.n)
+    norm[part.free] = weights
+    return norm
+
+
+def _corner_products(
+    part: Piece, scenarios: Sequence[Scenario], weights: Array
+) -> list[tuple[float, Affine, Affine]]:
+    """(end - u_k) ell_k with G(u) + (end - u_k) ell_k(u) = G(u with u_k = end), corner after corner.
+
+    G is the weighted sum of the margins, and ell_k its slope halfway between u_k and the end.
+    """
+    margins = part.space.margins
+    Q = np.sum([w * margins[r].matrix for w, (r, _) in zip(weights, scenarios, strict=True)], axis=0)
+    q = np.sum([w * margins[r].gradient(v) for w, (r, v) in zip(weights, scenarios, strict=True)], axis=0)
+    found = []
+    for k, end in part.corners.items():
+        slopes = 2 * Q[k]
+        slopes[k] = Q[k, k]
+        constant = float(q[k] + Q[k, k] * end)
+        up = end == part.corner_ends[k][1]
+        sign = 1.0 if up else -1.0
+        found.append((1.0, _coordinate_side(part, k, up), affine(sign * constant, sign * slopes)))
+        q = q + 2 * Q[k] * end
+        Q[k] = Q[:, k] = 0.0
+    return found
+
+
+def _coordinate_side(part: Piece, k: int, above: bool) -> Affine:
+    """The distance end - u_k or u_k - end of a coordinate that the piece holds in a corner."""
+    end = part.corner_ends[k][1 if above else 0]
+    for number, split in enumerate(part.region.path):
+        if split.direction == k and split.above != above and split.at == end:
+            return ["c", number]
+    return ["a", part.level, [[k, -1.0 if above else 1.0]]]
+
+
+def _equations(part: Piece, found: Multipliers) -> list[tuple[float, Affine, Affine]]:
+    """Rows with one value, which the search eliminates, as -w (row - value)^2 with w large enough."""
+    space = part.space
+    rows = [int(k) for k in np.flatnonzero(part.fixed) if space.functions[k][0] == "r"]
+    if not rows:
+        return []
+    level = part.level if np.isfinite(part.level) else 1.0
+    size = STIFF * float(np.abs(found.x).max(initial=0.0)) * max(1.0, level**2)
+    return [
+        (size / float(space.reach[k] * max(level, 1e-9)) ** 2, side(part, k, False), side(part, k, True))
+        for k in rows
+    ]
+
+
+def _empty_leaf(part: Piece, bound: float) -> Leaf:
+    """Ends that exclude each other: (d'u - low) + (high - d'u) is below zero."""
+    space = part.space
+    excess = (part.low - part.high) / np.maximum(space.reach, 1e-300)
+    k = int(excess.argmax())
+    finite = np.isfinite(part.level)
+    n_norm = (space.n if space.norm == np.inf else 1) if finite else 0
+    share = SPARE * float(part.low[k] - part.high[k]) / max(n_norm * part.level**2, 1e-300) if finite else 0.0
+    products = [(1.0, side(part, k, above), ONE) for above in (False, True)]
+    return Leaf(bound, [share] * n_norm, [], products, {})
+
+
+def proof_of(
+    space: Space,
+    tree: Region,
+    scenarios: Sequence[Scenario],
+    perturbation: Callable[[Array], Array] | None = None,
+) -> dict[str, Any]:
+    """The tree with its leaves, and the scenarios and directions they refer to.
+
+    ``perturbation`` turns a scenario's shift of u into features.
+    """
+    used = sorted({s for region in tree.leaves() if region.leaf for s in region.leaf.margins})
+    place = {s: -1 if not scenarios[s][1].any() else i for i, s in enumerate(used)}
+    shifts = [
+        [0.0] * space.n if perturbation is None else perturbation(scenarios[s][1]).tolist() for s in used
+    ]
     return {
-        "scenarios": [[search.scenarios[s][0], search.scenarios[s][1].tolist()] for s in used],
-        "directions": search.space.directions[2 * n :].tolist() if _uses_listed(search.proof, n) else [],
-        "cross": [list(pair) for pair in search.space.cross] if search.space.norm == 1 else [],
-        "tree": _node(search.proof, place),
+        "directions": [space.directions[k].tolist() for k in _listed(space)]
+        if _cuts_listed(tree, space)
+        else [],
+        "scenarios": shifts,
+        "tree": _node(space, tree, place, scenarios),
     }
 
 
-def _leaves(region: Region) -> list[Leaf]:
-    if region.children:
-        return [leaf for child in region.children for leaf in _leaves(child)]
-    return [region.leaf] if region.leaf is not None else []
+def _listed(space: Space) -> list[int]:
+    return [k for k, function in enumerate(space.functions) if function[0] == "d"]
 
 
-def _uses_listed(region: Region, n: int) -> bool:
-    own = region.cut is not None and region.cut[0] >= 2 * n
-    return own or any(_uses_listed(child, n) for child in region.children)
+def _cuts_listed(region: Region, space: Space) -> bool:
+    own = region.cut is not None and space.functions[region.cut.direction][0] == "d"
+    return own or any(_cuts_listed(child, space) for child in region.children)
 
 
-def _node(region: Region, place: dict[int, int]) -> dict[str, Any] | None:
+def _node(
+    space: Space, region: Region, place: Mapping[int, int], scenarios: Sequence[Scenario]
+) -> dict[str, Any] | None:
     if region.cut is not None and region.children:
-        below, above = (_node(child, place) for child in region.children)
-        return {"cut": list(region.cut), "below": below, "above": above}
+        below, above = (_node(space, child, place, scenarios) for child in region.children)
+        return {**_cut(space, region.cut), "below": below, "above": above}
     leaf = region.leaf
     if leaf is None:
         return None
     return {
         "level": leaf.level,
-        "bound": leaf.bound,
-        "depth": leaf.depth,
-        "corners": [[i, end] for i, end in leaf.corners.items()],
-        "norm": leaf.norm.tolist(),
-        "cross": leaf.cross.tolist(),
-        "slabs": [[k, x] for k, x in leaf.slabs.items() if x > 0],
-        "margins": [[place[s], x] for s, x in leaf.margins.items() if x > 0],
+        "norm": leaf.norm,
+        "cross": [list(entry) for entry in leaf.cross],
+        "products": [list(entry) for entry in leaf.products],
+        "requirements": [[w, scenarios[s][0], place[s]] for s, w in leaf.margins.items()],
+        "between": [[w, *_values(space, k, a, b)] for w, k, a, b in leaf.between],
     }
+
+
+def _cut(space: Space, cut: Cut) -> dict[str, Any]:
+    """A cut by the values of its function: of a feature the value itself, not its change."""
+    k, function = cut.direction, space.functions[cut.direction]
+    if k in space.sets and cut.below < cut.above:
+        return {"choice": _values(space, k, cut.below, cut.above)}
+    return {"cut": [list(function), cut.below + _at_factual(space, k)]}
+
+
+def _values(space: Space, k: int, low: float, high: float) -> list[Any]:
+    """The feature of a set direction, and its two allowed values to the last digit."""
+    values, offset = space.sets[k]
+    return [values.feature, values.nearest(offset + low), values.nearest(offset + high)]
+
+
+def _at_factual(space: Space, k: int) -> float:
+    """The value at the factual of a function that counts from zero: features and rows."""
+    kind, number = space.functions[k]
+    if kind not in ("x", "r"):
+        return 0.0
+    assert space.problem is not None
+    x0 = space.problem.factual
+    return float(x0[number] if kind == "x" else space.problem.domain.rows[number].coefficients @ x0)

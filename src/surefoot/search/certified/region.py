@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,39 @@ from scipy import linalg
 from scipy.linalg.lapack import dpotrf
 
 from surefoot.search.certified.lagrangian import Indices, Lagrangian
+from surefoot.search.certified.leaf import Leaf
 from surefoot.search.certified.space import Space
 
 Array = NDArray[np.float64]
 Scenario = tuple[int, Array]  # rival, perturbation
 Row = tuple[Array, Array]  # two affine functions of u whose product is not negative
+
+MONOTONE = 1 + 1e-9  # slopes must exceed what rounding could take from them
+
+
+class Split(NamedTuple):
+    """One side of a cut: direction'u >= at if ``above``, else <= at."""
+
+    direction: int
+    above: bool
+    at: float
+
+
+class Pair(NamedTuple):
+    """(end of u_i - u_i)(end of u_j - u_j), at the upper ends or at the lower ones; never negative."""
+
+    i: int
+    above_i: bool
+    j: int
+    above_j: bool
+
+
+class Cut(NamedTuple):
+    """Where a region is split: direction'u <= below or >= above; between them nothing is allowed."""
+
+    direction: int
+    below: float
+    above: float
 
 
 @dataclass(eq=False)
@@ -25,71 +54,120 @@ class Region:
 
     Parameters
     ----------
+    path : tuple of Split
+        The cuts that lead here.
     splits : dict
-        Direction -> (low, high), from branching.
+        Direction -> (low, high), what the path says of each.
     scenarios : list of int
         Those that matter here.
     idle : frozenset of int
         Domain rows that do not matter here, left out of the bound to make it cheaper.
+    pairs : frozenset of Pair
+        Products of two coordinates' distances from their ends that tighten the bound here.
+    gaps : dict of int -> (low, high)
+        Neighbouring allowed values of a direction, between which nothing is allowed.
     bound : float
         Proven: no robust counterfactual of the region is closer.
     leaf : Leaf
         What proves the bound.
-    depth : int
-        How many cuts lead here.
     cut, children
-        Once it is split: direction and place, the part below and the part above.
+        Once it is split: where, the part below and the part above.
     """
 
+    path: tuple[Split, ...] = ()
     splits: dict[int, tuple[float, float]] = field(default_factory=dict)
     scenarios: list[int] = field(default_factory=list)
     idle: frozenset[int] = frozenset()
+    pairs: frozenset[Pair] = frozenset()
+    gaps: dict[int, tuple[float, float]] = field(default_factory=dict)
     bound: float = 0.0
     leaf: Leaf | None = None
-    depth: int = 0
-    cut: tuple[int, float] | None = None
+    cut: Cut | None = None
     children: list[Region] = field(default_factory=list)
+
+    @property
+    def depth(self) -> int:
+        """How many cuts lead here."""
+        return len(self.path)
 
     def proven(self) -> float:
         """The least bound of its leaves."""
         return min(child.proven() for child in self.children) if self.children else self.bound
 
+    def leaves(self) -> Iterator[Region]:
+        """The regions that are not split."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
 
-@dataclass(frozen=True, eq=False)
-class Leaf:
-    """Multipliers that refute a region up to ``bound``: the norm's rows at it, the slabs at ``level``."""
-
-    level: float
-    bound: float
-    depth: int
-    corners: dict[int, float]
-    norm: Array
-    cross: Array
-    slabs: dict[int, float]
-    margins: dict[int, float]
+    def split(self, cut: Cut) -> list[Region]:
+        """The part below the cut and the part above it."""
+        k = cut.direction
+        low, high = self.splits.get(k, (-np.inf, np.inf))
+        sides = (
+            (False, cut.below, (low, min(high, cut.below))),
+            (True, cut.above, (max(low, cut.above), high)),
+        )
+        self.cut = cut
+        self.children = [
+            Region(
+                (*self.path, Split(k, above, at)),
+                {**self.splits, k: ends},
+                list(self.scenarios),
+                self.idle,
+                self.pairs,
+                {j: gap for j, gap in self.gaps.items() if j != k},
+                self.bound,
+                self.leaf,
+            )
+            for above, at, ends in sides
+        ]
+        return self.children
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
     """A region at one level: ranges of the directions, and u = origin + basis z within it.
 
-    Features that may not move and monotone coordinates that sit in a corner are what is eliminated.
+    Features and rows with one value and monotone coordinates that sit in a corner are what is eliminated.
     """
 
     space: Space
-    splits: dict[int, tuple[float, float]]
-    idle: frozenset[int]
+    region: Region
     level: float
     low: Array
     high: Array
     corners: dict[int, float]
+    corner_ends: dict[int, tuple[float, float]]
+    fixed: NDArray[np.bool_]
     origin: Array
     basis: Array | None
+    rays: tuple[Array, ...] = ()
 
     @cached_property
     def free(self) -> list[int]:
         """Coordinates that do not sit in a corner."""
         return [i for i in range(self.space.n) if i not in self.corners]
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """The region's pairs of coordinates that are free here."""
+        held = self.corners.keys()
+        return sorted(p for p in self.region.pairs if p.i not in held and p.j not in held)
+
+    @cached_property
+    def gaps(self) -> list[tuple[int, tuple[float, float]]]:
+        """The region's gaps within the piece, of directions that do not depend on a corner."""
+        held = list(self.corners)
+        return [
+            (k, (a, b))
+            for k, (a, b) in sorted(self.region.gaps.items())
+            if not self.fixed[k]
+            and a < self.high[k]
+            and b > self.low[k]
+            and not self.space.directions[k, held].any()
+        ]
 
     @property
     def empty(self) -> bool:
@@ -105,41 +183,59 @@ class Piece:
         return z if self.basis is None else np.asarray(self.origin + self.basis @ z)
 
 
-def piece(space: Space, region: Region, level: float, *, use_corners: bool) -> Piece:
-    """The region at a level; with ``use_corners`` monotone coordinates sit at their better end."""
+def piece(
+    space: Space, region: Region, level: float, *, use_corners: bool, rays: tuple[Array, ...] = ()
+) -> Piece:
+    """The region at a level; with ``use_corners`` monotone coordinates sit at their better end.
+
+    ``rays``: slopes y of dual norm 1 at most, whose products (level - y'u)(level + y'u) enter the bound.
+    """
     low, high = np.maximum(space.low, -level * space.reach), np.minimum(space.high, level * space.reach)
     for k, (a, b) in region.splits.items():
         low[k], high[k] = max(low[k], a), min(high[k], b)
+    fixed = _fixed(space, region)
     corners = monotone_corners(space, region, level, low, high) if use_corners else {}
+    ends = {i: (float(low[i]), float(high[i])) for i in corners}
     for i, end in corners.items():
         low[i] = high[i] = end
-    values = np.where(space.fixed, space.low, low)
-    origin, basis = _affine_hull(space, corners, values)
-    return Piece(space, region.splits, region.idle, level, low, high, corners, origin, basis)
+    origin, basis = _affine_hull(space, fixed, corners, low)
+    return Piece(space, region, level, low, high, corners, ends, fixed, origin, basis, rays)
 
 
-def _affine_hull(space: Space, corners: dict[int, float], values: Array) -> tuple[Array, Array | None]:
+def _fixed(space: Space, region: Region) -> NDArray[np.bool_]:
+    """Features and rows with one value in the region."""
+    fixed = space.fixed
+    for k, (a, b) in region.splits.items():
+        if space.exact_ends[k] and max(a, space.low[k]) == min(b, space.high[k]) and not fixed[k]:
+            fixed = fixed.copy() if fixed is space.fixed else fixed
+            fixed[k] = True
+    return fixed
+
+
+def _affine_hull(
+    space: Space, fixed: NDArray[np.bool_], corners: dict[int, float], values: Array
+) -> tuple[Array, Array | None]:
     """Origin and orthonormal basis of what is left when the fixed directions have their values."""
     origin = np.zeros(space.n)
-    if not space.fixed.any():
+    if not fixed.any():
         if not corners:
             return origin, None
         origin[list(corners)] = list(corners.values())
         return origin, np.delete(np.eye(space.n), list(corners), axis=1)
-    fixed = space.fixed.copy()
-    fixed[list(corners)] = True
-    rows = space.directions[fixed]
-    if values[fixed].any():
-        origin = np.asarray(linalg.lstsq(rows, values[fixed])[0])
+    held = fixed.copy()
+    held[list(corners)] = True
+    rows = space.directions[held]
+    if values[held].any():
+        origin = np.asarray(linalg.lstsq(rows, values[held])[0])
     return origin, linalg.null_space(rows)
 
 
 def monotone_corners(space: Space, region: Region, level: float, low: Array, high: Array) -> dict[int, float]:
     """Coordinates along which every margin rises all over the region, with the end where it is highest.
 
-    Moving such a coordinate to that end keeps a point in the box and its margins no lower, so if the
-    region holds a robust counterfactual it holds one there (p = infinity only: other balls are no boxes).
-    A coordinate that a domain row or a split direction depends on must stay free.
+    With such a coordinate at that end the margins are no lower, so what refutes them there refutes them
+    all over the region (p = infinity only: other balls are no boxes). A coordinate that a domain row or a
+    split direction depends on stays free, since the products of their ends would lose their use.
     """
     if space.norm != np.inf or not np.isfinite(level):
         return {}
@@ -150,12 +246,12 @@ def monotone_corners(space: Space, region: Region, level: float, low: Array, hig
     a, b = low[:n].copy(), high[:n].copy()
     corners: dict[int, float] = {}
     while open_.any():
-        middle, half = 0.5 * (a + b), 0.5 * (b - a) + space.budget
+        middle, half = 0.5 * (a + b), (0.5 * (b - a) + space.noise.extent) * MONOTONE
         up, down = open_.copy(), open_.copy()
         for H, size in zip(space.margins, space.sizes, strict=True):
             slope, spread = H.gradient(middle), 2 * size @ half
-            up &= slope >= spread
-            down &= slope <= -spread
+            up &= slope > spread
+            down &= slope < -spread
         if not (up | down).any():
             break
         a[up], b[down] = b[up], a[down]
@@ -167,11 +263,19 @@ def monotone_corners(space: Space, region: Region, level: float, low: Array, hig
 def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     """Weighted sum of everything that is known to be non-negative in the region.
 
-    Rows in this order: norm (and for p = 1 its cross terms), slabs, margins.
+    Rows in this order: norm (and for p = 1 its cross terms), slabs, rays, pairs, gaps, margins.
     """
     space = part.space
     norm, n_norm = _norm_rows(part)
-    slabs = [(_side(part, k, 1.0), _side(part, k, -1.0)) for k in told_directions(part)]
+    slabs = [(_side(part, k, 1.0), _side(part, k, -1.0)) for k in stated_directions(part)]
+    slabs += [(np.append(y, part.level), np.append(-y, part.level)) for y in part.rays]
+    slabs += [
+        (_side(part, i, -1.0 if above_i else 1.0), _side(part, j, -1.0 if above_j else 1.0))
+        for i, above_i, j, above_j in part.pairs
+    ]
+    slabs += [
+        (np.append(space.directions[k], -a), np.append(space.directions[k], -b)) for k, (a, b) in part.gaps
+    ]
     margins = [_margin_row(part, r, v) for r, v in scenarios]
     left, right = (np.array(side) for side in zip(*norm, *slabs, *margins, strict=True))
     kind = np.full(len(left), -1)
@@ -202,20 +306,20 @@ def _norm_rows(part: Piece) -> tuple[list[Row], int]:
     one = np.append(np.zeros(n), 1.0)
     if part.space.norm == np.inf:
         return [(level * one - eye[i], level * one + eye[i]) for i in part.free], len(part.free)
-    cross = part.space.cross if part.space.norm == 1 else []
+    cross = part.space.cross if part.space.norm == 1 and not part.rays else []
     return [(one, level**2 * one), *((eye[i], -2 * eye[j]) for i, j in cross)], 1
 
 
-def told_directions(part: Piece) -> Indices:
+def stated_directions(part: Piece) -> Indices:
     """Directions whose range is more than what the level says, without the idle ones."""
     space = part.space
     reach = part.level * space.reach
-    told = (space.low > -reach) | (space.high < reach)
-    told[list(part.idle)] = False
-    told[list(part.splits)] = True
-    told &= ~space.fixed
-    told[list(part.corners)] = False
-    return np.flatnonzero(told)
+    stated = (space.low > -reach) | (space.high < reach)
+    stated[list(part.region.idle)] = False
+    stated[list(part.region.splits)] = True
+    stated &= ~part.fixed
+    stated[list(part.corners)] = False
+    return np.flatnonzero(stated)
 
 
 def _side(part: Piece, k: int, sign: float) -> Array:

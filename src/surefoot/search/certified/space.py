@@ -1,66 +1,81 @@
-"""The robust problem in whitened coordinates u = M (x - factual), with every direction a search may cut."""
+"""The robust problem in the metric's coordinates u = D (x - factual), with the directions to cut."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.search.certified.noise import Noise
+from surefoot.waist.domain import ValueSet
 from surefoot.waist.geometry import dual_exponent, lp_norm
-from surefoot.waist.problem import Domain, RobustProblem
+from surefoot.waist.problem import RobustProblem
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
+Function = list[Any]  # a function of a point as certificates name it: ["u", i], ["x", j], ["r", k], ["d", k]
 
+SNAP = 1e-7  # standard deviations; a value this near to an allowed one is that one
 MAX_CROSS = 40  # coordinates whose cross terms enter the bound for p = 1
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """min ||u||_p  s.t.  margins[r](u + v) >= 0 for ||v||_p <= budget,  low <= directions u <= high.
+    """min ||u||_p  s.t.  margins[r](u + v) >= 0 for v in the noise,  low <= directions u <= high.
 
-    Directions are, in this order, the n whitened coordinates, the n features (their domain) and the
+    Directions are, in this order, the coordinates themselves, the features and rows of the domain, and
     eigenvectors along which some margin is convex.
 
     Parameters
     ----------
-    problem : RobustProblem
     margins : tuple of Quadratic
-        H_r - tau' as functions of u.
+        The requirements as functions of u.
+    robust : tuple of bool
+        Which of them must hold under noise.
+    norm : float
+        The p.
+    noise : Noise
+        The ball of perturbations in these coordinates.
     directions, low, high : arrays
         Domain of the directions; infinite where there is none.
     convexity : array
         Curvature along each direction: of the eigenvectors their eigenvalue, of the others zero.
+    functions : tuple
+        What certificates call each direction.
+    exact_ends : array of bool
+        Directions that may be fixed by their ends: features and rows.
+    sets : dict of int -> (ValueSet, float)
+        Directions whose values are confined, and what must be added to a direction to get the value.
+    problem : RobustProblem or None
+        Where the space comes from; None for the space of perturbations around a point.
     """
 
-    problem: RobustProblem
     margins: tuple[Quadratic, ...]
+    robust: tuple[bool, ...]
+    norm: float
+    noise: Noise
     directions: Array
     low: Array
     high: Array
     convexity: Array
+    functions: tuple[Function, ...]
+    exact_ends: NDArray[np.bool_]
+    sets: dict[int, tuple[ValueSet, float]]
+    problem: RobustProblem | None = None
 
     @property
     def n(self) -> int:
-        """Number of features."""
-        return self.problem.n_features
-
-    @property
-    def norm(self) -> float:
-        """The p."""
-        return self.problem.norm
-
-    @property
-    def budget(self) -> float:
-        """The paper's gamma."""
-        return float(self.problem.budget)
+        """Number of coordinates."""
+        return int(self.directions.shape[1])
 
     @cached_property
     def fixed(self) -> NDArray[np.bool_]:
         """Directions with one value only."""
-        return np.asarray(self.low == self.high)
+        return np.asarray((self.low == self.high) & self.exact_ends)
 
     @cached_property
     def reach(self) -> Array:
@@ -78,11 +93,16 @@ class Space:
         return np.abs(self.curvatures)
 
     @cached_property
+    def is_convex(self) -> bool:
+        """Whether no margin curves upwards anywhere: then a local optimum is the optimum."""
+        return self.most_convex <= 0
+
+    @cached_property
     def cross(self) -> list[tuple[int, int]]:
         """Pairs of coordinates whose cross terms enter the bound for p = 1: the steepest ones."""
         steep = np.abs(np.sum([H.vector for H in self.margins], axis=0))
-        kept = [int(i) for i in np.argsort(-steep, kind="stable")[:MAX_CROSS]]
-        return [(i, j) for k, i in enumerate(kept) for j in kept[:k]]
+        kept = sorted(int(i) for i in np.argsort(-steep, kind="stable")[:MAX_CROSS])
+        return [(i, j) for k, j in enumerate(kept) for i in kept[:k]]
 
     @cached_property
     def slope(self) -> float:
@@ -93,26 +113,13 @@ class Space:
     @cached_property
     def farthest(self) -> float:
         """No point of the domain is farther away; infinite if the domain is open."""
-        features = slice(self.n, 2 * self.n)
-        ends = np.maximum(np.abs(self.low[features]), np.abs(self.high[features]))
+        if self.problem is None:
+            return np.inf
+        domain, x0 = self.problem.domain, self.problem.factual
+        ends = np.maximum(np.abs(domain.low - x0), np.abs(domain.high - x0))
         if not np.isfinite(ends).all():
             return np.inf
-        return float(lp_norm(np.abs(self.problem.whitening.matrix) @ ends, self.norm)) * (1 + 1e-9) + 1e-300
-
-    def size(self, u: Array) -> float:
-        """||u||_p."""
-        return float(lp_norm(u, self.norm))
-
-    def x(self, u: Array) -> Array:
-        """Point in feature space, inside the domain to the last digit."""
-        point = self.problem.factual + self.problem.whitening.inverse @ u
-        return np.clip(point, self.problem.domain.low, self.problem.domain.high)
-
-    def into_domain(self, u: Array) -> Array:
-        """The point of the domain that u stands for: what a solver's tolerance left outside is pulled in."""
-        if not self.bounded:
-            return u
-        return np.asarray(self.problem.whitening.matrix @ (self.x(u) - self.problem.factual))
+        return float(lp_norm(np.abs(self.problem.metric.matrix) @ ends, self.norm)) * (1 + 1e-9) + 1e-300
 
     @cached_property
     def bounded(self) -> bool:
@@ -122,40 +129,100 @@ class Space:
     @property
     def most_convex(self) -> float:
         """The largest positive curvature."""
-        return float(self.convexity.max())
+        return float(self.convexity.max(initial=0.0))
+
+    def size(self, u: Array) -> float:
+        """||u||_p."""
+        return float(lp_norm(u, self.norm))
+
+    def x(self, u: Array) -> Array:
+        """Point in feature space: inside its ends, and on allowed values, to the last digit."""
+        assert self.problem is not None
+        point = self.problem.factual + self.problem.metric.inverse @ u
+        point = np.clip(point, self.problem.domain.low, self.problem.domain.high)
+        for k, (values, _) in self.sets.items():
+            j = values.feature
+            nearest = values.nearest(float(point[j]))
+            if abs(nearest - point[j]) <= SNAP * self.reach[k]:
+                point[j] = nearest
+        return np.asarray(point)
+
+    def u(self, x: Array) -> Array:
+        """Coordinates of a point."""
+        assert self.problem is not None
+        return np.asarray(self.problem.metric.matrix @ (x - self.problem.factual))
+
+    def into_domain(self, u: Array) -> Array:
+        """The point inside the features' ends that u stands for: solvers' tolerances are taken back."""
+        return self.u(self.x(u)) if self.bounded and self.problem is not None else u
+
+    def allows(self, u: Array) -> bool:
+        """Whether the point is in the domain: its ends, rows and sets of values."""
+        if self.problem is None or not self.bounded:
+            return True
+        domain = self.problem.domain
+        return domain.is_box or domain.contains(self.x(u))
+
+    def radius(self, r: int) -> float:
+        """How far noise reaches for a requirement."""
+        return self.noise.radius if self.robust[r] else 0.0
 
 
 def whitened(problem: RobustProblem) -> Space:
-    """The problem in whitened coordinates."""
-    B = problem.whitening.inverse
-    tau = problem.log_odds_threshold
-    margins = tuple(H.in_coordinates(B, problem.factual) - tau for H in problem.margins)
-    low, high = problem.domain.low - problem.factual, problem.domain.high - problem.factual
-    return _space(problem, margins, B, low, high)
+    """The problem in the metric's coordinates."""
+    B = problem.metric.inverse
+    margins = tuple(H.in_coordinates(B, problem.factual) for H in problem.margins)
+    A, low, high = problem.domain.linear()
+    at = A @ problem.factual
+    functions = [["x", j] for j in range(problem.n_features)]
+    functions += [["r", k] for k in range(len(problem.domain.rows))]
+    n = problem.n_features
+    return _space(
+        margins,
+        tuple(r.robust for r in problem.requirements),
+        problem.norm,
+        Noise.of(problem),
+        (A @ B, low - at, high - at, functions),
+        {n + s.feature: (s, float(problem.factual[s.feature])) for s in problem.domain.sets},
+        problem,
+    )
 
 
-def around(problem: RobustProblem, H: Quadratic, u: Array) -> Space:
-    """All perturbations v of a point u, those being sought that turn H(u + v) negative."""
-    open_ = np.full(problem.n_features, np.inf)
-    flipped = -H.in_coordinates(np.eye(len(u)), u)
-    plain = replace(problem, budget=0.0, domain=Domain.whole_space(len(u)))
-    return _space(plain, (flipped,), problem.whitening.inverse, -open_, open_)
+def around(margin: Quadratic, norm: float) -> Space:
+    """All perturbations w of a point, those being sought at which a margin is not above zero."""
+    nothing: tuple[Array, Array, Array, list[Function]]
+    nothing = np.zeros((0, margin.n_features)), np.zeros(0), np.zeros(0), []
+    return _space((-margin,), (False,), norm, Noise.none(margin.n_features), nothing, {}, None)
 
 
 def _space(
-    problem: RobustProblem, margins: tuple[Quadratic, ...], features: Array, low: Array, high: Array
+    margins: tuple[Quadratic, ...],
+    robust: tuple[bool, ...],
+    norm: float,
+    noise: Noise,
+    rows: tuple[Array, Array, Array, Sequence[Function]],
+    sets: dict[int, tuple[ValueSet, float]],
+    problem: RobustProblem | None,
 ) -> Space:
-    n = len(features)
+    A, low, high, functions = rows
+    n = margins[0].n_features
     values, vectors = zip(*(_convex_part(H) for H in margins), strict=True)
     extra = np.concatenate(vectors)
-    open_ = np.full(n, np.inf), np.full(len(extra), np.inf)
+    first, last = np.full(n, np.inf), np.full(len(extra), np.inf)
+    names = [["u", i] for i in range(n)] + list(functions) + [["d", k] for k in range(len(extra))]
     return Space(
-        problem,
         margins,
-        np.concatenate([np.eye(n), features, extra]),
-        np.concatenate([-open_[0], low, -open_[1]]),
-        np.concatenate([open_[0], high, open_[1]]),
-        np.concatenate([np.zeros(2 * n), *values]),
+        robust,
+        norm,
+        noise,
+        np.concatenate([np.eye(n), A, extra]),
+        np.concatenate([-first, low, -last]),
+        np.concatenate([first, high, last]),
+        np.concatenate([np.zeros(n + len(A)), *values]),
+        tuple(names),
+        np.repeat([False, True, False], [n, len(A), len(extra)]),
+        sets,
+        problem,
     )
 
 
@@ -164,3 +231,32 @@ def _convex_part(H: Quadratic) -> tuple[Array, Array]:
     values, vectors = np.linalg.eigh(H.matrix)
     convex = values > 1e-9 * np.abs(values).max(initial=1e-300)
     return values[convex], vectors[:, convex].T
+
+
+def steepest(q: Array, p: float) -> Array:
+    """The direction of unit length in which q'u grows fastest."""
+    if p == np.inf:
+        return np.where(q >= 0, 1.0, -1.0)
+    if p == 2:
+        return np.asarray(q / max(float(np.linalg.norm(q)), 1e-300))
+    d = np.zeros(len(q))
+    i = int(np.abs(q).argmax())
+    d[i] = 1.0 if q[i] >= 0 else -1.0
+    return d
+
+
+def typical_distance(space: Space) -> float:
+    """A bit more than the way to the boundary in the steepest direction."""
+    steps = [_first_root(H, steepest(H.vector, space.norm)) for H in space.margins]
+    return 1.2 * (max(steps) + space.noise.radius) + 1e-9
+
+
+def _first_root(H: Quadratic, d: Array) -> float:
+    """First step along d at which H becomes zero, or 1 if it never does."""
+    a, b, c = float(d @ H.matrix @ d), float(H.vector @ d), H.constant
+    disc = b * b - 4 * a * c
+    if disc < 0:
+        return 1.0
+    half = -0.5 * (b + np.copysign(np.sqrt(disc), b))
+    roots = [x for x in (half / a if a else np.inf, c / half if half else np.inf) if 0 < x < np.inf]
+    return min(roots, default=1.0)

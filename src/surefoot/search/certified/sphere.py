@@ -14,19 +14,19 @@ ZOOMS = 3
 HALVINGS = 50
 
 
-def nearest_robust(H: Quadratic, budget: float, hair: float) -> Array | None:
-    """Nearest u with H(u + v) >= hair for all ||v||_2 <= budget; None if there is none.
+def nearest_robust(H: Quadratic, budget: float, above: float) -> Array | None:
+    """Nearest u with H(u + v) >= above for all ||v||_2 <= budget; None if there is none.
 
     In the eigenbasis of Q = diag(d), and with g for q, that holds exactly if for some lam >= -min(d, 0)
 
-        sum_i [d_i lam y_i^2 + g_i lam y_i - g_i^2 / 4] / (d_i + lam) + r - lam budget^2 >= hair.
+        sum_i [d_i lam y_i^2 + g_i lam y_i - g_i^2 / 4] / (d_i + lam) + r - lam budget^2 >= above.
 
     For a fixed lam the nearest y solves one secular equation, and lam is
     found on a grid that zooms in; the convex-concave steps that start there do the last digits.
     """
     d, vectors = np.linalg.eigh(H.matrix)
     g = vectors.T @ H.vector
-    r = H.constant - hair
+    r = H.constant - above
     if budget == 0:
         y = _nearest(d[None], g[None], np.array([r]))
         return vectors @ y[0] if np.isfinite(y).all() else None

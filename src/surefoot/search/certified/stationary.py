@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.interior import Multipliers, refutes
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.local import Step
-from surefoot.search.certified.region import Piece, told_directions
+from surefoot.search.certified.region import Piece, stated_directions
 
 Array = NDArray[np.float64]
 
@@ -32,20 +32,28 @@ def stationary_multipliers(
     """The Lagrangian's multipliers in which a local optimum is stationary.
 
     The convex program's dual variables belong to t >= |u_i|; the Lagrangian squares: (t^2 - u_i^2) has
-    the slope 2t at its end, a slab's product its width. None for p = 1, whose cross terms are missing.
+    the slope 2t at its end, a slab's product its width. None where no margin has a price.
     """
     space, size = part.space, max(part.space.size(step.u), 1e-300)
     price = dict(zip(active, np.maximum(step.margins, 0.0), strict=True))
     margins = np.array([price.get(s, 0.0) for s in scenarios])
-    if space.norm == 1 or margins.sum() <= 0:
+    if margins.sum() <= 0:
         return None
     x = np.zeros(form.size)
-    norm = step.norm[part.free] if space.norm == np.inf else step.norm
-    x[: form.n_norm] = np.maximum(norm, 0.0) / (2 * size)
-    told = told_directions(part)
-    width = (part.high - part.low)[told]
-    wide = width > 1e-9 * size * space.reach[told]
-    slabs = np.maximum(step.domain[told], 0.0) / np.where(wide, width, np.inf)
-    x[form.n_norm : form.n_norm + len(told)] = slabs
+    cross = form.n_norm + form.n_cross
+    if space.norm == 1:
+        s = np.clip(step.subgradient, -1.0, 1.0)
+        if not part.rays:
+            x[: form.n_norm] = 1.0 / (2 * size)
+            x[form.n_norm : cross] = [s[i] * s[j] / (2 * size) for i, j in space.cross[: form.n_cross]]
+    else:
+        norm = step.norm[part.free] if space.norm == np.inf else step.norm
+        x[: form.n_norm] = np.maximum(norm, 0.0) / (2 * size)
+    stated = stated_directions(part)
+    width = (part.high - part.low)[stated]
+    wide = width > 1e-9 * size * space.reach[stated]
+    slabs = np.maximum(step.domain[stated], 0.0) / np.where(wide, width, np.inf)
+    x[cross : cross + len(stated)] = slabs
+    x[cross + len(stated) :][: len(part.rays)] = 1.0 / (2 * size)
     x[form.margins] = margins
     return np.asarray(x / margins.sum())

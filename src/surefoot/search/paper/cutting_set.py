@@ -4,52 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.search.paper.formulations.formulation import Formulation
+from surefoot.search.paper.formulations.formulation import AdversaryAnswer, Formulation, MasterAnswer
 from surefoot.status import Status
+from surefoot.waist.answer import Round
 from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 
-
-@dataclass(frozen=True, eq=False)
-class Iteration:
-    """One round of the cutting-set procedure.
-
-    Parameters
-    ----------
-    number : int
-        Counted from 1.
-    status : Status or None
-        Why the search ends with this round; None when it goes on.
-    candidate : array or None
-        The master's point.
-    distance : float
-        Its distance from the factual.
-    lower_bound : float
-        Proven by the master: no point that satisfies the scenarios is closer.
-    perturbation : array or None
-        What the adversary found.
-    violation : float
-        The paper's phi, evaluated on the true H.
-    master_seconds, adversary_seconds : float
-    message : str
-    """
-
-    number: int
-    status: Status | None
-    candidate: Array | None
-    distance: float
-    lower_bound: float
-    perturbation: Array | None
-    violation: float
-    master_seconds: float
-    adversary_seconds: float
-    message: str = ""
+STUCK = 10  # equal rounds after which another one will not help; segments that shrink need some
 
 
 def cutting_set(
@@ -59,7 +26,7 @@ def cutting_set(
     tol: float = 1e-3,
     time_limit: float = 3600.0,
     max_iterations: int = 200,
-) -> Iterator[Iteration]:
+) -> Iterator[Round]:
     """Alternate master and adversary until the violation is at most ``tol``.
 
     Yields a record after every round; the last one carries the status. Whoever stops listening, or
@@ -68,43 +35,25 @@ def cutting_set(
     deadline = time.perf_counter() + time_limit
     scenarios: list[Array] = [np.zeros(problem.n_features)]
     previous: Array | None = None
-    bound = 0.0
+    bound, same = 0.0, 1
     for number in range(1, max_iterations + 1):
         master = formulation.master(scenarios, previous, number, deadline - time.perf_counter())
         bound = max(bound, master.lower_bound)
         candidate = master.candidate
         if candidate is None or master.status is not Status.OPTIMAL:
             # Out of time or interrupted: whoever waits wants the point now, not another solve.
-            distance = np.inf if candidate is None else problem.distance(candidate)
-            yield Iteration(
-                number,
-                master.status,
-                candidate,
-                distance,
-                bound,
-                None,
-                np.inf,
-                master.seconds,
-                0.0,
-                master.message,
-            )
+            yield _round(problem, master, None, bound, master.status)
             return
         adversary = formulation.adversary(candidate, deadline - time.perf_counter())
+        repeated = previous is not None and np.array_equal(candidate, previous)
+        same = same + 1 if repeated and np.array_equal(adversary.perturbation, scenarios[-1]) else 1
+        if same == STUCK and adversary.violation > tol:
+            message = "the solver's point violates a scenario that it was given by more than the tolerance"
+            adversary = replace(adversary, status=Status.FAILED, message=message)
         status = _status(adversary.status, adversary.violation <= tol)
         if status is None and number == max_iterations:
             status = Status.ITERATION_LIMIT
-        yield Iteration(
-            number,
-            status,
-            candidate,
-            problem.distance(candidate),
-            bound,
-            adversary.perturbation,
-            adversary.violation,
-            master.seconds,
-            adversary.seconds,
-            f"master: {master.message}; adversary: {adversary.message}",
-        )
+        yield _round(problem, master, adversary, bound, status)
         if status is not None:
             return
         scenarios.append(adversary.perturbation)
@@ -118,3 +67,24 @@ def _status(adversary: Status, robust: bool) -> Status | None:
     if adversary is not Status.OPTIMAL:
         return Status.FAILED
     return Status.OPTIMAL if robust else None
+
+
+def _round(
+    problem: RobustProblem,
+    master: MasterAnswer,
+    adversary: AdversaryAnswer | None,
+    bound: float,
+    status: Status | None,
+) -> Round:
+    words = [f"master: {master.message}"] if adversary else [master.message]
+    return Round(
+        distance=np.inf if master.candidate is None else problem.distance(master.candidate),
+        lower_bound=bound,
+        violation=adversary.violation if adversary else np.inf,
+        perturbation=adversary.perturbation if adversary else None,
+        master_seconds=master.seconds,
+        adversary_seconds=adversary.seconds if adversary else 0.0,
+        candidate=master.candidate,
+        status=status,
+        message="; ".join([*words, f"adversary: {adversary.message}"] if adversary else words),
+    )

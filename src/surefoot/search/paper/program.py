@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
@@ -112,6 +113,10 @@ class Options:
             value = getattr(self, name)
             if not isinstance(value, Real) or not float(value) >= 0:
                 raise ProblemError(f"{name} must be a number >= 0, not {value!r}")
+
+    def time_left(self, start: float) -> float:
+        """What is left for a solve that began at ``start``: stating a program takes time too."""
+        return max(0.0, float(self.time_limit) - (time.perf_counter() - start))
 
 
 @dataclass(frozen=True, eq=False)

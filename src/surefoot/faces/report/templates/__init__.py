@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from surefoot.formats import printable
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
 def _printable(value: Any) -> Any:
     """Text without control characters, which HTML does not allow; what is HTML already stays."""
-    if not isinstance(value, str) or hasattr(value, "__html__") or value.isprintable():
-        return value
-    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in value)
+    return value if not isinstance(value, str) or hasattr(value, "__html__") else printable(value)
 
 
 def rendered(name: str, **values: Any) -> str:

@@ -40,11 +40,11 @@ def solve(program: Program, options: Options) -> Outcome:
     try:
         with gurobipy.Model(env=_environment()) as model:
             model.Params.OutputFlag = int(options.verbose)
-            model.Params.TimeLimit = float(options.time_limit)
             model.Params.MIPGap = float(options.gap)
             model.Params.MIPGapAbs = float(options.absolute_gap)
             model.Params.Threads = int(options.threads)
             x = _build(model, program)
+            model.Params.TimeLimit = options.time_left(start)
             model.optimize()
             return _outcome(model, x, program, start)
     except GurobiError as error:

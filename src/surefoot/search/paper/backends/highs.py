@@ -31,7 +31,6 @@ def solve(program: Program, options: Options) -> Outcome:
     solver = _highs()
     settings = {
         "output_flag": options.verbose,
-        "time_limit": float(options.time_limit),
         "mip_rel_gap": float(options.gap),
         "mip_abs_gap": float(options.absolute_gap),
         "threads": int(options.threads),
@@ -40,6 +39,7 @@ def solve(program: Program, options: Options) -> Outcome:
         solver.setOptionValue(name, value)
     solver.HandleKeyboardInterrupt = True
     solver.passModel(_model(program))
+    solver.setOptionValue("time_limit", options.time_left(start))
     solver.solve()
     return _outcome(solver, program, time.perf_counter() - start)
 

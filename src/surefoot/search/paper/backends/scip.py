@@ -33,12 +33,12 @@ def solve(program: Program, options: Options) -> Outcome:
     model = Model()
     if not options.verbose:
         model.hideOutput()
-    model.setParam("limits/time", min(float(options.time_limit), 1e20))
     model.setParam("limits/gap", float(options.gap))
     model.setParam("limits/absgap", float(options.absolute_gap))
     if options.threads:
         model.setParam("lp/threads", int(options.threads))
     variables = _build(model, program)
+    model.setParam("limits/time", min(options.time_left(start), 1e20))
     try:
         model.optimize()
     except Exception as error:  # PySCIPOpt raises nothing narrower when SCIP gives up in the middle

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.search.paper.program import Index, Options, ProgramBuilder, QuadraticRow
+from surefoot.search.paper.landing import landed
+from surefoot.search.paper.program import Index, Options, Outcome, ProgramBuilder, QuadraticRow
 from surefoot.status import Status
+from surefoot.waist.geometry import Ball, lp_norm
 from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
-Solved = tuple[Status, Array | None, float, str]  # status, perturbation, seconds, message
+
+
+class Solved(NamedTuple):
+    """What one adversary found."""
+
+    status: Status
+    perturbation: Array | None
+    seconds: float
+    message: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +41,7 @@ class MasterAnswer:
 
 @dataclass(frozen=True, eq=False)
 class AdversaryAnswer:
-    """The perturbation that violates most, its violation on the true H, and what the solver says of it."""
+    """The perturbation that violates most, its violation on the true g, and what the solver says of it."""
 
     status: Status
     perturbation: Array
@@ -98,23 +109,42 @@ def add_unit_ball(builder: ProgramBuilder, matrix: Array, variables: Index, p: f
     builder.linear(np.ones((1, n)), size, -np.inf, 1.0)
 
 
+def attacked(problem: RobustProblem) -> list[int]:
+    """The numbers of the requirements that perturbations can harm."""
+    if problem.ball.is_point:
+        return []
+    return [r for r, requirement in enumerate(problem.requirements) if requirement.robust]
+
+
 def worst_of(problem: RobustProblem, candidate: Array, answers: Sequence[Solved]) -> AdversaryAnswer:
-    """Of the rivals' adversaries the one that violates most, judged on the true H inside the ball."""
-    statuses = [status for status, _, _, _ in answers]
-    seconds = sum(part for _, _, part, _ in answers)
-    found = [_into_ball(problem, delta) for _, delta, _, _ in answers if delta is not None]
+    """Of all adversaries' perturbations the one that violates most, judged on the true g."""
+    found = [answer.perturbation for answer in answers if answer.perturbation is not None]
     found.append(np.zeros(problem.n_features))
     violations = problem.violation(candidate, np.array(found))
     worst = int(violations.argmax())
-    status = next((s for s in statuses if s is not Status.OPTIMAL), Status.OPTIMAL)
-    message = "; ".join(text for _, _, _, text in answers)
+    status = next((a.status for a in answers if a.status is not Status.OPTIMAL), Status.OPTIMAL)
+    message = "; ".join(answer.message for answer in answers)
+    seconds = sum(answer.seconds for answer in answers)
     return AdversaryAnswer(status, found[worst], float(violations[worst]), seconds, message)
 
 
-def _into_ball(problem: RobustProblem, delta: Array) -> Array:
-    """Pull a point that a solver left outside by its tolerance back onto the ball."""
-    size = float(problem.ball.size(delta))
-    return delta * (problem.budget / size) if size > problem.budget else delta
+def in_ball(ball: Ball, w: Array) -> Array:
+    """The perturbation of the ball's coordinates w, which a solver may leave outside by its tolerance."""
+    if ball.norm == np.inf:
+        return ball.perturbation(np.clip(w, -ball.radius, ball.radius))
+    size = float(lp_norm(w, ball.norm))
+    return ball.perturbation(w * (ball.radius / size) if size > ball.radius else w)
+
+
+def master_answer(problem: RobustProblem, outcome: Outcome, bound: float) -> MasterAnswer:
+    """The master's answer from its program's: the point put exactly into the domain, or a failure."""
+    answer = MasterAnswer(outcome.status, None, bound, outcome.seconds, outcome.message)
+    if outcome.values is None:
+        return answer
+    x = landed(problem, problem.factual + problem.unit * outcome.values[: problem.n_features])
+    if not problem.domain.contains(x):
+        return replace(answer, status=Status.FAILED, message="the solver's point misses a row of the domain")
+    return replace(answer, candidate=x)
 
 
 def norm_bound(bound: float, p: float) -> float:
@@ -133,7 +163,13 @@ def distance_bound(problem: RobustProblem, point: Array | None) -> float:
     return np.inf if point is None else 1.001 * problem.distance(point) + 1e-6
 
 
-def within_time(options: Options, time_limit: float, absolute_gap: float | None = None) -> Options:
-    """The options with at most this much time, and another absolute gap if one is given."""
+def noise_unit(ball: Ball) -> Array:
+    """Length of the ball's rows: the natural unit of each feature that does not land exactly."""
+    return np.asarray(lp_norm(ball.basis[ball.noisy], 2))
+
+
+def within_time(options: Options, deadline: float, absolute_gap: float | None = None) -> Options:
+    """The options with the time that is left, and another absolute gap if one is given."""
     gap = options.absolute_gap if absolute_gap is None else absolute_gap
-    return replace(options, time_limit=max(0.0, min(options.time_limit, time_limit)), absolute_gap=gap)
+    left = max(0.0, min(options.time_limit, deadline - time.perf_counter()))
+    return replace(options, time_limit=left, absolute_gap=gap)

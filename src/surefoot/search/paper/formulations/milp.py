@@ -1,7 +1,8 @@
-"""The paper's MILP: every product in H replaced by its piecewise McCormick envelope."""
+"""The paper's MILP: every product in g replaced by its piecewise McCormick envelope."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,13 +11,18 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
 from surefoot.search.paper.backends import solve
+from surefoot.search.paper.formulations.domain import add_domain, values_between
 from surefoot.search.paper.formulations.formulation import (
     AdversaryAnswer,
     MasterAnswer,
     Solved,
     add_norm,
     add_unit_ball,
+    attacked,
     distance_bound,
+    in_ball,
+    master_answer,
+    noise_unit,
     norm_bound,
     scaled_metric,
     within_time,
@@ -24,9 +30,10 @@ from surefoot.search.paper.formulations.formulation import (
 )
 from surefoot.search.paper.formulations.mccormick import Pair, add_products
 from surefoot.search.paper.formulations.tightening import Tightening, within
-from surefoot.search.paper.program import Index, Options, Program, ProgramBuilder
-from surefoot.search.paper.rays import ray_point, reach
+from surefoot.search.paper.program import Index, Options, Outcome, Program, ProgramBuilder
+from surefoot.search.paper.rays import ray_point, reach, seen_by
 from surefoot.status import Status
+from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.problem import RobustProblem
 from surefoot.waist.quadratic import Quadratic
 
@@ -40,7 +47,7 @@ class MilpFormulation:
     Parameters
     ----------
     problem : RobustProblem
-        With norm 1 or infinity; the 2-norm is not linear.
+        With norms 1 or infinity, of distance and ball; the 2-norm is not linear.
     backend : str
     options : Options
     low, high : arrays
@@ -64,6 +71,11 @@ class MilpFormulation:
     def __post_init__(self) -> None:
         if self.problem.norm == 2:
             raise ProblemError("method='milp' needs norm 1 or infinity; the 2-norm is not linear")
+        if self.problem.ball.norm == 2 and attacked(self.problem):
+            raise ProblemError(
+                "method='milp' needs a ball of norm 1 or infinity, or a budget by feature; "
+                "use method='certified' or 'qcqp' for the 2-norm, which is not linear"
+            )
         if not 0 < self.contraction < 1:
             raise ProblemError(f"contraction must lie strictly between 0 and 1, not {self.contraction!r}")
         if self.n_segments < 1:
@@ -86,97 +98,116 @@ class MilpFormulation:
         They shrink around a point that satisfies all scenarios (found on the ray through the last
         candidate) rather than around the candidate itself, which may not: so the master stays feasible.
         """
+        deadline = time.perf_counter() + time_limit
         level = 1 if previous is None else iteration
-        known = ray_point(self.problem, scenarios, previous, above=self.aim(level))
+        known = self._known(scenarios, previous, self.aim(level))
         centre = previous if known is None else known
         program = self.master_program(scenarios, distance_bound(self.problem, known), centre, level)
-        outcome = solve(program, within_time(self.options, time_limit), self.backend)
-        candidate = None
-        if outcome.values is not None:
-            x = self.problem.factual + self.problem.unit * outcome.values[: self.problem.n_features]
-            candidate = np.clip(x, self.problem.domain.low, self.problem.domain.high)
+        outcome = solve(program, within_time(self.options, deadline), self.backend)
         # Only bounds that hold everything nearer than a known point prove anything about the optimum.
         bound = norm_bound(outcome.bound, self.problem.norm) if level == 1 and known is not None else 0.0
-        status, message = outcome.status, outcome.message
+        answer = master_answer(self.problem, outcome, bound)
         proved = level == 1 and known is None and self._bounds_are_the_domain()
-        if status is Status.INFEASIBLE and not proved:
-            status, message = Status.FAILED, "the relaxation is empty within its bounds, which proves nothing"
-        return MasterAnswer(status, candidate, bound, outcome.seconds, message)
+        if answer.status is Status.INFEASIBLE and not proved:
+            message = "the relaxation is empty within its bounds, which proves nothing"
+            return replace(answer, status=Status.FAILED, message=message)
+        return answer
+
+    def _known(self, scenarios: Sequence[Array], previous: Array | None, above: float) -> Array | None:
+        """A point that satisfies all scenarios, with the last candidate's allowed values if there is one."""
+        domain, known = self.problem.domain, None
+        if previous is not None and domain.sets:
+            chosen = [s.feature for s in domain.sets]
+            low, high = domain.low.copy(), domain.high.copy()
+            low[chosen] = high[chosen] = previous[chosen]
+            near = replace(self.problem, domain=domain.with_ends(low, high))
+            known = ray_point(near, scenarios, previous, above)
+        return ray_point(self.problem, scenarios, previous, above) if known is None else known
 
     def _bounds_are_the_domain(self) -> bool:
         return bool(np.isfinite([self.problem.domain.low, self.problem.domain.high]).all())
 
     def adversary(self, candidate: Array, time_limit: float) -> AdversaryAnswer:
-        """Solve the relaxed adversary for every rival; its perturbation is judged on the true H.
+        """Solve the relaxed adversary of every robust requirement; it is judged on the true g.
 
-        A perturbation that does no harm on the true H proves nothing: other ones might. Then the relaxed
+        A perturbation that does no harm on the true g proves nothing: other ones might. Then the relaxed
         bound must be small as well, or the segments are halved until it is.
         """
-        answers: list[Solved] = []
-        undecided = 0.0
-        for rival in range(len(self.problem.margins)) if self.problem.budget > 0 else ():
-            for m in (self.n_segments * 2**k for k in range(5)):
-                left = time_limit - sum(seconds for _, _, seconds, _ in answers)
-                program = self.adversary_program(candidate, rival, m)
-                outcome = solve(program, within_time(self.options, left, 0.1 * self.tol), self.backend)
-                delta = None
-                if outcome.values is not None:
-                    delta = (
-                        self.problem.budget * self.problem.unit * outcome.values[: self.problem.n_features]
-                    )
-                answers.append((outcome.status, delta, outcome.seconds, outcome.message))
-                found = -np.inf if delta is None else float(self.problem.violation(candidate, delta)[0])
-                if delta is None or found > self.tol or -outcome.bound <= self.tol:
-                    break
-            else:
-                undecided = max(undecided, -outcome.bound)
-        answer = worst_of(self.problem, candidate, answers)
+        deadline = time.perf_counter() + time_limit
+        attacks = [self._attack(candidate, number, deadline) for number in attacked(self.problem)]
+        answer = worst_of(self.problem, candidate, [solved for found, _ in attacks for solved in found])
+        undecided = max((left for _, left in attacks), default=0.0)
         return replace(answer, violation=max(answer.violation, undecided)) if undecided > 0 else answer
+
+    def _attack(self, candidate: Array, number: int, deadline: float) -> tuple[list[Solved], float]:
+        """Everything that was tried on a requirement, and the violation that is left undecided."""
+        tried: list[Solved] = []
+        for m in (self.n_segments * 2**k for k in range(5)):
+            program = self.adversary_program(candidate, number, m)
+            outcome = solve(program, within_time(self.options, deadline, 0.1 * self.tol), self.backend)
+            delta = self._perturbation(outcome)
+            tried.append(Solved(outcome.status, delta, outcome.seconds, outcome.message))
+            found = -np.inf if delta is None else float(self.problem.violation(candidate, delta)[0])
+            if delta is None or found > self.tol or -outcome.bound <= self.tol:
+                return tried, 0.0
+        return tried, max(0.0, -outcome.bound)
+
+    def _perturbation(self, outcome: Outcome) -> Array | None:
+        if outcome.values is None:
+            return None
+        ball = self.problem.ball
+        step = ball.radius * noise_unit(ball)
+        return in_ball(ball, ball.matrix @ (step * outcome.values[: len(step)]))
 
     def master_program(
         self, scenarios: Sequence[Array], most: float, centre: Array | None, level: int
     ) -> Program:
         """Relaxed MP in z = (x - factual) / unit, within the distance ``most``."""
         problem = self.problem
-        grids = self._master_grids(most, centre, level)
+        in_features = self._master_grids(most, centre, level)
+        grids = [(grid - problem.factual[j]) / problem.unit[j] for j, grid in enumerate(in_features)]
         builder = ProgramBuilder()
         z = builder.variables(
             problem.n_features, np.array([g[0] for g in grids]), np.array([g[-1] for g in grids])
         )
         add_norm(builder, scaled_metric(problem), z, problem.norm, most)
-        for H in problem.margins:
-            G = H.in_coordinates(np.diag(problem.unit), problem.factual)
+        for requirement in problem.requirements:
+            G = requirement.margin.in_coordinates(np.diag(problem.unit), problem.factual)
             products, factors = _product_terms(builder, z, grids, G, sign=1.0)
-            steps = np.array(scenarios) / problem.unit
+            steps = seen_by(requirement, scenarios) / problem.unit
             slopes = 2 * steps @ G.matrix + G.vector
             offsets = np.einsum("ij,ij->i", steps @ G.matrix + G.vector, steps) + G.constant
             rows = np.hstack([slopes, np.broadcast_to(factors, (len(steps), len(factors)))])
-            needed = problem.log_odds_threshold + self.aim(level) - offsets
-            builder.linear(rows, np.concatenate([z, products]), needed, np.inf)
+            builder.linear(rows, np.concatenate([z, products]), self.aim(level) - offsets, np.inf)
+        ends = np.array([[grid[0], grid[-1]] for grid in in_features]).T
+        add_domain(builder, problem, z, *ends)
         return builder.build()
 
     def adversary_program(self, candidate: Array, rival: int, n_segments: int) -> Program:
-        """Relaxed AP in e = d / (budget * unit): min H(candidate + d) - tau'."""
-        problem = self.problem
-        builder = ProgramBuilder()
-        step = problem.budget * problem.unit
-        G = problem.margins[rival].in_coordinates(np.diag(step), candidate)
-        extent = problem.ball.feature_extent() / step
-        e = builder.variables(problem.n_features, -extent, extent)
+        """Relaxed AP in e, the noisy features' d - r c in units of the ball: min g(candidate + d)."""
+        ball, builder = self.problem.ball, ProgramBuilder()
+        unit = noise_unit(ball)
+        step = ball.radius * unit
+        basis = np.zeros(ball.basis.shape)
+        basis[ball.noisy] = np.diag(step)
+        middle = candidate + ball.radius * ball.centre
+        G = self.problem.margins[rival].in_coordinates(basis, middle)
+        extent = ball.radius * np.asarray(lp_norm(ball.basis[ball.noisy], dual_exponent(ball.norm))) / step
+        e = builder.variables(len(step), -extent, extent)
         h = builder.variables(1, -np.inf, np.inf, cost=1.0)
-        add_unit_ball(builder, scaled_metric(problem), e, problem.norm)
+        add_unit_ball(builder, ball.matrix * unit, e, ball.norm)
         grids = [np.linspace(-a, a, n_segments + 1) for a in extent]
         products, factors = _product_terms(builder, e, grids, G, sign=-1.0)
         row = np.concatenate([[1.0], -G.vector, -factors])[None]
-        at_rest = G.constant - problem.log_odds_threshold
-        builder.linear(row, np.concatenate([h, e, products]), at_rest, np.inf)
+        builder.linear(row, np.concatenate([h, e, products]), G.constant, np.inf)
         return builder.build()
 
     def _master_grids(self, most: float, centre: Array | None, iteration: int) -> list[Array]:
-        """Segments of this iteration, in z.
+        """Segments of this iteration, in the features' units.
 
         With a counterfactual in hand, nothing farther than it is of interest: the box around the factual
         that holds everything nearer also holds the optimum, so it takes the place of the percentiles.
+        Where a feature takes few values, these are the ends of its segments, where products are exact.
         """
         problem = self.problem
         if np.isfinite(most):
@@ -186,11 +217,13 @@ class MilpFormulation:
         else:
             low, high = np.minimum(self.low, problem.factual), np.maximum(self.high, problem.factual)
         grids = Tightening(low, high, self.n_segments, self.contraction).grids(iteration, centre)
-        return [
-            (within(grid, problem.domain.low[j], problem.domain.high[j]) - problem.factual[j])
-            / problem.unit[j]
-            for j, grid in enumerate(grids)
-        ]
+        low, high = np.maximum(low, problem.domain.low), np.minimum(high, problem.domain.high)
+        for s in problem.domain.sets:
+            j = s.feature
+            values = values_between(s, float(low[j]), float(high[j]), 2 * self.n_segments)
+            if values:
+                grids[j] = np.array(values if len(values) > 1 else 2 * values)
+        return [within(grid, problem.domain.low[j], problem.domain.high[j]) for j, grid in enumerate(grids)]
 
 
 def _product_terms(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
@@ -11,20 +12,25 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
 from surefoot.search.paper.backends import solve
+from surefoot.search.paper.formulations.domain import add_domain
 from surefoot.search.paper.formulations.formulation import (
     AdversaryAnswer,
     MasterAnswer,
     Solved,
     add_norm,
     add_unit_ball,
+    attacked,
     distance_bound,
+    in_ball,
+    master_answer,
+    noise_unit,
     norm_bound,
     scaled_metric,
     within_time,
     worst_of,
 )
 from surefoot.search.paper.program import Index, Options, Program, ProgramBuilder, QuadraticRow
-from surefoot.search.paper.rays import ray_point, reach
+from surefoot.search.paper.rays import ray_point, reach, seen_by
 from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.problem import RobustProblem
 from surefoot.waist.quadratic import Quadratic
@@ -40,10 +46,11 @@ FLAT = 1e-14  # curvature, as a share of the largest, below which a direction co
 
 @dataclass(frozen=True)
 class QcqpFormulation:
-    """min ||M (x - factual)||_p  s.t.  H(x) + w >= tau',  w <= l_d(x) for every scenario d.
+    """min ||M (x - factual)||_p  s.t.  g(x) + w >= 0,  w <= l_d(x) for every scenario d.
 
-    H(x + d) = H(x) + l_d(x) with l_d affine, so all scenarios share one quadratic. Variables are
-    changes in units of standard deviations, which is the paper's program up to units.
+    g(x + d) = g(x) + l_d(x) with l_d affine, so all scenarios share one quadratic. Variables are
+    changes in units of standard deviations, which is the paper's program up to units. Rows and sets of
+    values in the domain are further rows and integer variables of the master.
 
     Parameters
     ----------
@@ -53,8 +60,8 @@ class QcqpFormulation:
     tol : float
         The paper's epsilon; the adversary need not be more exact than a tenth of it.
     coordinates : {"features", "principal"}, optional
-        How the products in H are written. ``"features"``: x_i x_j, as in the paper. ``"principal"``: in
-        the master as squares along the principal axes of H in whitened space, of which only the few that
+        How the products in g are written. ``"features"``: x_i x_j, as in the paper. ``"principal"``: in
+        the master as squares along the principal axes of g in whitened space, of which only the few that
         curve upwards are hard; in the adversary by whitened coordinates, in which a cube needs no rows.
         It is the same program in other variables. Default: ``"principal"`` for SCIP, else ``"features"``.
     """
@@ -79,47 +86,47 @@ class QcqpFormulation:
     ) -> MasterAnswer:
         """Solve the master problem; neither previous candidate nor iteration matter here."""
         del previous, iteration
+        deadline = time.perf_counter() + time_limit
         program = master_program(self.problem, scenarios, self.written_in)
-        outcome = solve(program, within_time(self.options, time_limit), self.backend)
-        values = outcome.values
-        candidate = None
-        if values is not None:
-            x = self.problem.factual + self.problem.unit * values[: self.problem.n_features]
-            candidate = np.clip(x, self.problem.domain.low, self.problem.domain.high)
-        bound = norm_bound(outcome.bound, self.problem.norm)
-        return MasterAnswer(outcome.status, candidate, bound, outcome.seconds, outcome.message)
+        outcome = solve(program, within_time(self.options, deadline), self.backend)
+        return master_answer(self.problem, outcome, norm_bound(outcome.bound, self.problem.norm))
 
     def adversary(self, candidate: Array, time_limit: float) -> AdversaryAnswer:
-        """Solve the adversary for every rival and take the worst."""
-        answers: list[Solved] = []
-        for rival in range(len(self.problem.margins)) if self.problem.budget > 0 else ():
-            view = adversary_view(self.problem, rival, self.written_in)
-            program = adversary_program(self.problem, candidate, rival, view)
-            left = time_limit - sum(seconds for _, _, seconds, _ in answers)
-            outcome = solve(program, within_time(self.options, left, 0.1 * self.tol), self.backend)
-            e = None if outcome.values is None else outcome.values[: self.problem.n_features]
-            delta = None if e is None else view.basis @ e
-            answers.append((outcome.status, delta, outcome.seconds, outcome.message))
+        """Solve the adversary of every robust requirement and take the worst."""
+        deadline = time.perf_counter() + time_limit
+        answers = [self._attack(candidate, number, deadline) for number in attacked(self.problem)]
         return worst_of(self.problem, candidate, answers)
+
+    def _attack(self, candidate: Array, number: int, deadline: float) -> Solved:
+        ball = self.problem.ball
+        view = adversary_view(self.problem, number, self.written_in)
+        program = adversary_program(self.problem, candidate, number, view)
+        outcome = solve(program, within_time(self.options, deadline, 0.1 * self.tol), self.backend)
+        delta = None
+        if outcome.values is not None:
+            delta = in_ball(ball, ball.radius * (view.turn @ outcome.values[: len(view.turn)]))
+        return Solved(outcome.status, delta, outcome.seconds, outcome.message)
 
 
 def master_program(problem: RobustProblem, scenarios: Sequence[Array], coordinates: Coordinates) -> Program:
     """MP over the scenarios, in z = (x - factual) / unit."""
     builder = ProgramBuilder()
     most = distance_bound(problem, ray_point(problem, scenarios))
-    farthest = reach(problem, most) / problem.unit
-    low = np.maximum((problem.domain.low - problem.factual) / problem.unit, -farthest)
-    high = np.minimum((problem.domain.high - problem.factual) / problem.unit, farthest)
+    farthest, domain = reach(problem, most), problem.domain
+    low = np.maximum((domain.low - problem.factual) / problem.unit, -farthest / problem.unit)
+    high = np.minimum((domain.high - problem.factual) / problem.unit, farthest / problem.unit)
     z = builder.variables(problem.n_features, low, high)
     add_norm(builder, scaled_metric(problem), z, problem.norm, most)
-    for margin in problem.margins:
-        H = margin.in_coordinates(np.diag(problem.unit), problem.factual)
+    for requirement in problem.requirements:
+        H = requirement.margin.in_coordinates(np.diag(problem.unit), problem.factual)
         products = z, H.matrix
         if coordinates == "principal":
             axes = _principal_axes(problem, H, most, (low, high))
             # An open end would leave a solver nothing to branch on; products of features at least are sparse.
             products = _squares(builder, z, axes) if np.isfinite([axes.low, axes.high]).all() else products
-        _margin_rows(builder, problem, z, scenarios, H, products)
+        _margin_rows(builder, z, seen_by(requirement, scenarios) / problem.unit, H, products)
+    nearest, last = problem.factual - farthest, problem.factual + farthest
+    add_domain(builder, problem, z, np.maximum(domain.low, nearest), np.minimum(domain.high, last))
     return builder.build()
 
 
@@ -158,59 +165,59 @@ def _squares(builder: ProgramBuilder, z: Index, axes: _Axes) -> tuple[Index, Arr
 
 
 def _margin_rows(
-    builder: ProgramBuilder,
-    problem: RobustProblem,
-    z: Index,
-    scenarios: Sequence[Array],
-    H: Quadratic,
-    products: tuple[Index, Array],
+    builder: ProgramBuilder, z: Index, steps: Array, H: Quadratic, products: tuple[Index, Array]
 ) -> None:
-    steps = np.array(scenarios) / problem.unit
+    """One quadratic for all scenarios, and for each of them (in units) a linear row."""
     slopes = 2 * steps @ H.matrix
     offsets = np.einsum("ij,ij->i", steps @ H.matrix + H.vector, steps)
     w = builder.variables(1, -np.inf, np.inf)
     columns = np.append(z, w)
     builder.linear(np.column_stack([-slopes, np.ones(len(steps))]), columns, -np.inf, offsets)
-    low = problem.log_odds_threshold - H.constant
-    builder.quadratic(QuadraticRow(*products, columns, np.append(H.vector, 1.0), low=low))
+    builder.quadratic(QuadraticRow(*products, columns, np.append(H.vector, 1.0), low=-H.constant))
 
 
 class AdversaryView(NamedTuple):
-    """The adversary's variables e: d = basis e, ||M d||_p = budget ||metric e||_p, d'Qd = e' matrix e.
+    """The adversary's variables e: d = r c + basis e, ||metric e||_q <= 1 in the ball, d'Qd = e' matrix e.
 
-    Metric and matrix are what they are by construction; multiplied out, their zeros would be rounding
-    errors, each of which costs a solver a term.
+    The ball's own coordinates are w = r turn e. Metric and matrix are what they are by construction;
+    multiplied out, their zeros would be rounding errors, each of which costs a solver a term.
     """
 
     basis: Array
     metric: Array
     matrix: Array
+    turn: Array
 
 
 def adversary_view(problem: RobustProblem, rival: int, coordinates: Coordinates) -> AdversaryView:
-    """Features in steps of the budget, or whitened coordinates."""
-    Q = problem.margins[rival].matrix
+    """The features that do not land exactly in steps of the budget, or the ball's own coordinates."""
+    Q, ball = problem.margins[rival].matrix, problem.ball
     if coordinates == "features":
-        step = problem.budget * problem.unit
-        return AdversaryView(np.diag(step), scaled_metric(problem), Q * np.outer(step, step))
-    B, identity = problem.budget * problem.whitening.inverse, np.eye(problem.n_features)
-    if problem.norm != 2:
-        return AdversaryView(B, identity, B.T @ Q @ B)
+        unit = noise_unit(ball)
+        step, metric = ball.radius * unit, ball.matrix * unit
+        basis = np.zeros(ball.basis.shape)
+        basis[ball.noisy] = np.diag(step)
+        Q = Q[np.ix_(ball.noisy, ball.noisy)]
+        return AdversaryView(basis, metric, Q * np.outer(step, step), metric)
+    B, identity = ball.radius * ball.basis, np.eye(ball.basis.shape[1])
+    if ball.norm != 2:
+        return AdversaryView(B, identity, B.T @ Q @ B, identity)
     # A round ball looks the same from every side; from this one only squares are left.
     curvatures, V = np.linalg.eigh(B.T @ Q @ B)
-    return AdversaryView(B @ V, identity, np.diag(curvatures))
+    return AdversaryView(B @ V, identity, np.diag(curvatures), V)
 
 
 def adversary_program(problem: RobustProblem, candidate: Array, rival: int, view: AdversaryView) -> Program:
-    """AP: min h  s.t.  H(candidate + d) - tau' <= h,  ||M d||_p <= budget."""
+    """AP: min h  s.t.  g(candidate + d) <= h  for d in the ball."""
     builder = ProgramBuilder()
-    H = problem.margins[rival].recentered(candidate)
+    ball = problem.ball
+    H = problem.margins[rival].recentered(candidate + ball.radius * ball.centre)
     slope = view.basis.T @ H.vector
-    extent = np.asarray(lp_norm(np.linalg.inv(view.metric), dual_exponent(problem.norm)))
-    e = builder.variables(problem.n_features, -extent, extent)
+    extent = np.asarray(lp_norm(np.linalg.inv(view.metric), dual_exponent(ball.norm)))
+    e = builder.variables(len(extent), -extent, extent)
     spread = np.abs(slope) @ extent + extent @ np.abs(view.matrix) @ extent
-    at_rest = H.constant - problem.log_odds_threshold
-    h = builder.variables(1, at_rest - spread, at_rest + spread, cost=1.0)
-    add_unit_ball(builder, view.metric, e, problem.norm)
-    builder.quadratic(QuadraticRow(e, view.matrix, np.append(e, h), np.append(slope, -1.0), high=-at_rest))
+    h = builder.variables(1, H.constant - spread, H.constant + spread, cost=1.0)
+    add_unit_ball(builder, view.metric, e, ball.norm)
+    columns, row = np.append(e, h), np.append(slope, -1.0)
+    builder.quadratic(QuadraticRow(e, view.matrix, columns, row, high=-H.constant))
     return builder.build()

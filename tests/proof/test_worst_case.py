@@ -9,7 +9,7 @@ from surefoot.search.paper.backends import solve
 from surefoot.search.paper.formulations.qcqp import adversary_program, adversary_view
 from surefoot.search.paper.program import Options
 from surefoot.waist.geometry import lp_norm
-from tests.problems import grid_points, random_problem
+from tests.problems import grid_points, paper_problem, random_problem
 
 NORMS = [1, 2, np.inf]
 
@@ -56,14 +56,13 @@ def test_equal_to_scip(p, seed):
 @pytest.mark.parametrize("p", NORMS)
 def test_random_perturbations_never_do_worse(bundled, p):
     from surefoot import ConditionalGaussianNetworkClassifier
-    from surefoot.waist.problem import RobustProblem
 
     for name in ("banknote", "pima"):
         data = bundled[name]
         clf = ConditionalGaussianNetworkClassifier("ban").fit(data.X, data.y)
         whitening = clf.networks_[0].whitening()
         for row in data.X.to_numpy()[:3]:
-            problem = RobustProblem(row, (clf.decision_quadratic(1, 0),), whitening, norm=p, budget=0.05)
+            problem = paper_problem(row, (clf.decision_quadratic(1, 0),), whitening, p, 0.05)
             worst = worst_perturbation(problem, row)
             tried = problem.ball.sample(2000, 0)
             if p != 2:
@@ -78,7 +77,7 @@ def test_certified_radius_is_the_distance_to_the_boundary(p):
     problem = random_problem(3, 1, norm=p, budget=0.1)
     slope = np.array([1.0, -2.0, 0.5])
     linear = Quadratic(np.zeros((3, 3)), slope, 1.0)
-    linear_problem = type(problem)(problem.factual * 0, (linear,), problem.whitening, norm=p, budget=0.1)
+    linear_problem = paper_problem(problem.factual * 0, (linear,), problem.whitening, p, 0.1)
     dual = {1: np.inf, 2: 2, np.inf: 1}[p]
     expected = 1.0 / lp_norm(problem.whitening.inverse.T @ slope, dual)
     assert certified_radius(linear_problem, np.zeros(3)) == pytest.approx(expected, rel=1e-5)
@@ -122,7 +121,7 @@ def test_zero_radius(rng):
 def test_worst_of_several_rivals():
     problem = random_problem(3, 0, budget=0.3)
     easy = problem.margins[0] + 100.0
-    both = type(problem)(problem.factual, (easy, problem.margins[0]), problem.whitening, budget=0.3)
+    both = paper_problem(problem.factual, (easy, problem.margins[0]), problem.whitening, budget=0.3)
     assert worst_perturbation(both, problem.factual).violation == pytest.approx(
         worst_perturbation(problem, problem.factual).violation
     )

@@ -1,0 +1,92 @@
+"""Wishes as a file declares them: read strictly, and compared with the domain that was searched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.actions import Action, Actions
+from surefoot.explain.wishes import DATA, Wishes
+from surefoot.plain import entries, finite, sequence, shown, text, truth
+from surefoot.waist.domain import Domain
+from surefoot.waist.question import Question
+
+FIELDS = ("may", "low", "high", "whole", "values")
+
+
+def read_declared(values: Any, names: tuple[Any, ...], observed_range: ArrayLike | None = None) -> Wishes:
+    """Read what `Wishes.declared` gave; rules are not part of it, since the domain holds them in full."""
+    entries(values, "declared", ("bounds", "actions"))
+    actions = values["actions"]
+    if not isinstance(actions, Mapping):
+        raise DataError(f"the declared actions must be an object, not {shown(actions)}")
+    named = {_name(name, names): _action(entry) for name, entry in actions.items()}
+    bounds = _bounds(values["bounds"], names)
+    return Wishes.by_name(names, actions=Actions(named), bounds=bounds, observed_range=observed_range)
+
+
+def check_declared(question: Question) -> None:
+    """Refuse a question whose domain is not what its declared wishes say.
+
+    The range seen in training is not in the question: where it is a bound, the domain must lie within
+    what the other wishes leave.
+    """
+    try:
+        wishes = read_declared(question.declared, question.features)
+        said = wishes.domain(question.factual)
+    except ProblemError as error:
+        raise DataError(f"the declared wishes make no sense: {error}") from None
+    domain, seen = question.domain, np.isin(np.arange(len(question.features)), wishes.observed)
+    same = (domain.low == said.low) & (domain.high == said.high)
+    inside = (domain.low >= said.low) & (domain.high <= said.high)
+    if not np.where(seen, inside, same).all() or _sets(domain) != _sets(said):
+        raise DataError("the domain is not what the declared wishes say")
+
+
+def _sets(domain: Domain) -> dict[int, Any]:
+    return {one.feature: one.values for one in domain.sets}
+
+
+def _name(name: Any, names: tuple[Any, ...]) -> Any:
+    found = [feature for feature in names if str(feature) == name]
+    if len(found) != 1:
+        raise DataError(f"the declared wishes name {shown(name)}, which is not a feature")
+    return found[0]
+
+
+def _action(values: Any) -> Action:
+    entry = entries(values, "a declared action", (), FIELDS)
+    found: dict[str, Any] = {}
+    if "may" in entry:
+        found["may"] = text(entry["may"], "may")
+    for name in ("low", "high"):
+        if name in entry:
+            found[name] = finite(entry[name], name)
+    if "whole" in entry:
+        found["whole"] = truth(entry["whole"], "whole")
+    if "values" in entry:
+        found["values"] = [finite(v, "an allowed value") for v in sequence(entry["values"], "values")]
+    return Action(**found)
+
+
+def _bounds(values: Any, names: tuple[Any, ...]) -> Any:
+    if values is None or values == DATA:
+        return values
+    if not isinstance(values, Mapping):
+        raise DataError(f"the declared bounds must be null, 'data' or an object, not {shown(values)}")
+    return {_name(name, names): _interval(ends) for name, ends in values.items()}
+
+
+def _interval(ends: Any) -> Any:
+    if ends == DATA:
+        return DATA
+    low, high = sequence(ends, "the bounds of a feature", 2)
+    return (
+        -math.inf if low is None else finite(low, "a bound"),
+        math.inf if high is None else finite(high, "a bound"),
+    )

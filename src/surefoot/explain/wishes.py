@@ -1,0 +1,327 @@
+"""Wishes: what a user says about features, by position, and the domain that follows for one factual."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.exceptions import ProblemError, StructureError
+from surefoot.explain.actions import FREE, Action, Actions, Rule
+from surefoot.model.dag import feature_index
+from surefoot.waist.domain import Domain, Row, ValueSet
+
+Array = NDArray[np.float64]
+
+DATA = "data"
+ROUNDING = 1e-9  # of the sizes that are added
+MAY = {"immutable": "stay", "increasing": "rise", "decreasing": "fall"}
+KINDS = {may: kind for kind, may in MAY.items()}
+OPENED = {"stay": "change", "rise": "fall", "fall": "rise"}  # what becomes possible without the wish
+SAID = {"stay": "must not change", "rise": "may only rise", "fall": "may only fall"}
+
+
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """What is said about features, by position: bounds, actions and rules.
+
+    Parameters
+    ----------
+    names : tuple
+        Of the features.
+    low, high : arrays of shape (n,)
+        Bounds; infinite ends are open.
+    actions : tuple of Action
+        One for each feature.
+    observed : tuple of int
+        The features whose bounds are only the range seen in training: they give way to the ends of an
+        action, and to today's value.
+    rules : tuple of Rule
+
+    Examples
+    --------
+    >>> wishes = Wishes.by_name(["age", "income"], immutable=["age"], increasing=["income"])
+    >>> domain = wishes.domain([30.0, 2.0])
+    >>> domain.low, domain.high
+    (array([30.,  2.]), array([30., inf]))
+    >>> wishes.declared()["actions"]
+    {'age': {'may': 'stay'}, 'income': {'may': 'rise'}}
+    """
+
+    names: tuple[Any, ...]
+    low: Array
+    high: Array
+    actions: tuple[Action, ...]
+    observed: tuple[int, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+    @classmethod
+    def by_name(
+        cls,
+        names: Sequence[Any],
+        *,
+        actions: Actions | None = None,
+        bounds: Mapping[Any, Any] | str | None = None,
+        observed_range: ArrayLike | None = None,
+        **kinds: Iterable[Any],
+    ) -> Wishes:
+        """Read what a user says by feature name; unknown names and contradictions are refused.
+
+        ``bounds`` is None, ``"data"`` (the ``observed_range`` of every feature), or a mapping from
+        features to (low, high) or ``"data"``; ``kinds`` are lists of features that are ``immutable``,
+        ``increasing`` or ``decreasing``.
+        """
+        low, high, observed = _bounds(bounds, names, observed_range)
+        said = Actions() if actions is None else actions
+        found = [FREE] * len(names)
+        for feature, action in said.features.items():
+            i = _position(feature, names, "actions")
+            if found[i] is not FREE:
+                raise ProblemError(f"{names[i]!r} has two actions")
+            found[i] = action if isinstance(action, Action) else Action(action)  # type: ignore[arg-type]
+        for kind, features in kinds.items():
+            for i in _positions(features, names, kind):
+                found[i] = _narrowed(found[i], kind, names[i])
+        for rule in said.rules:
+            _coefficients(rule, names)
+        return cls(tuple(names), low, high, tuple(found), observed, tuple(said.rules))
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The features that are declared to stay."""
+        return tuple(i for i, action in enumerate(self.actions) if action.may == "stay")
+
+    def domain(self, factual: ArrayLike) -> Domain:
+        """Where counterfactuals of a factual may lie; contradictions are named."""
+        x0 = np.asarray(factual, dtype=float)
+        low, high = self.low.copy(), self.high.copy()
+        seen = list(self.observed)
+        low[seen], high[seen] = np.minimum(low[seen], x0[seen]), np.maximum(high[seen], x0[seen])
+        sets = []
+        for i in self._said:
+            low[i], high[i], allowed = self._feature(i, float(x0[i]), float(low[i]), float(high[i]))
+            sets += allowed
+        return Domain(low, high, self._rows(low, high), tuple(sets))
+
+    def declared(self) -> dict[str, Any]:
+        """What was said, in plain values: for printing."""
+        actions = {
+            str(self.names[i]): {name: _plain(value) for name, value in self.actions[i].given().items()}
+            for i in self._said
+        }
+        return {"bounds": self._declared_bounds(), "actions": actions}
+
+    def one_relaxed(self) -> Iterator[tuple[str, Wishes]]:
+        """What could be given up for a single feature or rule, in words, and what is left then."""
+        for may in OPENED:
+            for i in self._with_may(may):
+                yield f"{self.names[i]!r} may {OPENED[may]}", self._acting({i: {"may": "change"}})
+        for i in self._bounded():
+            ends = f"{self.low[i]:g} to {self.high[i]:g}"
+            yield f"{self.names[i]!r} may leave its bounds {ends}", self._unbounded([i])
+        for i, action in enumerate(self.actions):
+            for phrase, lifted in _limits_relaxed(action):
+                yield f"{self.names[i]!r} may {phrase}", self._acting({i: lifted})
+        for k, rule in enumerate(self.rules):
+            left = self.rules[:k] + self.rules[k + 1 :]
+            yield f"the rule {rule.name!r} is lifted", replace(self, rules=left)
+
+    def kinds_relaxed(self) -> Iterator[tuple[str, Wishes]]:
+        """The same for all wishes of a kind."""
+        for may, kind in KINDS.items():
+            features = self._with_may(may)
+            if len(features) > 1:
+                phrase = f"all {kind} features may {OPENED[may]}"
+                yield phrase, self._acting({i: {"may": "change"} for i in features})
+        if len(self._bounded()) > 1:
+            yield "features may leave their bounds", self._unbounded(self._bounded())
+        if self.observed:
+            yield "features may leave the range seen in training", self._unbounded(list(self.observed))
+        if len(self.rules) > 1:
+            yield "all rules are lifted", replace(self, rules=())
+
+    def all_relaxed(self) -> Iterator[tuple[str, Wishes]]:
+        """Nothing is left."""
+        yield "every restriction is lifted", Wishes.by_name(self.names)
+
+    @cached_property
+    def _said(self) -> tuple[int, ...]:
+        return tuple(i for i, action in enumerate(self.actions) if action != FREE)
+
+    def _with_may(self, may: str) -> list[int]:
+        return [i for i, action in enumerate(self.actions) if action.may == may]
+
+    def _acting(self, changes: Mapping[int, Mapping[str, Any]]) -> Wishes:
+        """The same wishes with other fields in the actions of some features."""
+        actions = tuple(
+            replace(action, **changes[i]) if i in changes else action for i, action in enumerate(self.actions)
+        )
+        return replace(self, actions=actions)
+
+    def _bounded(self) -> list[int]:
+        bounded = np.flatnonzero(np.isfinite(self.low) | np.isfinite(self.high)).tolist()
+        return [i for i in bounded if i not in self.observed]
+
+    def _unbounded(self, features: list[int]) -> Wishes:
+        low, high = self.low.copy(), self.high.copy()
+        low[features], high[features] = -np.inf, np.inf
+        return replace(self, low=low, high=high)
+
+    def _feature(self, i: int, x: float, low: float, high: float) -> tuple[float, float, list[ValueSet]]:
+        """Ends of one feature, and its set of values if it has one."""
+        name, action = self.names[i], self.actions[i]
+        low, high = self._own_ends(i, x, low, high)
+        if low > high:
+            raise ProblemError(
+                f"action and bounds of {name!r} exclude each other: at least {low:g} and at most {high:g}"
+            )
+        low, high = _one_way(action.may, x, low, high, name)
+        if not action.whole and action.values is None:
+            return low, high, []
+        listed = None if action.values is None else tuple(sorted({float(v) for v in action.values}))
+        allowed = ValueSet(i, listed, x)
+        least, most = allowed.at_least(low), allowed.at_most(high)
+        if not least <= most:
+            raise ProblemError(f"no allowed value of {name!r} lies within its bounds {low:g} to {high:g}")
+        return least, most, [allowed]
+
+    def _own_ends(self, i: int, x: float, low: float, high: float) -> tuple[float, float]:
+        """The ends of an action within the bounds; the range seen in training gives way to them."""
+        action, seen = self.actions[i], i in self.observed
+        if action.low is not None:
+            own = min(float(action.low), x)
+            low = own if seen else max(low, own)
+        if action.high is not None:
+            own = max(float(action.high), x)
+            high = own if seen else min(high, own)
+        return low, high
+
+    def _rows(self, low: Array, high: Array) -> tuple[Row, ...]:
+        """The rules; one that the ends of its features already exclude is named."""
+        rows = []
+        for rule in self.rules:
+            a = _coefficients(rule, self.names)
+            row = Row(
+                a,
+                -math.inf if rule.low is None else float(rule.low),
+                math.inf if rule.high is None else float(rule.high),
+                rule.name,
+            )
+            if _excluded(row, low, high):
+                raise ProblemError(f"the rule {rule.name!r} contradicts what its features may be")
+            rows.append(row)
+        return tuple(rows)
+
+    def _declared_bounds(self) -> Any:
+        if len(self.observed) == len(self.names):
+            return DATA
+        bounds: dict[str, Any] = {
+            str(self.names[i]): [_open(self.low[i]), _open(self.high[i])] for i in self._bounded()
+        }
+        bounds |= {str(self.names[i]): DATA for i in self.observed}
+        return bounds or None
+
+
+def _bounds(
+    bounds: Any, names: Sequence[Any], observed_range: ArrayLike | None
+) -> tuple[Array, Array, tuple[int, ...]]:
+    low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+    given = dict.fromkeys(names, DATA) if isinstance(bounds, str) else dict(bounds or {})
+    observed = []
+    for feature, ends in given.items():
+        i = _position(feature, names, "bounds")
+        if isinstance(ends, str) and ends == DATA:
+            if observed_range is not None:
+                low[i], high[i] = np.asarray(observed_range, dtype=float)[:, i]
+            observed.append(i)
+        else:
+            low[i], high[i] = _interval(feature, ends)
+    return low, high, tuple(sorted(observed))
+
+
+def _narrowed(action: Action, kind: str, name: Any) -> Action:
+    """The action with what a list of features adds to it."""
+    may = MAY[kind]
+    if action.may not in ("change", may):
+        raise ProblemError(f"{name!r} {SAID[action.may]}, and is listed as {kind} as well; choose one")
+    return replace(action, may=may)  # type: ignore[arg-type]
+
+
+def _limits_relaxed(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What an action says besides the direction, each given up by itself."""
+    if action.low is not None or action.high is not None:
+        yield "leave the ends of its action", {"low": None, "high": None}
+    if action.whole:
+        yield "take any number", {"whole": None}
+    if action.values is not None:
+        yield "take other values", {"values": None}
+
+
+def _one_way(may: str, x: float, low: float, high: float, name: Any) -> tuple[float, float]:
+    """Ends of a feature that stays, rises or falls."""
+    below = may in ("stay", "fall") and x < low
+    above = may in ("stay", "rise") and x > high
+    if below or above:
+        raise ProblemError(
+            f"{name!r} {SAID[may]}, but its value {x:g} lies outside its bounds {low:g} to {high:g}"
+        )
+    least = max(low, x) if may in ("stay", "rise") else low
+    most = min(high, x) if may in ("stay", "fall") else high
+    return least, most
+
+
+def _excluded(row: Row, low: Array, high: Array) -> bool:
+    """Whether no point between the ends satisfies a row, by more than rounding errors."""
+    j = row.coefficients != 0
+    ends = np.array([row.coefficients[j] * low[j], row.coefficients[j] * high[j]])
+    least, most = float(ends.min(axis=0).sum()), float(ends.max(axis=0).sum())
+    size = float(np.abs(ends[np.isfinite(ends)]).sum())
+    return most < row.low - ROUNDING * size or least > row.high + ROUNDING * size
+
+
+def _coefficients(rule: Rule, names: Sequence[Any]) -> Array:
+    a = np.zeros(len(names))
+    for feature, coefficient in rule.coefficients.items():
+        a[_position(feature, names, f"the rule {rule.name!r}")] += float(coefficient)
+    return a
+
+
+def _position(feature: Any, names: Sequence[Any], what: str) -> int:
+    try:
+        return feature_index(feature, names)
+    except StructureError as error:
+        raise ProblemError(f"{what}: {error}") from None
+
+
+def _positions(features: Iterable[Any], names: Sequence[Any], what: str) -> tuple[int, ...]:
+    if isinstance(features, str):
+        raise ProblemError(f"{what} must be a list of features, not {features!r}")
+    return tuple(dict.fromkeys(_position(feature, names, what) for feature in features))
+
+
+def _interval(feature: Any, ends: Any) -> tuple[float, float]:
+    try:
+        low, high = ends
+        pair = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        raise ProblemError(f"bounds of {feature!r} must be a pair (low, high), not {ends!r}") from None
+    if np.isnan(pair).any():
+        raise ProblemError(f"bounds of {feature!r} must be numbers or None, not {ends!r}")
+    if pair[0] > pair[1] or pair[0] == np.inf or pair[1] == -np.inf:
+        raise ProblemError(f"bounds of {feature!r} are empty: {pair[0]:g} to {pair[1]:g}")
+    return pair
+
+
+def _open(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str | bool):
+        return value
+    return [float(v) for v in value] if isinstance(value, Iterable) else float(value)

@@ -1,0 +1,2225 @@
+"""Check an explanation file with integers: one file that needs nothing but Python.
+
+``python exact.py MODEL.json EXPLANATION.json [MORE_MODELS.json ...]`` prints the question in words and one
+line for each claim of the file. The exit status is 0 if every claim holds, 1 if one fails or is not proved,
+and 2 if a file cannot be read. The page docs/certificate.md of the package defines the file and what its
+proofs mean; this docstring says how they are checked.
+
+**Numbers.** A double is a whole number divided by a power of two. A list of them is kept as whole numbers
+over a common power of two (`Dyadic`, `Grid`, `Quadratic`); their sums and products are exact. Only two things
+are not of that kind: one over a variance, and logarithms. Both are enclosed between two such numbers, and
+the one that hurts the claimant is used. No inequality has a tolerance. (Numbers that merely repeat what the
+package computed in double precision, such as a probability, have to agree to 1e-9.)
+
+**The model.** log h_c(x) = log rho_c + sum_i [ -1/2 log(2 pi v_i) - l_i(x)^2 / (2 v_i) ] with
+l_i(x) = x_i - m_i - sum_j w_ij (x_j - m_j). So a requirement is a constant plus and minus squares of affine
+functions; rounding 1 / v_i up or down gives a quadratic function that is nowhere below it (`Requirement`).
+
+**A leaf** (`leaf_fault`) names functions that are not negative at any point that it has to exclude, with
+weights. If their weighted sum F is negative everywhere, there is no such point. Every function is a product
+of two affine functions or a requirement; they add up to a symmetric matrix of whole numbers in the
+coordinates (z, 1), z being the change of the features. F is negative if that of -F is positive definite.
+
+**Definiteness.** `definite` scales the matrix, rounds its entries down to whole numbers of 96 bits (256 if
+that does not do) and eliminates one row after the other, rounding down again. Rounding changes an entry by
+less than 1, hence the matrix by less than its size in the order of definite matrices; so the size is taken
+off the diagonal each time. If all pivots are positive, the true matrix is positive definite.
+
+The parts: reading (nothing is trusted), numbers, model, question, matrices, proofs, claims, words, command.
+"""
+
+from __future__ import annotations
+
+import decimal
+import hashlib
+import heapq
+import json
+import math
+import struct
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from operator import mul
+from typing import Any, NamedTuple, NoReturn
+
+HOLDS, FAILS, NOT_PROVED = "holds", "FAILS", "not proved"
+
+SENTENCES = {
+    "optimal": "The search finished: no smaller change is enough, up to the stated gap.",
+    "already_target": "The row already has the target.",
+    "time_limit": "The time limit was reached; this is the best counterfactual found by then.",
+    "time_limit_no_point": "The time limit was reached before any counterfactual was found.",
+    "iteration_limit": "The iteration limit was reached before the counterfactual was robust.",
+    "iteration_limit_no_point": "The iteration limit was reached before any counterfactual was found.",
+    "interrupted": "The search was interrupted; this is the best counterfactual found by then.",
+    "interrupted_no_point": "The search was interrupted before any counterfactual was found.",
+    "precision_limit": "Rounding errors stopped the search; this is the best counterfactual found by then.",
+    "precision_limit_no_point": "Rounding errors stopped the search before any counterfactual was found.",
+    "infeasible": "No allowed change leads to the target.",
+    "undecided": "No counterfactual was found, but it was not proved that there is none.",
+    "unbounded": "The solver reported an unbounded problem: the model or the domain is degenerate.",
+    "refused": "The request is invalid.",
+    "failed": "The search failed; its result cannot be used.",
+}
+WITH_POINT = (
+    "optimal", "already_target", "time_limit", "iteration_limit", "interrupted", "precision_limit",
+)  # fmt: skip
+
+KEYS = (
+    "format", "version", "question", "certificate", "status", "message", "factual", "counterfactual",
+    "factual_class", "target", "decision", "factual_probability", "probability", "worst_probability",
+    "distance", "lower_bound", "gap", "budget", "norm", "whitening", "threshold", "certified_radius",
+    "coverage", "violation", "early_stop", "tol", "unit", "parents", "expected_before", "expected_after",
+    "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
+)  # fmt: skip
+NUMBERS = (
+    "factual_probability", "probability", "worst_probability", "distance", "lower_bound", "gap", "threshold",
+    "certified_radius", "coverage", "violation", "tol", "density_percentile", "seconds",
+)  # fmt: skip
+QUESTION_KEYS = (
+    "format", "version", "models", "features", "factual", "factual_class", "target", "distance", "ball",
+    "requirements", "domain", "gap",
+)  # fmt: skip
+CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "robustness", "worst")
+LEAF_KEYS = ("level", "norm", "cross", "products", "requirements", "between")
+MODEL_KEYS = (
+    "features", "classes", "class_prior", "parents", "networks", "feature_range", "density_percentiles",
+)  # fmt: skip
+
+SOLVERS = ("qcqp", "milp")  # methods whose points are right up to a tolerance
+DEPTH = 900  # splits on the way to a leaf
+PLACES = 128  # binary places of enclosed numbers
+SHARP = 160  # bits of an enclosed 1 / v
+ROOM = 10**6  # D'D may differ from P by one part in so many
+AGREE = Fraction(1, 10**9)  # numbers that repeat a computation in double precision
+NEAR_WORST = 0.001  # log-odds between the worst perturbation found and the worst possible one
+
+# A logarithm is correctly rounded to 80 digits: far more than PLACES binary places.
+DIGITS = decimal.Context(prec=80, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
+LOG_TWO_PI = Decimal(
+    "1.83787706640934548356065947281123527972279494727556682563430308096553139185452079538948659727190840"
+)
+
+
+class UnreadableError(ValueError):
+    """A file that is not what it should be; the message is one line."""
+
+
+class FaultError(Exception):
+    """Why a proof does not prove what it should."""
+
+
+class Claim(NamedTuple):
+    """One claim of a file: its name, the verdict (`HOLDS`, `FAILS` or `NOT_PROVED`) and the reason."""
+
+    name: str
+    verdict: str
+    reason: str
+
+
+# ----- Reading: every value is looked at before it is used ------------------------------------------------
+
+
+def parsed(text: str) -> Any:
+    """Read JSON; repeated keys and what is not a number are refused."""
+    try:
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+    except RecursionError:
+        raise UnreadableError("is nested too deeply") from None
+    except UnreadableError:
+        raise
+    except ValueError as error:
+        raise UnreadableError(f"is cut off or is not JSON ({error})") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise UnreadableError(f"holds {name}, which is not a number")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise UnreadableError(f"has a key twice in one object, among {shown(', '.join(found))}")
+    return found
+
+
+def shown(value: Any) -> str:
+    """A value of the file for a line of text: short, and without characters that could fake a line."""
+    if type(value) is int and abs(value) > 10**40:
+        return "a huge number"
+    text = value if isinstance(value, str) and value.isprintable() else ascii(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _table(value: Any, where: str, keys: Sequence[str]) -> dict[str, Any]:
+    """An object with exactly these keys."""
+    if type(value) is not dict:
+        raise UnreadableError(f"{where} is not an object")
+    for key in value:
+        if key not in keys:
+            raise UnreadableError(f"{where} has an unknown key {shown(key)}")
+    for key in keys:
+        if key not in value:
+            raise UnreadableError(f"{where} lacks the key {key}")
+    return value
+
+
+def _list(value: Any, where: str, size: int | None = None) -> list[Any]:
+    if type(value) is not list:
+        raise UnreadableError(f"{where} is not a list")
+    if size is not None and len(value) != size:
+        raise UnreadableError(f"{where} has {len(value)} entries, not {size}")
+    return value
+
+
+def _number(value: Any, where: str) -> float:
+    """A finite double. A bool is none, and a whole number must be one that a double holds."""
+    if type(value) is float and math.isfinite(value):
+        return value
+    if type(value) is int and abs(value) <= 2**53:
+        return float(value)
+    raise UnreadableError(f"{where} is not a finite number: {shown(value)}")
+
+
+def _wide(value: Any, where: str) -> float:
+    """A double, or infinity by its word."""
+    return float(value) if value in ("inf", "-inf") else _number(value, where)
+
+
+def _numbers(value: Any, where: str, size: int) -> list[float]:
+    return [_number(v, where) for v in _list(value, where, size)]
+
+
+def _matrix(value: Any, where: str, size: int) -> list[list[float]]:
+    return [_numbers(row, where, size) for row in _list(value, where, size)]
+
+
+def _whole(value: Any, where: str) -> int:
+    if type(value) is not int:
+        raise UnreadableError(f"{where} is not a whole number: {shown(value)}")
+    return value
+
+
+def _index(value: Any, where: str, size: int, fault: type[Exception] = UnreadableError) -> int:
+    """A position below size; a negative one would count from the end."""
+    if not 0 <= _whole(value, where) < size:
+        raise fault(f"{where}: there is no number {shown(value)}")
+    return int(value)
+
+
+def _text(value: Any, where: str) -> str:
+    if type(value) is not str:
+        raise UnreadableError(f"{where} is not a text")
+    return value
+
+
+def _flag(value: Any, where: str) -> bool:
+    if type(value) is not bool:
+        raise UnreadableError(f"{where} is neither true nor false")
+    return value
+
+
+def _label(value: Any, where: str) -> Any:
+    if type(value) not in (str, int, float, bool):
+        raise UnreadableError(f"{where} is not a label")
+    return value
+
+
+def _norm(value: Any, where: str) -> float:
+    norm = _wide(value, where)
+    if norm not in (1.0, 2.0, math.inf):
+        raise UnreadableError(f"{where} is {shown(value)}, not 1, 2 or inf")
+    return norm
+
+
+def _header(value: dict[str, Any], where: str, name: str, version: int) -> None:
+    form, stated = value.get("format"), value.get("version")
+    if form != name:
+        raise UnreadableError(f"{where} has the format {shown(form)}, not {name}")
+    if type(stated) is not int or stated != version:
+        raise UnreadableError(f"{where} has format version {shown(stated)}; this checker reads {version}")
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal labels: True is not 1."""
+    return type(one) is type(other) and bool(one == other)
+
+
+# ----- Numbers: whole numbers over a power of two ---------------------------------------------------------
+
+
+class Dyadic(NamedTuple):
+    """The numbers ``whole[i] / 2**shift``."""
+
+    whole: list[int]
+    shift: int
+
+    def at(self, shift: int) -> list[int]:
+        """The same numbers over a larger power of two."""
+        return [w << (shift - self.shift) for w in self.whole]
+
+    def plus(self, other: Dyadic, sign: int = 1) -> Dyadic:
+        """Entry by entry; the sign is 1 or -1."""
+        shift = max(self.shift, other.shift)
+        return Dyadic([a + sign * b for a, b in zip(self.at(shift), other.at(shift), strict=True)], shift)
+
+
+def dyadic(values: Iterable[float]) -> Dyadic:
+    """Doubles, exactly."""
+    ratios = [v.as_integer_ratio() for v in values]
+    shift = max((below.bit_length() for _, below in ratios), default=1) - 1
+    return Dyadic([above << (shift + 1 - below.bit_length()) for above, below in ratios], shift)
+
+
+class Grid(NamedTuple):
+    """A matrix of the numbers ``rows[i][j] / 2**shift``."""
+
+    rows: list[list[int]]
+    shift: int
+
+    def times(self, vector: Dyadic) -> Dyadic:
+        """Matrix times vector."""
+        return Dyadic([dot(row, vector.whole) for row in self.rows], self.shift + vector.shift)
+
+
+def grid(matrix: Sequence[Sequence[float]]) -> Grid:
+    """A square matrix of doubles, exactly."""
+    n, flat = len(matrix), dyadic(v for row in matrix for v in row)
+    return Grid([flat.whole[i * n : (i + 1) * n] for i in range(n)], flat.shift)
+
+
+def dot(row: Sequence[int], column: Sequence[int]) -> int:
+    """Sum of products."""
+    return sum(map(mul, row, column))
+
+
+def p_norm(values: Dyadic, p: float) -> Fraction:
+    """The norm; for p = 2 rounded down by less than 2**-100."""
+    sizes = [abs(w) for w in values.whole]
+    if p == 2:
+        return Fraction(math.isqrt(dot(sizes, sizes) << 200), 1 << (values.shift + 100))
+    return Fraction(max(sizes, default=0) if p == math.inf else sum(sizes), 1 << values.shift)
+
+
+def within(values: Dyadic, p: float, radius: Fraction) -> bool:
+    """Whether the p-norm is at most the radius, exactly."""
+    if p == 2:
+        return radius >= 0 and Fraction(dot(values.whole, values.whole), 1 << 2 * values.shift) <= radius**2
+    return p_norm(values, p) <= radius
+
+
+def agree(stated: float, value: Fraction, size: Fraction | int = 1, rounding: Fraction | int = 0) -> bool:
+    """To 1e-9 of the value or of ``size``, whichever is larger; never for a number that does not exist."""
+    if not math.isfinite(stated):
+        return False
+    return abs(Fraction(stated) - value) <= AGREE * max(abs(value), Fraction(size)) + rounding
+
+
+def near(value: Fraction) -> float:
+    """The nearest double, for printing."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+class Enclosure(NamedTuple):
+    """A real number between ``low / 2**PLACES`` and ``high / 2**PLACES``."""
+
+    low: int
+    high: int
+
+    def plus(self, other: Enclosure) -> Enclosure:
+        """The sum."""
+        return Enclosure(self.low + other.low, self.high + other.high)
+
+    def minus(self, other: Enclosure) -> Enclosure:
+        """The difference."""
+        return Enclosure(self.low - other.high, self.high - other.low)
+
+    def half(self) -> Fraction:
+        """Half the number in the middle: the functions here enclose twice what is asked for."""
+        return Fraction(self.low + self.high, 4 << PLACES)
+
+
+def twice(value: float) -> Enclosure:
+    """2 times a double."""
+    above, below = value.as_integer_ratio()
+    return Enclosure((above << PLACES + 1) // below, -((-above << PLACES + 1) // below))
+
+
+def enclosed(value: Decimal, times: int) -> Enclosure:
+    """A multiple of a logarithm that is right to some 70 digits."""
+    whole = int(DIGITS.multiply(value, Decimal(times << PLACES)).to_integral_value(decimal.ROUND_HALF_EVEN))
+    return Enclosure(whole - 1, whole + 1)
+
+
+def enclosed_log(above: int, below: int, times: int = 1) -> Enclosure:
+    """A multiple of the logarithm of a positive fraction."""
+    return enclosed(DIGITS.ln(DIGITS.divide(Decimal(above), Decimal(below))), times)
+
+
+# ----- The model ------------------------------------------------------------------------------------------
+
+
+class Network:
+    """The density of one class: squares of ``l(x) = A (x - means)`` over the variances, A = I - weights."""
+
+    def __init__(self, weights: list[list[float]], means: list[float], variances: list[float]) -> None:
+        self.weights, self.means, self.variances = weights, means, variances
+        self.ratios = [v.as_integer_ratio() for v in variances]
+        self.center, W = dyadic(means), grid(weights)
+        self.shift = W.shift
+        one = 1 << W.shift
+        rows = ([(j, one * (i == j) - w) for j, w in enumerate(row)] for i, row in enumerate(W.rows))
+        self.rows = [[(j, a) for j, a in row if a] for row in rows]  # of A, without its zeros
+        self._squares: dict[bool, list[list[int]]] = {}
+
+    def deviations(self, point: Dyadic) -> Dyadic:
+        """l(x)."""
+        offset = point.plus(self.center, -1)
+        whole = [sum(a * offset.whole[j] for j, a in row) for row in self.rows]
+        return Dyadic(whole, self.shift + offset.shift)
+
+    @cached_property
+    def inverse(self) -> Dyadic:
+        """1 / v, rounded down; adding 1 to a whole number rounds it up."""
+        shift = SHARP + max(above.bit_length() - below.bit_length() for above, below in self.ratios)
+        shift = max(shift, 0)
+        return Dyadic([(below << shift) // above for above, below in self.ratios], shift)
+
+    @property
+    def squares_shift(self) -> int:
+        """The power of two of `squares`."""
+        return 2 * self.shift + self.inverse.shift
+
+    def squares(self, up: bool) -> list[list[int]]:
+        """A' diag(1 / v) A below and on the diagonal, with 1 / v rounded up or down."""
+        if up not in self._squares:
+            found = [[0] * (i + 1) for i in range(len(self.means))]
+            for inverse, row in zip(self.inverse.whole, self.rows, strict=True):
+                for j, a in row:
+                    factor = (inverse + up) * a
+                    for k, b in row:
+                        if k <= j:
+                            found[j][k] += factor * b
+            self._squares[up] = found
+        return self._squares[up]
+
+    def sum_of_squares(self, origin: Dyadic, moving: Sequence[int], up: bool) -> Quadratic:
+        """Sum of l_i(origin + z)^2 / v_i in (z, 1), z being the changes of these features."""
+        offset = self.deviations(origin)
+        more = offset.shift - self.shift
+        pull = [(v + up) * b for v, b in zip(self.inverse.whole, offset.whole, strict=True)]
+        slope = [0] * len(self.means)
+        for row, p in zip(self.rows, pull, strict=True):
+            for j, a in row:
+                slope[j] += a * p
+        block = self.squares(up)
+        rows = [[block[i][j] << 2 * more for j in moving[: k + 1]] for k, i in enumerate(moving)]
+        rows.append([*(slope[j] << more for j in moving), dot(pull, offset.whole)])
+        return Quadratic(rows, self.squares_shift + 2 * more)
+
+    @cached_property
+    def volume(self) -> tuple[int, int]:
+        """The product of the variances, as a fraction."""
+        return math.prod(above for above, _ in self.ratios), math.prod(below for _, below in self.ratios)
+
+    @cached_property
+    def twice_log_peak(self) -> Enclosure:
+        """2 log density at the mean."""
+        circles = enclosed(LOG_TWO_PI, -len(self.means))
+        return circles.plus(enclosed_log(*self.volume, -1))
+
+    def twice_log_density(self, point: Dyadic) -> Enclosure:
+        """2 log density at a point."""
+        offset, low = self.deviations(point), 0
+        for b, (above, below) in zip(offset.whole, self.ratios, strict=True):
+            low += (b * b * below << PLACES) // (above << 2 * offset.shift)
+        return self.twice_log_peak.minus(Enclosure(low, low + len(self.ratios)))
+
+    def expected(self, x: Sequence[float]) -> list[Fraction]:
+        """What the network expects of every feature given its parents' values."""
+        left = self.deviations(dyadic(x))
+        sizes = (Fraction(b, 1 << left.shift) for b in left.whole)
+        return [Fraction(value) - size for value, size in zip(x, sizes, strict=True)]
+
+    def spreads(self, order: Sequence[int]) -> list[Fraction]:
+        """Standard deviation of every feature to some 50 digits; each feature comes after its parents."""
+        n = len(self.means)
+        covariance = [[Decimal(0)] * n for _ in range(n)]
+        with decimal.localcontext(DIGITS):
+            for place, i in enumerate(order):
+                parents = [(j, Decimal(w)) for j, w in enumerate(self.weights[i]) if w]
+                for j in order[:place]:
+                    covariance[i][j] = sum((w * covariance[k][j] for k, w in parents), Decimal(0))
+                    covariance[j][i] = covariance[i][j]
+                own = sum((w * covariance[i][k] for k, w in parents), Decimal(self.variances[i]))
+                covariance[i][i] = max(own, Decimal(0))
+            return [Fraction(covariance[i][i].sqrt()) for i in range(n)]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What a model file says, as far as an explanation needs it."""
+
+    features: list[Any]
+    labels: list[Any]
+    priors: list[float]
+    parents: list[list[int]]
+    order: list[int]  # topological, the smallest possible feature first
+    networks: list[Network]
+    ranges: list[list[float]]
+    percentiles: list[list[float]]
+    fingerprint: str
+    intact: bool  # whether the checksum of the file is right
+
+    def position(self, label: Any) -> int:
+        """Of a class; -1 if there is no such class."""
+        return next((k for k, other in enumerate(self.labels) if same(label, other)), -1)
+
+    @cached_property
+    def _twice_log_priors(self) -> list[Enclosure]:
+        return [enclosed_log(*prior.as_integer_ratio(), 2) for prior in self.priors]
+
+    def twice_scores(self, x: Sequence[float]) -> list[Enclosure]:
+        """2 log h_c(x) for every class."""
+        point, priors = dyadic(x), self._twice_log_priors
+        densities = (network.twice_log_density(point) for network in self.networks)
+        return [prior.plus(density) for prior, density in zip(priors, densities, strict=True)]
+
+    def probability(self, x: Sequence[float], t: int) -> Fraction:
+        """P(class t) at x, to some 30 digits."""
+        scores = [score.half() for score in self.twice_scores(x)]
+        total = Decimal(0)
+        for score in scores:
+            ahead = max(min(score - scores[t], Fraction(9999)), Fraction(-9999))
+            exponent = DIGITS.divide(Decimal(ahead.numerator), Decimal(ahead.denominator))
+            total = DIGITS.add(total, DIGITS.exp(exponent))
+        return Fraction(DIGITS.divide(Decimal(1), total))
+
+
+def topological(parents: list[list[int]]) -> list[int]:
+    """Every feature after its parents, the smallest possible number first; refuses a cycle."""
+    children: list[list[int]] = [[] for _ in parents]
+    for child, group in enumerate(parents):
+        for parent in group:
+            children[parent].append(child)
+    missing = [len(group) for group in parents]
+    ready, order = [i for i, count in enumerate(missing) if not count], []
+    while ready:
+        order.append(heapq.heappop(ready))
+        for child in children[order[-1]]:
+            missing[child] -= 1
+            if not missing[child]:
+                heapq.heappush(ready, child)
+    if len(order) < len(parents):
+        raise UnreadableError("the model's graph has a cycle")
+    return order
+
+
+def read_model(document: Any) -> Model:
+    """Read a model's document, or its content."""
+    if type(document) is not dict:
+        raise UnreadableError("the model is not an object")
+    intact = True
+    content: Any = document
+    if "format" in document:
+        _header(document, "the model", "surefoot-model", 1)
+        content = document.get("model")
+        intact = document.get("sha256") == _checksum(content)
+    if type(content) is not dict:
+        raise UnreadableError("the model has no content")
+    for key in MODEL_KEYS:
+        if key not in content:
+            raise UnreadableError(f"the model lacks the key {key}")
+    return _model(content, intact)
+
+
+def _checksum(content: Any) -> str:
+    try:
+        canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        raise UnreadableError("the model holds what cannot be written as JSON") from None
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def _model(content: dict[str, Any], intact: bool) -> Model:
+    groups = _list(content["parents"], "the model's parents")
+    n = len(groups)
+    parents = [[_index(j, "the model's parents", n) for j in _list(g, "the model's parents")] for g in groups]
+    features = _labels(content["features"], "the model's features", (str, int))
+    labels = _labels(content["classes"], "the model's classes", (str, int, float, bool))
+    k = len(labels)
+    if len(features) != n or k < 2 or any(len(set(group)) < len(group) for group in parents):
+        raise UnreadableError("the model's parents, features or classes are wrong")
+    priors = _numbers(content["class_prior"], "class_prior", k)
+    if not all(p > 0 for p in priors):
+        raise UnreadableError("the model's class_prior is not positive")
+    networks = [_network(entry, parents) for entry in _list(content["networks"], "networks", k)]
+    ranges = _list(content["feature_range"], "feature_range", 2)
+    rows = _list(content["density_percentiles"], "density_percentiles", k)
+    return Model(
+        features=features,
+        labels=labels,
+        priors=priors,
+        parents=parents,
+        order=topological(parents),
+        networks=networks,
+        ranges=[_numbers(ends, "feature_range", n) for ends in ranges],
+        percentiles=[_numbers(row, "density_percentiles", 101) for row in rows],
+        fingerprint=_fingerprint(labels, priors, networks),
+        intact=intact,
+    )
+
+
+def _labels(entry: Any, where: str, kinds: tuple[type, ...]) -> list[Any]:
+    labels = _list(entry.get("labels") if type(entry) is dict else None, where)
+    if any(type(label) not in kinds for label in labels) or len(set(labels)) < len(labels):
+        raise UnreadableError(f"{where} are not names that differ")
+    return labels
+
+
+def _network(entry: Any, parents: list[list[int]]) -> Network:
+    n, where = len(parents), "a network of the model"
+    entry = _table(entry, where, ("weights", "means", "variances"))
+    weights = _matrix(entry["weights"], where, n)
+    if any(w and j not in parents[i] for i, row in enumerate(weights) for j, w in enumerate(row)):
+        raise UnreadableError("the model has a weight where its graph has no edge")
+    variances = _numbers(entry["variances"], where, n)
+    if not all(v > 0 for v in variances):
+        raise UnreadableError("the model has a variance that is not positive")
+    return Network(weights, _numbers(entry["means"], where, n), variances)
+
+
+def _fingerprint(labels: list[Any], priors: list[float], networks: list[Network]) -> str:
+    """The digest of everything that decides: labels, then little-endian doubles."""
+    digest = hashlib.sha256(repr(labels).encode("utf-8", "surrogatepass") + _bytes(priors))
+    for network in networks:
+        digest.update(_bytes(v for row in network.weights for v in row))
+        digest.update(_bytes(network.means) + _bytes(network.variances))
+    return digest.hexdigest()[:16]
+
+
+def _bytes(values: Iterable[float]) -> bytes:
+    return b"".join(struct.pack("<d", v) for v in values)
+
+
+# ----- The question ---------------------------------------------------------------------------------------
+
+
+class Asked(NamedTuple):
+    """A requirement: the odds of ``label`` against ``rival``, or the density of ``label``."""
+
+    kind: str
+    model: int
+    label: Any
+    rival: Any
+    mark: float  # the threshold, or the floor
+    robust: bool
+
+
+class Row(NamedTuple):
+    """``low <= coefficients' x <= high``."""
+
+    coefficients: list[float]
+    low: float
+    high: float
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What was asked, as the file states it."""
+
+    models: list[str]
+    features: list[Any]
+    factual: list[float]
+    factual_class: Any
+    target: Any
+    whitening: str
+    norm: float
+    ball_norm: float
+    budget: float | dict[int, tuple[float, float]]  # by feature: how far down and up
+    exact: list[int]
+    requirements: list[Asked]
+    low: list[float]
+    high: list[float]
+    rows: list[Row]
+    sets: dict[int, list[float] | None]
+    gap: float
+
+    @property
+    def n(self) -> int:
+        """Number of features."""
+        return len(self.features)
+
+    @cached_property
+    def perturbed(self) -> list[int]:
+        """The features that do not land exactly."""
+        if isinstance(self.budget, dict):
+            return sorted(j for j, ends in self.budget.items() if any(ends))
+        return [j for j in range(self.n) if j not in self.exact]
+
+    @property
+    def radius(self) -> float:
+        """Of the ball: the budget, 1 for a budget by feature; 0 if nothing is perturbed."""
+        if not self.perturbed:
+            return 0.0
+        return 1.0 if isinstance(self.budget, dict) else self.budget
+
+    def allows(self, j: int, value: float) -> bool:
+        """Whether a feature with a declared set may have this value."""
+        values = self.sets[j]
+        return value == self.factual[j] or (value.is_integer() if values is None else value in values)
+
+    def nothing_between(self, j: int, a: float, b: float) -> bool:
+        """Whether nothing of the declared set of a feature lies strictly between a < b."""
+        if j not in self.sets or not a < b or a < self.factual[j] < b:
+            return False
+        values = self.sets[j]
+        return math.floor(a) + 1 >= b if values is None else not any(a < v < b for v in values)
+
+
+def read_question(value: Any) -> Question:
+    """Read a question; whether it fits the model is looked at later."""
+    asked = _table(value, "the question", QUESTION_KEYS)
+    _header(asked, "the question", "surefoot-question", 1)
+    listed = {
+        key: _list(asked[key], f"the question's {key}") for key in ("models", "features", "requirements")
+    }
+    n = len(listed["features"])
+    distance = _table(asked["distance"], "the distance", ("kind", "whitening", "norm"))
+    if distance["kind"] != "mahalanobis" or distance["whitening"] not in ("cholesky", "dag", "zca"):
+        raise UnreadableError("the question's distance is not known")
+    ball = _table(asked["ball"], "the ball", ("norm", "budget", "exact"))
+    domain = _table(asked["domain"], "the domain", ("low", "high", "rows", "sets", "declared"))
+    if type(domain["declared"]) is not dict:  # words, for which nothing vouches: they are not used
+        raise UnreadableError("the domain's declared is not an object")
+    return Question(
+        models=[_text(v, "the question's models") for v in listed["models"]],
+        features=[_label(v, "the question's features") for v in listed["features"]],
+        factual=_numbers(asked["factual"], "the question's factual", n),
+        factual_class=_label(asked["factual_class"], "the question's factual_class"),
+        target=_label(asked["target"], "the question's target"),
+        whitening=distance["whitening"],
+        norm=_norm(distance["norm"], "the norm of the distance"),
+        ball_norm=_norm(ball["norm"], "the norm of the ball"),
+        budget=_budget(ball["budget"], n),
+        exact=[_index(j, "the exact features", n) for j in _list(ball["exact"], "the exact features")],
+        requirements=[_asked(v) for v in listed["requirements"]],
+        low=[_wide(v, "the domain's low") for v in _list(domain["low"], "the domain's low", n)],
+        high=[_wide(v, "the domain's high") for v in _list(domain["high"], "the domain's high", n)],
+        rows=[_row(v, n) for v in _list(domain["rows"], "the domain's rows")],
+        sets=_sets(_list(domain["sets"], "the domain's sets"), n),
+        gap=_number(asked["gap"], "the question's gap"),
+    )
+
+
+def _budget(value: Any, n: int) -> float | dict[int, tuple[float, float]]:
+    if type(value) is not dict:
+        return _number(value, "the budget")
+    numbers = {str(j): j for j in range(n)}
+    found = {}
+    for key, ends in value.items():
+        if key not in numbers:
+            raise UnreadableError(f"the budget names a feature {shown(key)}")
+        down, up = _numbers(ends, "the budget", 2)
+        found[numbers[key]] = (down, up)
+    return found
+
+
+def _asked(value: Any) -> Asked:
+    where, kind = "a requirement", value.get("kind") if type(value) is dict else None
+    if kind == "odds":
+        entry = _table(value, where, ("kind", "model", "target", "rival", "threshold", "robust"))
+        label, rival, mark = entry["target"], _label(entry["rival"], where), entry["threshold"]
+    elif kind == "density":
+        entry = _table(value, where, ("kind", "model", "class", "floor", "robust"))
+        label, rival, mark = entry["class"], None, entry["floor"]
+    else:
+        raise UnreadableError(f"{where} is of no known kind: {shown(kind)}")
+    model, robust = _whole(entry["model"], where), _flag(entry["robust"], where)
+    return Asked(kind, model, _label(label, where), rival, _number(mark, where), robust)
+
+
+def _row(value: Any, n: int) -> Row:
+    where = "a row of the domain"
+    entry = _table(value, where, ("coefficients", "low", "high", "name"))
+    coefficients, name = _numbers(entry["coefficients"], where, n), _text(entry["name"], where)
+    return Row(coefficients, _wide(entry["low"], where), _wide(entry["high"], where), name)
+
+
+def _sets(entries: list[Any], n: int) -> dict[int, list[float] | None]:
+    found: dict[int, list[float] | None] = {}
+    where = "a set of the domain"
+    for value in entries:
+        entry = _table(value, where, ("feature", "values"))
+        j, values = _index(entry["feature"], where, n), entry["values"]
+        if j in found:
+            raise UnreadableError("a feature has two sets of values")
+        found[j] = None if values is None else [_number(v, where) for v in _list(values, where)]
+    return found
+
+
+# ----- Matrices -------------------------------------------------------------------------------------------
+
+
+class Quadratic(NamedTuple):
+    """A quadratic function of (z, 1): a symmetric matrix below and on its diagonal, over a power of two."""
+
+    rows: list[list[int]]
+    shift: int
+
+
+def definite(rows: list[list[int]]) -> bool:
+    """Whether a symmetric matrix of whole numbers is positive definite; False also where it is too close."""
+    return _definite_at(rows, 96) or _definite_at(rows, 256)
+
+
+def _definite_at(rows: list[list[int]], bits: int) -> bool:
+    """Scale by powers of two until the diagonal has so many bits, round down, eliminate."""
+    if any(row[-1] <= 0 for row in rows):
+        return False
+    shifts = [(row[-1].bit_length() - bits) // 2 for row in rows]
+    rounded = [
+        [_shifted(v, s + t) for v, t in zip(row, shifts, strict=False)]
+        for row, s in zip(rows, shifts, strict=True)
+    ]
+    return _pivots_positive(_lowered(rounded))
+
+
+def _shifted(value: int, shift: int) -> int:
+    """The whole number at or just below value / 2**shift."""
+    return value >> shift if shift >= 0 else value << -shift
+
+
+def _lowered(rows: list[list[int]]) -> list[list[int]]:
+    """A matrix whose entries were rounded down by less than 1, made smaller than the true one."""
+    for row in rows:
+        row[-1] -= len(rows)
+    return rows
+
+
+def _pivots_positive(rows: list[list[int]]) -> bool:
+    """Eliminate row by row: definite if the pivot is positive and what remains is definite."""
+    while rows:
+        pivot, column = rows[0][0], [row[0] for row in rows[1:]]
+        if pivot <= 0:
+            return False
+        rows = [
+            [v + (-c * other) // pivot for v, other in zip(row[1:], column, strict=False)]
+            for row, c in zip(rows[1:], column, strict=True)
+        ]
+        _lowered(rows)
+    return True
+
+
+def restricted(rows: list[list[int]], fixed: dict[int, int], unit: int) -> list[list[int]]:
+    """The matrix on the subspace where coordinate j is ``fixed[j] / unit`` times the last one."""
+    last = len(rows) - 1
+    keep = [i for i in range(last) if i not in fixed]
+    column = [(j, t) for j, t in fixed.items() if t] + [(last, unit)]
+
+    def entry(i: int, j: int) -> int:
+        return rows[i][j] if i >= j else rows[j][i]
+
+    found = [[rows[i][j] for j in keep[: k + 1]] for k, i in enumerate(keep)]
+    line = [sum(entry(i, j) * t for j, t in column) for i in keep]
+    corner = sum(entry(i, j) * t * other for i, t in column for j, other in column)
+    return [*found, [*line, corner]]
+
+
+def congruent(rows: list[list[int]], lift: list[list[int]]) -> list[list[int]]:
+    """The product lift' M lift below and on the diagonal, for a symmetric M given in the same way."""
+    size, product = len(rows), []
+    for i in range(size):
+        line = [0] * size
+        for j in range(size):
+            v = rows[i][j] if j <= i else rows[j][i]
+            if v:
+                line = [a + v * b for a, b in zip(line, lift[j], strict=True)]
+        product.append(line)
+    left, right = list(zip(*lift, strict=True)), list(zip(*product, strict=True))
+    return [[dot(left[a], right[b]) for b in range(a + 1)] for a in range(size)]
+
+
+def added(parts: Sequence[tuple[int, int, Quadratic]], size: int) -> Quadratic:
+    """Sum of quadratic functions, each times a fraction ``above / 2**bits``."""
+    most = max((bits + part.shift for _, bits, part in parts), default=0)
+    rows = [[0] * (i + 1) for i in range(size)]
+    for above, bits, part in parts:
+        factor = above << (most - bits - part.shift)
+        for i, row in enumerate(part.rows):
+            rows[i] = [a + factor * b for a, b in zip(rows[i], row, strict=True)]
+    return Quadratic(rows, most)
+
+
+# ----- Proofs ---------------------------------------------------------------------------------------------
+
+
+class Requirement(NamedTuple):
+    """A function that must not be negative in a proof: a constant, and signed sums of squares."""
+
+    parts: list[tuple[int, Network]]
+    twice_constant: int  # over 2**PLACES, rounded up
+    robust: bool
+
+    def majorant(self, origin: Dyadic, moving: Sequence[int]) -> Quadratic:
+        """Twice the function at origin + z, nowhere too small: 1 / v is rounded up where it adds."""
+        size = len(moving) + 1
+        constant = Quadratic([[0] * (i + 1) for i in range(size)], PLACES)
+        constant.rows[-1][-1] = self.twice_constant
+        squares = [(sign, 0, net.sum_of_squares(origin, moving, sign > 0)) for sign, net in self.parts]
+        return added([(1, 0, constant), *squares], size)
+
+
+class Ball:
+    """``{d : d = 0 on the exact features, ||N d||_q <= budget}``, or a box by feature."""
+
+    def __init__(self, question: Question, matrix: list[list[float]] | None) -> None:
+        self.question, self.matrix = question, matrix
+
+    @cached_property
+    def _grid(self) -> Grid:
+        return grid(self.matrix or [])
+
+    def contains(self, d: Sequence[float], room: Fraction | int = 0) -> bool:
+        """Whether a perturbation is in the ball, enlarged by a share of it."""
+        asked, larger = self.question, 1 + Fraction(room)
+        if any(v for j, v in enumerate(d) if j not in asked.perturbed):
+            return False
+        if isinstance(asked.budget, dict):
+            ends = [(Fraction(d[j]), *map(Fraction, asked.budget[j])) for j in asked.perturbed]
+            return all(-down * larger <= v <= up * larger for v, down, up in ends)
+        if self.matrix is None:
+            return not any(d)
+        image = self._grid.times(dyadic(d[j] for j in asked.perturbed))
+        return within(image, asked.ball_norm, Fraction(asked.budget) * larger)
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a proof is about; made by `bound_setting` or `robustness_settings`.
+
+    Parameters
+    ----------
+    norm : float
+        The p of ``||u||_p <= level``, with ``u = metric z``.
+    metric : list of lists of float
+        D, or N; the identity for a budget by feature.
+    half : list of Fraction or None
+        Half widths of a budget by feature: then ``abs(u_i) <= level half_i``.
+    origin : Dyadic
+        The features where z is 0: the factual, or the counterfactual (moved to the middle of its box).
+    moving : list of int
+        The features that z moves.
+    requirements : list of Requirement
+    domain : Question or None
+        None for robustness, which knows no domain and no scenarios.
+    ball : Ball or None
+        Where scenarios have to lie.
+    """
+
+    norm: float
+    metric: list[list[float]]
+    half: list[Fraction] | None
+    origin: Dyadic
+    moving: list[int]
+    requirements: list[Requirement]
+    domain: Question | None = None
+    ball: Ball | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates; also the coordinate of the constant."""
+        return len(self.moving)
+
+    def reach(self, i: int, level: float) -> Fraction | float:
+        """The largest abs(u_i) within the level."""
+        return level if level == math.inf or self.half is None else Fraction(level) * self.half[i]
+
+    @cached_property
+    def lift(self) -> Grid:
+        """The matrix that maps (z, 1) to (u, 1)."""
+        metric = grid(self.metric)
+        rows = [[*row, 0] for row in metric.rows]
+        return Grid([*rows, [0] * self.size + [1 << metric.shift]], metric.shift)
+
+
+class Form(NamedTuple):
+    """An affine function of u (space "u"), of z (space "z"), or a constant (space "1").
+
+    Entries are pairs of a coordinate and a whole number, over a power of two.
+    """
+
+    space: str
+    entries: list[tuple[int, int]]
+    shift: int
+
+
+class Step(NamedTuple):
+    """One side of a split: the form that is not negative there, and the end that it gives to u_i or x_i."""
+
+    kind: str  # "u" or "x"; other functions give no end
+    number: int
+    below: bool
+    end: float
+    form: Form
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """A proof that was read, its tree still as JSON; made by `read_proof`."""
+
+    setting: Setting
+    directions: list[Form]
+    scenarios: list[list[float]]
+    tree: Any
+    _majorants: dict[tuple[int, int], Quadratic] = field(default_factory=dict)
+
+    def majorant(self, r: int, s: int) -> Quadratic:
+        """Twice requirement r in scenario s (-1: at the point itself), nowhere too small."""
+        if (r, s) not in self._majorants:
+            setting = self.setting
+            origin = setting.origin if s < 0 else setting.origin.plus(dyadic(self.scenarios[s]))
+            self._majorants[r, s] = setting.requirements[r].majorant(origin, setting.moving)
+        return self._majorants[r, s]
+
+
+def read_proof(setting: Setting, document: Any) -> Proof:
+    """Read a proof. Raises `FaultError` if a scenario is no perturbation of the ball."""
+    document = _table(document, "a proof", ("directions", "scenarios", "tree"))
+    directions = []
+    for entry in _list(document["directions"], "a proof's directions"):
+        numbers = dyadic(_numbers(entry, "a proof's directions", setting.size))
+        directions.append(Form("u", _sparse(numbers.whole), numbers.shift))
+    listed = _list(document["scenarios"], "a proof's scenarios")
+    scenarios = [_numbers(entry, "a proof's scenarios", setting.size) for entry in listed]
+    for number, d in enumerate(scenarios):
+        if any(d) and not (setting.ball and setting.ball.contains(d)):
+            raise FaultError(f"scenario {number} lies outside the ball")
+    return Proof(setting, directions, scenarios if setting.ball else [], document["tree"])
+
+
+def _sparse(whole: Sequence[int]) -> list[tuple[int, int]]:
+    return [(i, w) for i, w in enumerate(whole) if w]
+
+
+def proven_level(proof: Proof, decide: Callable[[Any, Sequence[Step]], str] | None = None) -> float:
+    """The least level of the leaves: no point that the proof is about lies within it.
+
+    Parameters
+    ----------
+    proof : Proof
+        From `read_proof`.
+    decide : callable, optional
+        Takes a leaf and the way to it, says why the leaf does not hold. Default: `leaf_fault`.
+
+    Raises
+    ------
+    FaultError
+        If a leaf does not hold; says which and why.
+    UnreadableError
+        If the tree is not even well formed.
+    """
+    least = math.inf
+    stack: list[tuple[Any, tuple[Step, ...]]] = [(proof.tree, ())]
+    while stack:
+        node, path = stack.pop()
+        if type(node) is dict and ("cut" in node or "choice" in node):
+            if len(path) >= DEPTH:
+                raise UnreadableError(f"a tree has more than {DEPTH} splits on one way")
+            steps = [(side, step(proof, node, side)) for side in ("above", "below")]
+            stack += [(node[side], (*path, taken)) for side, taken in steps]
+            continue
+        fault = decide(node, path) if decide else leaf_fault(proof, node, path)
+        if fault:
+            raise FaultError(f"leaf {_place(path)}: {fault}")
+        least = min(least, _wide(node["level"], "a level"))
+    return least
+
+
+def _place(path: Sequence[Step]) -> str:
+    """Where a leaf is: the sides from the root, a for above and b for below."""
+    sides = "".join("b" if taken.below else "a" for taken in path)
+    return shown(sides) if sides else "at the root"
+
+
+def leaf_holds(proof: Proof, leaf: Any, path: Sequence[tuple[Any, str]]) -> bool:
+    """Decide one leaf exactly.
+
+    Parameters
+    ----------
+    proof : Proof
+        From `read_proof`.
+    leaf : dict
+        The leaf, as in the file.
+    path : sequence of (node, side)
+        The splits from the root to the leaf as in the file, each with the side taken, "below" or "above".
+    """
+    try:
+        return not leaf_fault(proof, leaf, [step(proof, node, side) for node, side in path])
+    except FaultError:
+        return False
+
+
+def step(proof: Proof, node: dict[str, Any], side: str) -> Step:
+    """One side of a split. Raises `FaultError` where its two sides do not cover the piece."""
+    below, setting = side == "below", proof.setting
+    if "cut" in node:
+        cut = _list(_table(node, "a cut", ("cut", "below", "above"))["cut"], "a cut", 2)
+        kind, k, form = function(proof, cut[0])
+        end = _number(cut[1], "a cut")
+    else:
+        choice = _list(_table(node, "a choice", ("choice", "below", "above"))["choice"], "a choice", 3)
+        kind, k, form = function(proof, ["x", choice[0]])
+        a, b = _number(choice[1], "a choice"), _number(choice[2], "a choice")
+        if not (setting.domain and setting.domain.nothing_between(k, a, b)):
+            raise FaultError(f"a choice of feature {k} between {a!r} and {b!r} skips what it may be")
+        end = a if below else b
+    return Step(kind, k, below, end, beyond(form, end, setting.size, -1 if below else 1))
+
+
+def function(proof: Proof, entry: Any) -> tuple[str, int, Form]:
+    """A function that may be cut: its kind, its number, and itself as a form."""
+    kind, number = _list(entry, "a function", 2)
+    setting, domain = proof.setting, proof.setting.domain
+    counts = {"u": setting.size, "d": len(proof.directions)}
+    if domain is not None:
+        counts |= {"x": domain.n, "r": len(domain.rows)}
+    if type(kind) is not str or kind not in counts:
+        raise FaultError(f"a function of the kind {shown(kind)} is not known here")
+    k = _index(number, f"functions {kind}", counts[kind], FaultError)
+    if kind == "u":
+        return kind, k, Form("u", [(k, 1)], 0)
+    if kind == "d" or domain is None:
+        return kind, k, proof.directions[k]
+    origin = setting.origin
+    if kind == "x":
+        return kind, k, Form("z", [(k, 1 << origin.shift), (setting.size, origin.whole[k])], origin.shift)
+    row = dyadic(domain.rows[k].coefficients)
+    scaled = [(j, a << origin.shift) for j, a in _sparse(row.whole)]
+    constant = (setting.size, dot(row.whole, origin.whole))
+    return kind, k, Form("z", [*scaled, constant], row.shift + origin.shift)
+
+
+def beyond(form: Form, end: float, constant: int, sign: int) -> Form:
+    """``sign (function - end)``."""
+    above, below = end.as_integer_ratio()
+    bits = below.bit_length() - 1
+    shift = max(form.shift, bits)
+    entries = {constant: -sign * above << (shift - bits)}
+    for i, a in form.entries:
+        entries[i] = entries.get(i, 0) + (sign * a << (shift - form.shift))
+    return Form(form.space, list(entries.items()), shift)
+
+
+def leaf_fault(proof: Proof, leaf: Any, path: Sequence[Step]) -> str:
+    """Why a leaf does not hold; empty if it does. The heart of this file.
+
+    Every function named below is not negative at any point of the piece within the level. If their
+    weighted sum is negative everywhere, there is no such point.
+    """
+    if leaf is None:
+        return "the piece was left open"
+    leaf, setting = _table(leaf, "a leaf", LEAF_KEYS), proof.setting
+    try:
+        piece = Piece(proof, _wide(leaf["level"], "a level"), path)
+        if piece.empty():
+            return ""
+        products = [
+            *norm_terms(setting, piece.level, leaf),
+            *(product_term(piece, entry) for entry in _list(leaf["products"], "products")),
+            *(between_term(proof, entry) for entry in _list(leaf["between"], "between")),
+        ]
+        requirements = [requirement_term(proof, v) for v in _list(leaf["requirements"], "requirements")]
+    except FaultError as fault:
+        return str(fault)
+    rows = negated(setting, products, requirements)
+    fixed, changes = piece.fixed()
+    if fixed:
+        rows = restricted(rows, dict(zip(fixed, changes.whole, strict=True)), 1 << changes.shift)
+    return "" if definite(rows) else "the weighted sum is not negative everywhere"
+
+
+class Piece:
+    """What level, domain and splits say about single coordinates: between which ends they lie."""
+
+    def __init__(self, proof: Proof, level: float, path: Sequence[Step]) -> None:
+        if not level >= 0:
+            raise FaultError("a level is negative")
+        self.proof, self.level, self.path = proof, level, path
+        domain = proof.setting.domain
+        self.low, self.high = (list(domain.low), list(domain.high)) if domain else ([], [])
+        self._of_u: dict[int, tuple[Fraction | float, Fraction | float]] = {}
+        for taken in path:
+            if taken.kind == "u":
+                low, high = self.ends(taken.number)
+                cut = (low, min(high, taken.end)) if taken.below else (max(low, taken.end), high)
+                self._of_u[taken.number] = cut
+            elif taken.kind == "x" and taken.below:
+                self.high[taken.number] = min(self.high[taken.number], taken.end)
+            elif taken.kind == "x":
+                self.low[taken.number] = max(self.low[taken.number], taken.end)
+
+    def ends(self, i: int) -> tuple[Fraction | float, Fraction | float]:
+        """Of u_i."""
+        reach = self.proof.setting.reach(i, self.level)
+        return self._of_u.get(i, (-reach, reach))
+
+    def empty(self) -> bool:
+        """Whether the ends of a feature or of an entry of u exclude each other."""
+        of_x = any(low > high for low, high in zip(self.low, self.high, strict=True))
+        return of_x or any(low > high for low, high in self._of_u.values())
+
+    def fixed(self) -> tuple[list[int], Dyadic]:
+        """The features whose ends are equal, and their changes."""
+        ends = list(zip(self.low, self.high, strict=True))
+        features = [j for j, (low, high) in enumerate(ends) if low == high and math.isfinite(low)]
+        origin = self.proof.setting.origin
+        now = Dyadic([origin.whole[j] for j in features], origin.shift)
+        return features, dyadic(self.low[j] for j in features).plus(now, -1)
+
+
+class Term(NamedTuple):
+    """A weight times the product of two affine functions."""
+
+    weight: float
+    one: Form
+    other: Form
+
+
+def _weight(value: Any) -> float:
+    weight = _number(value, "a weight")
+    if not weight >= 0:
+        raise FaultError("a weight is negative")
+    return weight
+
+
+def norm_terms(setting: Setting, level: float, leaf: dict[str, Any]) -> list[Term]:
+    """The distance is at most the level: the weights of ``norm`` and ``cross``, as products."""
+    weights = [_weight(v) for v in _list(leaf["norm"], "norm")]
+    cross, last = _list(leaf["cross"], "cross"), setting.size
+    if not weights and not cross:
+        return []
+    count = last if setting.norm == math.inf else 1
+    if level == math.inf or len(weights) != count or (cross and setting.norm != 1):
+        raise FaultError("the weights of the norm do not fit norm and level")
+    if setting.norm == math.inf:
+        ends = [Fraction(setting.reach(i, level)) for i in range(last)]
+        return [Term(w, *_around(i, last, ends[i])) for i, w in enumerate(weights) if w]
+    above, below = level.as_integer_ratio()
+    edge = Form("u", [(last, above)], below.bit_length() - 1)
+    squares = [Term(weights[0], Form("u", [(i, -1)], 0), Form("u", [(i, 1)], 0)) for i in range(last)]
+    return [Term(weights[0], edge, edge), *squares, *cross_terms(last, weights[0], cross)]
+
+
+def _around(i: int, last: int, reach: Fraction) -> tuple[Form, Form]:
+    """``reach + u_i`` and ``reach - u_i``."""
+    shift = reach.denominator.bit_length() - 1
+    one, other = ([(i, sign << shift), (last, reach.numerator)] for sign in (1, -1))
+    return Form("u", one, shift), Form("u", other, shift)
+
+
+def cross_terms(size: int, weight: float, cross: list[Any]) -> list[Term]:
+    """``-2 x u_i u_j`` with abs(x) at most the norm's weight, each pair once."""
+    found, seen = [], set()
+    for entry in cross:
+        first, second, value = _list(entry, "cross", 3)
+        i, j = (_index(k, "cross", size, FaultError) for k in (first, second))
+        x = _number(value, "cross")
+        if not i < j or (i, j) in seen:
+            raise FaultError("a pair of cross is not in order, or comes twice")
+        if not abs(x) <= weight:
+            raise FaultError("a weight of cross exceeds the norm's")
+        seen.add((i, j))
+        found.append(Term(x, Form("u", [(i, -2)], 0), Form("u", [(j, 1)], 0)))
+    return found
+
+
+def product_term(piece: Piece, entry: Any) -> Term:
+    """A product of two affine functions, neither of them negative."""
+    weight, one, other = _list(entry, "products", 3)
+    return Term(_weight(weight), affine(piece, one), affine(piece, other))
+
+
+def affine(piece: Piece, entry: Any) -> Form:
+    """An affine function, shown not to be negative on the piece within the level."""
+    kind, where = entry[0] if type(entry) is list and entry else None, "an affine function"
+    if kind == "1":
+        _list(entry, where, 1)
+        return Form("1", [(piece.proof.setting.size, 1)], 0)
+    if kind == "c":
+        k = _index(_list(entry, where, 2)[1], "splits on the way", len(piece.path), FaultError)
+        return piece.path[k].form
+    return sloped(piece, entry) if kind == "a" else end_form(piece.proof, entry)
+
+
+def end_form(proof: Proof, entry: Any) -> Form:
+    """``x_j - low_j`` or ``high_j - x_j``, or the same for a row; the end must be finite."""
+    kind, number, side = _list(entry, "an affine function", 3)
+    domain = proof.setting.domain
+    if domain is None or kind not in ("x", "r") or side not in ("low", "high"):
+        raise FaultError(f"an affine function {shown(entry)} is not known here")
+    _, k, form = function(proof, [kind, number])
+    ends = (domain.low[k], domain.high[k]) if kind == "x" else domain.rows[k][1:3]
+    end = ends[side == "high"]
+    if not math.isfinite(end):
+        raise FaultError(f"the end of {shown(entry)} is infinite")
+    return beyond(form, end, proof.setting.size, 1 if side == "low" else -1)
+
+
+def sloped(piece: Piece, entry: Any) -> Form:
+    """``c + sum y_i u_i``, not negative by the dual norm or by the ends of u."""
+    where, size = "an affine function", piece.proof.setting.size
+    _, first, pairs = _list(entry, where, 3)
+    c, slopes = _number(first, where), dict[int, float]()
+    for pair in _list(pairs, where):
+        number, y = _list(pair, where, 2)
+        i = _index(number, where, size, FaultError)
+        if i in slopes:
+            raise FaultError("an affine function names an entry of u twice")
+        slopes[i] = _number(y, where)
+    if not (_by_dual_norm(piece, c, slopes) or _by_ends(piece, c, slopes)):
+        raise FaultError("an affine function may be negative")
+    numbers = dyadic([*slopes.values(), c])
+    return Form("u", [*zip([*slopes, size], numbers.whole, strict=True)], numbers.shift)
+
+
+def _by_dual_norm(piece: Piece, c: float, slopes: dict[int, float]) -> bool:
+    """Whether c >= level times the dual norm of y."""
+    setting, level = piece.proof.setting, piece.level
+    if level == math.inf:
+        return c >= 0 and not any(slopes.values())
+    if setting.half is not None:
+        reach = sum((abs(Fraction(y)) * setting.half[i] for i, y in slopes.items()), Fraction(0))
+        return Fraction(c) >= Fraction(level) * reach
+    dual = {1.0: math.inf, 2.0: 2.0, math.inf: 1.0}[setting.norm]
+    numbers, (above, below) = dyadic(slopes.values()), level.as_integer_ratio()
+    scaled = Dyadic([w * above for w in numbers.whole], numbers.shift + below.bit_length() - 1)
+    return c >= 0 and within(scaled, dual, Fraction(c))
+
+
+def _by_ends(piece: Piece, c: float, slopes: dict[int, float]) -> bool:
+    """Whether c + sum min(y_i a_i, y_i b_i) >= 0, with u_i between a_i and b_i."""
+    total = Fraction(c)
+    for i, y in slopes.items():
+        end = piece.ends(i)[0 if y > 0 else 1]
+        if y and not math.isfinite(end):
+            return False
+        total += Fraction(y) * Fraction(end) if y else 0
+    return total >= 0
+
+
+def between_term(proof: Proof, entry: Any) -> Term:
+    """``(x_j - a)(x_j - b)``, where nothing of the declared set lies strictly between a and b."""
+    weight, number, first, second = _list(entry, "between", 4)
+    _, j, form = function(proof, ["x", number])
+    a, b = _number(first, "between"), _number(second, "between")
+    if not (proof.setting.domain and proof.setting.domain.nothing_between(j, a, b)):
+        raise FaultError(f"feature {j} may lie between {a!r} and {b!r}")
+    one, other = (beyond(form, end, proof.setting.size, 1) for end in (a, b))
+    return Term(_weight(weight), one, other)
+
+
+def requirement_term(proof: Proof, entry: Any) -> tuple[float, Quadratic]:
+    """A requirement at the point itself or, if it is robust, in a scenario."""
+    weight, first, s = _list(entry, "requirements", 3)
+    r = _index(first, "requirements", len(proof.setting.requirements), FaultError)
+    if not -1 <= _whole(s, "a scenario") < len(proof.scenarios):
+        raise FaultError(f"there is no scenario {shown(s)}")
+    if s >= 0 and not proof.setting.requirements[r].robust:
+        raise FaultError(f"requirement {r} is not robust: scenarios say nothing about it")
+    return _weight(weight), proof.majorant(r, s)
+
+
+def negated(
+    setting: Setting, products: Sequence[Term], requirements: Sequence[tuple[float, Quadratic]]
+) -> list[list[int]]:
+    """The matrix of -2 F in (z, 1), times a power of two, for F the weighted sum of all these."""
+    size, lift = setting.size + 1, setting.lift
+    mixed = [term for term in products if "z" in (term.one.space, term.other.space)]
+    moved = [Term(t.weight, in_features(lift, t.one), in_features(lift, t.other)) for t in mixed]
+    parts = [(1, 0, gathered(moved, size))]
+    if len(mixed) < len(products):
+        of_u = gathered([t for t in products if "z" not in (t.one.space, t.other.space)], size)
+        parts.append((1, 0, Quadratic(congruent(of_u.rows, lift.rows), of_u.shift + 2 * lift.shift)))
+    for weight, part in requirements:
+        above, below = weight.as_integer_ratio()
+        parts.append((-above, below.bit_length() - 1, part))
+    return added(parts, size).rows
+
+
+def in_features(lift: Grid, form: Form) -> Form:
+    """The same function with u written in terms of z."""
+    if form.space != "u":
+        return form
+    line = [0] * len(lift.rows)
+    for i, a in form.entries:
+        line = [v + a * b for v, b in zip(line, lift.rows[i], strict=True)]
+    return Form("z", _sparse(line), form.shift + lift.shift)
+
+
+def gathered(terms: Sequence[Term], size: int) -> Quadratic:
+    """-2 times the sum of products."""
+    ratios = [term.weight.as_integer_ratio() for term in terms]
+    shifts = [
+        below.bit_length() - 1 + term.one.shift + term.other.shift
+        for (_, below), term in zip(ratios, terms, strict=True)
+    ]
+    most = max(shifts, default=0)
+    rows = [[0] * (i + 1) for i in range(size)]
+    for (above, _), shift, term in zip(ratios, shifts, terms, strict=True):
+        factor = -above << (most - shift)
+        for i, a in term.one.entries:
+            for j, b in term.other.entries:
+                row, column = (i, j) if i >= j else (j, i)
+                rows[row][column] += factor * a * b * (2 if i == j else 1)
+    return Quadratic(rows, most)
+
+
+# ----- The case: all files together -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """An explanation file that was read, with the models in the order of its question."""
+
+    models: list[Model]
+    question: Question
+    answer: dict[
+        str, Any
+    ]  # the file; its numbers as doubles, null as not-a-number, lists by feature as lists
+    metric: list[list[float]] | None
+    ball: list[list[float]] | None
+    bound: Any
+    robustness: Any
+    worst: list[float] | None
+
+    @property
+    def model(self) -> Model:
+        """The explained one."""
+        return self.models[0]
+
+    @property
+    def factual_network(self) -> Network:
+        """The density of the factual's class."""
+        return self.model.networks[self.model.position(self.question.factual_class)]
+
+    @property
+    def point(self) -> list[float] | None:
+        """The counterfactual."""
+        found: list[float] | None = self.answer["counterfactual"]
+        return found
+
+    @cached_property
+    def perturbations(self) -> Ball:
+        """The ball; it holds nothing but zero where its matrix is missing."""
+        asked = self.question
+        if self.ball is not None or (asked.exact and asked.perturbed):
+            return Ball(asked, self.ball)
+        return Ball(asked, self.metric if asked.perturbed else [])
+
+    @cached_property
+    def proven(self) -> tuple[float, float, str]:
+        """Radius and slack that the certificate proves, or zeros and why it proves none."""
+        try:
+            return *proven_robustness(self), ""
+        except FaultError as fault:
+            return 0.0, 0.0, str(fault)
+
+    def proven_level(self, proof: Proof) -> float:
+        """What a proof proves; a faster checker may decide leaves in its own way."""
+        return proven_level(proof)
+
+    def _networks(self, asked: Asked) -> tuple[Network, Network | None]:
+        model = self.models[asked.model]
+        rival = None if asked.kind == "density" else model.networks[model.position(asked.rival)]
+        return model.networks[model.position(asked.label)], rival
+
+    def twice_constant(self, asked: Asked) -> Enclosure:
+        """Twice what a requirement is but for its squares."""
+        network, rival = self._networks(asked)
+        if rival is None:
+            return network.twice_log_peak.minus(twice(asked.mark))
+        model = self.models[asked.model]
+        own, other = (model.priors[model.position(c)].as_integer_ratio() for c in (asked.label, asked.rival))
+        (above, below), (v, w), (x, y) = asked.mark.as_integer_ratio(), network.volume, rival.volume
+        odds = enclosed_log(own[0] * other[1] * (below - above), own[1] * other[0] * above, 2)
+        return odds.plus(enclosed_log(x * w, y * v))
+
+    def requirement(self, asked: Asked) -> Requirement:
+        """A requirement g of the question."""
+        network, rival = self._networks(asked)
+        parts = [(-1, network)] if rival is None else [(-1, network), (1, rival)]
+        return Requirement(parts, self.twice_constant(asked).high, asked.robust)
+
+    def breach(self, asked: Asked, slack: float) -> Requirement:
+        """``slack - g`` (``-g`` for a density): not negative where a perturbation violates."""
+        network, rival = self._networks(asked)
+        parts = [(1, network)] if rival is None else [(1, network), (-1, rival)]
+        room = twice(0.0 if rival is None else slack)
+        return Requirement(parts, room.minus(self.twice_constant(asked)).high, True)
+
+    def twice_margin(self, asked: Asked, x: Sequence[float]) -> Enclosure:
+        """Twice a requirement at a point."""
+        network, rival = self._networks(asked)
+        point, peaks = dyadic(x), network.twice_log_peak
+        value = self.twice_constant(asked).plus(network.twice_log_density(point).minus(peaks))
+        if rival is None:
+            return value
+        return value.minus(rival.twice_log_density(point).minus(rival.twice_log_peak))
+
+
+def bound_setting(case: Case) -> Setting:
+    """What ``certificate["bound"]`` is about."""
+    asked = case.question
+    if case.metric is None:
+        raise FaultError("the certificate states no metric")
+    return Setting(
+        norm=asked.norm,
+        metric=case.metric,
+        half=None,
+        origin=dyadic(asked.factual),
+        moving=list(range(asked.n)),
+        requirements=[case.requirement(entry) for entry in asked.requirements],
+        domain=asked,
+        ball=case.perturbations,
+    )
+
+
+def robustness_settings(case: Case, radius: float, slack: float) -> list[Setting]:
+    """What each proof of ``certificate["robustness"]`` is about: a robust requirement, in their order."""
+    asked, moving, matrix = case.question, case.question.perturbed, case.perturbations.matrix
+    if case.point is None:
+        raise FaultError("there is no counterfactual")
+    origin, half, norm = dyadic(case.point), None, asked.ball_norm
+    if isinstance(asked.budget, dict):
+        ends = [asked.budget[j] for j in moving]
+        half = [(Fraction(up) + Fraction(down)) / 2 for down, up in ends]
+        matrix, norm = [[float(i == j) for j in moving] for i in moving], math.inf
+        origin = _middle(origin, asked.budget, radius)
+    if matrix is None:
+        raise FaultError("the certificate states no ball")
+    breaches = [case.breach(entry, slack) for entry in asked.requirements if entry.robust]
+    return [Setting(norm, matrix, half, origin, moving, [breach]) for breach in breaches]
+
+
+def _middle(origin: Dyadic, budget: dict[int, tuple[float, float]], radius: float) -> Dyadic:
+    """The counterfactual moved to the middle of its box; an infinite box needs no middle."""
+    if radius == math.inf:
+        return origin
+    factor, ends = dyadic([radius]), [budget.get(j, (0.0, 0.0)) for j in range(len(origin.whole))]
+    moves = dyadic(up for _, up in ends).plus(dyadic(down for down, _ in ends), -1)
+    return origin.plus(Dyadic([factor.whole[0] * w for w in moves.whole], factor.shift + moves.shift + 1))
+
+
+def proven_robustness(case: Case) -> tuple[float, float]:
+    """Radius and slack that every proof of ``certificate["robustness"]`` reaches."""
+    if case.robustness is None:
+        raise FaultError("no certificate comes with it")
+    document = _table(case.robustness, "the robustness", ("radius", "slack", "proofs"))
+    radius, slack = _wide(document["radius"], "the radius"), _number(document["slack"], "the slack")
+    if not (radius >= 0 and slack >= 0):
+        raise FaultError("radius or slack is negative")
+    settings = robustness_settings(case, radius, slack)
+    proofs = _list(document["proofs"], "the robustness", len(settings))
+    for number, (setting, proof) in enumerate(zip(settings, proofs, strict=True)):
+        try:
+            level = case.proven_level(read_proof(setting, proof))
+        except FaultError as fault:
+            raise FaultError(f"proof {number}: {fault}") from None
+        if not level >= radius:
+            raise FaultError(f"proof {number} reaches {level:.9g} only")
+    return radius, slack
+
+
+def read_case(models: Sequence[Any], explanation: Any) -> Case:
+    """Read models (documents, contents, or what `read_model` gave; the explained one first) and a file.
+
+    Raises
+    ------
+    UnreadableError
+        Also for a refused request, about which there is no case.
+    """
+    answer, known = read_answer(explanation), [m if isinstance(m, Model) else read_model(m) for m in models]
+    if not known:
+        raise UnreadableError("there is no model")
+    question = read_question(answer["question"])
+    by_name = {model.fingerprint: model for model in known}
+    certificate = _table(answer["certificate"], "the certificate", CERTIFICATE_KEYS)
+    _header(certificate, "the certificate", "surefoot-certificate", 1)
+    metric, ball, worst = (certificate[key] for key in ("metric", "ball", "worst"))
+    return Case(
+        models=[known[0], *(by_name.get(name, known[0]) for name in question.models[1:])],
+        question=question,
+        answer=_by_feature(answer, question.features),
+        metric=None if metric is None else _matrix(metric, "the metric", question.n),
+        ball=None if ball is None else _matrix(ball, "the ball", len(question.perturbed)),
+        bound=certificate["bound"],
+        robustness=certificate["robustness"],
+        worst=None if worst is None else _numbers(worst, "the worst perturbation", question.n),
+    )
+
+
+def read_answer(value: Any) -> dict[str, Any]:
+    """The keys of an explanation file, and its numbers (null: not a number)."""
+    if type(value) is not dict:
+        raise UnreadableError("is JSON, but not a surefoot explanation")
+    if "format" not in value and value.keys() >= {"status", "factual", "certified_radius"}:
+        raise UnreadableError(
+            "is an explanation file of version 1, written by surefoot 0.1; ask the question again"
+        )
+    _header(value, "the file", "surefoot-explanation", 2)
+    answer = dict(_table(value, "the explanation", KEYS))
+    for key in ("status", "message", "model", "method", "backend", "advice"):
+        _text(answer[key], key)
+    _flag(answer["early_stop"], "early_stop")
+    _list(answer["iterations"], "iterations")
+    for key in NUMBERS:
+        answer[key] = math.nan if answer[key] is None else _wide(answer[key], key)
+    return answer
+
+
+def _by_feature(answer: dict[str, Any], features: list[Any]) -> dict[str, Any]:
+    """The same with lists by feature in the place of names and values."""
+    found = dict(answer)
+    for key in ("factual", "counterfactual", "unit", "expected_before", "expected_after", "z_score"):
+        if answer[key] is None:
+            continue
+        entry = _table(answer[key], key, ("names", "values"))
+        if not all(map(same, _list(entry["names"], key, len(features)), features)):
+            raise UnreadableError(f"{key} names other features than the question")
+        found[key] = _numbers(entry["values"], key, len(features))
+    return found
+
+
+# ----- Claims ---------------------------------------------------------------------------------------------
+
+
+def check(models: Sequence[Any], explanation: Any) -> tuple[Claim, ...]:
+    """Check every claim of an explanation.
+
+    Parameters
+    ----------
+    models : sequence of dict
+        Model documents or their contents, the explained one first.
+    explanation : dict
+        As JSON gives it.
+
+    Returns
+    -------
+    tuple of Claim
+        In a fixed order; claims that do not apply are left out. If the file is about another model, or its
+        question is wrong, nothing further is looked at.
+
+    Raises
+    ------
+    UnreadableError
+        If a file is not what it should be.
+    """
+    known = [model if isinstance(model, Model) else read_model(model) for model in models]
+    answer = read_answer(explanation)
+    if answer["status"] == "refused":
+        return model_claim(known, [answer["model"]]), refusal(answer)
+    case = read_case(known, explanation)
+    found = [model_claim(known, case.question.models)]
+    for claim in CHECKS:
+        if found[-1].verdict == FAILS and found[-1].name in ("model", "question"):
+            break
+        if case.point is not None or claim not in OF_A_POINT:
+            result = claim(case)
+            found += [] if result is None else [result]
+    return tuple(found)
+
+
+def _claim(name: str, fault: str, fine: str) -> Claim:
+    return Claim(name, FAILS, fault) if fault else Claim(name, HOLDS, fine)
+
+
+def _first(*pairs: tuple[bool, str]) -> str:
+    """The first complaint whose condition is true, else nothing."""
+    return next((text for wrong, text in pairs if wrong), "")
+
+
+def model_claim(known: Sequence[Model], stated: Sequence[str]) -> Claim:
+    """The models are those that the file names, and were not changed since they were saved."""
+    found = [model.fingerprint for model in known]
+    missing = [name for name in stated if name not in found]
+    fault = _first(
+        (not all(model.intact for model in known), "a model was changed after it was saved"),
+        (not stated, "the question names no model"),
+        (stated[:1] != found[:1], f"this is model {found[0]}, the file is about {shown((*stated, '')[0])}"),
+        (bool(missing), f"no file was given for model {shown((*missing, '')[0])}"),
+    )
+    return _claim("model", fault, f"fingerprint {', '.join(stated)}")
+
+
+def refusal(answer: dict[str, Any]) -> Claim:
+    """A refused request claims nothing."""
+    blank = ("counterfactual", "decision", "factual_class", "expected_before", "expected_after", "z_score")
+    stated = [key for key in blank if answer[key] is not None] + _stated(answer, "factual_probability")
+    stated += [key for key, value in (("gap", math.inf), ("lower_bound", 0)) if answer[key] != value]
+    certificate = answer["certificate"]
+    held = list(certificate.items()) if type(certificate) is dict else []
+    stated += [key for key, value in held if key not in ("format", "version") and value is not None]
+    if certificate is not None and type(certificate) is not dict:
+        stated.append("certificate")
+    if stated:
+        return Claim(
+            "refusal", FAILS, f"the request was refused, but the file claims {shown(', '.join(stated))}"
+        )
+    if answer["message"] != SENTENCES["refused"]:
+        return Claim("refusal", FAILS, "the message is not the sentence of the status")
+    return Claim("refusal", NOT_PROVED, "the request was refused; nothing is proved")
+
+
+def _stated(answer: dict[str, Any], *more: str) -> list[str]:
+    """The fields that say something about a counterfactual."""
+    chances = ("probability", "worst_probability", "density_percentile", *more)
+    found = [key for key in chances if not math.isnan(answer[key])]
+    found += [key for key in ("distance", "violation") if answer[key] != math.inf]
+    found += [key for key in ("coverage", "certified_radius", "early_stop") if answer[key] != 0]
+    return found
+
+
+def question_claim(case: Case) -> Claim:
+    """The question is well formed, fits the model, and is what the file repeats of it."""
+    asked = case.question
+    fault = _misfit(case) or _domain_fault(asked) or _ball_fault(asked) or _missing_odds(case)
+    fault = fault or _disagreement(case)
+    if fault:
+        return Claim("question", FAILS, fault)
+    scores = case.model.twice_scores(asked.factual)
+    own = scores.pop(case.model.position(asked.factual_class))
+    if any(other.low > own.high for other in scores):
+        return Claim("question", FAILS, "the factual belongs to another class")
+    if any(other.high > own.low for other in scores):
+        return Claim("question", NOT_PROVED, "two classes are too close at the factual to tell its class")
+    return Claim("question", HOLDS, "it fits the model, and the file repeats it rightly")
+
+
+def _misfit(case: Case) -> str:
+    """Why the question cannot be about these models."""
+    asked = case.question
+    for model in case.models:
+        if len(model.features) != asked.n or not all(map(same, asked.features, model.features)):
+            return "the model has other features"
+    if min(case.model.position(label) for label in (asked.factual_class, asked.target)) < 0:
+        return "the model has no such class"
+    for entry in asked.requirements:
+        if not 0 <= entry.model < len(case.models):
+            return "a requirement names a model that is not there"
+        labels = [entry.label] if entry.kind == "density" else [entry.label, entry.rival]
+        if any(case.models[entry.model].position(label) < 0 for label in labels):
+            return "a requirement names a class that its model does not have"
+        if entry.kind == "odds" and (same(*labels) or not 0 < entry.mark < 1):
+            return "a requirement of odds has one class only, or a threshold outside of 0 to 1"
+    return ""
+
+
+def _domain_fault(asked: Question) -> str:
+    ends = [*zip(asked.low, asked.high, strict=True), *((row.low, row.high) for row in asked.rows)]
+    sets = [values for values in asked.sets.values() if values is not None]
+    return _first(
+        (not all(low <= high for low, high in ends), "a lower end exceeds its upper end"),
+        (any(low == math.inf or high == -math.inf for low, high in ends), "an end excludes every number"),
+        (
+            not all(values and _increasing(values) for values in sets),
+            "a set of values is empty or not sorted",
+        ),
+        (not 0 <= asked.gap < 1, "the gap is not in [0, 1)"),
+    )
+
+
+def _increasing(values: Sequence[float]) -> bool:
+    return all(a < b for a, b in pairwise(values))
+
+
+def _ball_fault(asked: Question) -> str:
+    if not _increasing(asked.exact):
+        return "the exact features are not sorted"
+    if not isinstance(asked.budget, dict):
+        return _first((not asked.budget >= 0, "the budget is negative"))
+    named = sorted([*asked.budget, *asked.exact])
+    return _first(
+        (asked.ball_norm != math.inf, "a budget by feature goes with the norm inf"),
+        (named != list(range(asked.n)), "a feature must have a budget or land exactly"),
+        (not all(end >= 0 for ends in asked.budget.values() for end in ends), "the budget is negative"),
+    )
+
+
+def _missing_odds(case: Case) -> str:
+    """The odds of the target against every rival must be asked for, with the file's threshold, robustly."""
+    asked, threshold = case.question, case.answer["threshold"]
+    wanted = ("odds", 0, threshold, True)
+    rivals = [
+        entry.rival
+        for entry in asked.requirements
+        if (entry.kind, entry.model, entry.mark, entry.robust) == wanted and same(entry.label, asked.target)
+    ]
+    others = [label for label in case.model.labels if not same(label, asked.target)]
+    missing = [label for label in others if not any(same(label, rival) for rival in rivals)]
+    return f"the odds against {shown(missing[0])} are not required" if missing else ""
+
+
+def _disagreement(case: Case) -> str:
+    """What the file repeats from its question must be the same."""
+    asked, answer = case.question, case.answer
+    wrong = {
+        "factual": answer["factual"] != asked.factual,
+        "factual_class": not same(answer["factual_class"], asked.factual_class),
+        "target": not same(answer["target"], asked.target),
+        "budget": _budget(answer["budget"], asked.n) != asked.budget,
+        "norm": _norm(answer["norm"], "norm") != asked.norm,
+        "whitening": answer["whitening"] != asked.whitening,
+        "model": answer["model"] != asked.models[0],
+    }
+    return _first(*((bad, f"the file's {key} is not the question's") for key, bad in wrong.items()))
+
+
+def geometry_claim(case: Case) -> Claim | None:
+    """D and N are the whitening that the question names."""
+    asked, metric, ball = case.question, case.metric, case.ball
+    if metric is None:
+        silent = case.point is None and not case.answer["lower_bound"] > 0
+        return None if silent else Claim("geometry", NOT_PROVED, "the certificate states no metric")
+    fault = _whitening_fault(case, metric, list(range(asked.n)), True)
+    if fault:
+        return Claim("geometry", FAILS, f"the metric {fault}")
+    if isinstance(asked.budget, dict):
+        fault = _first((ball is not None, "a budget by feature has no matrix"))
+    elif ball is None:
+        fault = _first((bool(asked.exact and asked.perturbed), "the matrix of the ball is missing"))
+    else:
+        found = _whitening_fault(case, ball, asked.perturbed, False)
+        fault = found and f"the ball {found}"
+    return _claim("geometry", fault, f"the {asked.whitening} whitening of the factual's class")
+
+
+def _whitening_fault(case: Case, matrix: list[list[float]], features: list[int], is_metric: bool) -> str:
+    """Why a matrix D is not the whitening of these features: (1 - e) P <= D'D <= (1 + e) P, and its shape."""
+    fault = _shape_fault(case, matrix, features, is_metric)
+    if fault:
+        return fault
+    D, network = grid(matrix), case.factual_network
+    columns = list(zip(*D.rows, strict=True))
+    gram = [[dot(columns[i], columns[j]) for j in range(i + 1)] for i in range(len(columns))]
+    product = Quadratic(gram, 2 * D.shift)
+    for sign in (1, -1):  # D'D - (1 - e) P with P rounded up, then (1 + e) P - D'D with P rounded down
+        squares = network.squares(sign > 0)
+        block = [[squares[i][j] for j in features[: k + 1]] for k, i in enumerate(features)]
+        precision = Quadratic(block, network.squares_shift)
+        parts = [(sign * ROOM, 0, product), (-sign * (ROOM - sign), 0, precision)]
+        if not definite(added(parts, len(features)).rows):
+            return "is no root of the inverse covariance"
+    return ""
+
+
+def _shape_fault(case: Case, matrix: list[list[float]], features: list[int], is_metric: bool) -> str:
+    """Why a matrix does not have the shape that its name promises."""
+    kind, size, parents = case.question.whitening, range(len(features)), case.model.parents
+    if kind == "zca":
+        rows = [row[: i + 1] for i, row in enumerate(grid(matrix).rows)]
+        symmetric = all(matrix[i][j] == matrix[j][i] for i in size for j in range(i))
+        return "" if symmetric and definite(rows) else "is not symmetric and positive definite"
+    if kind == "cholesky":
+        zeros = [(i, j) for i in size for j in range(i)]
+    elif is_metric:
+        zeros = [(i, j) for i in size for j in size if i != j and j not in parents[i]]
+    else:
+        place = [case.model.order.index(j) for j in features]
+        zeros = [(i, j) for i in size for j in size if place[j] > place[i]]
+    return _first(
+        (not all(matrix[i][i] > 0 for i in size), "has a diagonal that is not positive"),
+        (any(matrix[i][j] for i, j in zeros), f"has an entry where a {kind} whitening has none"),
+    )
+
+
+def status_claim(case: Case) -> Claim:
+    """The status is known and goes with the other fields."""
+    answer, status = case.answer, case.answer["status"]
+    fault = _first(
+        (status not in SENTENCES, "the status is not known"),
+        (answer["message"] != SENTENCES.get(status), "the message is not the sentence of the status"),
+        ((status in WITH_POINT) != (case.point is not None), "status and counterfactual do not go together"),
+    )
+    fault = fault or (_empty_fault(case) if case.point is None else _full_fault(case))
+    return _claim("status", fault, answer["message"])
+
+
+def _empty_fault(case: Case) -> str:
+    """Without a point, nothing may be said about one."""
+    answer, bound = case.answer, case.answer["lower_bound"]
+    stated = [key for key in ("decision", "expected_after", "z_score") if answer[key] is not None]
+    stated += [
+        key for key, held in (("worst", case.worst), ("robustness", case.robustness)) if held is not None
+    ]
+    stated += _stated(answer)
+    return _first(
+        (bool(stated), f"there is no counterfactual, but the file says {', '.join(stated)}"),
+        (
+            (answer["status"] == "infeasible") != (bound == math.inf),
+            "status and lower bound do not go together",
+        ),
+    )
+
+
+def _full_fault(case: Case) -> str:
+    """A point must be what the status says of it."""
+    answer, asked = case.answer, case.question
+    status, distance, solver = answer["status"], answer["distance"], answer["method"] in SOLVERS
+    close = answer["gap"] <= asked.gap or distance - answer["lower_bound"] <= 1e-6
+    unmoved = _bytes(case.point or []) == _bytes(asked.factual) and distance == 0
+    early = distance > 0 and 0 < answer["violation"] <= answer["tol"]
+    optimal = status == "optimal"
+    return _first(
+        (answer["early_stop"] != early, "early_stop does not follow from violation and tol"),
+        (status == "already_target" and not unmoved, "the counterfactual is not the factual"),
+        (optimal and not close, f"the gap is not the {asked.gap:g} that was asked for"),
+        (optimal and not solver and answer["coverage"] != 1, "the budget is not covered"),
+    )
+
+
+def probabilities_claim(case: Case) -> Claim:
+    """P(target) at the factual and at the counterfactual, and the class predicted there."""
+    answer, model = case.answer, case.model
+    t = model.position(case.question.target)
+    before = model.probability(case.question.factual, t)
+    fault = "" if agree(answer["factual_probability"], before) else f"at the factual it is {near(before):.9g}"
+    if case.point is None:
+        return _claim("probabilities", fault, f"P(target) is {near(before):.6g} at the factual")
+    after, k = model.probability(case.point, t), model.position(answer["decision"])
+    scores = [score.half() for score in model.twice_scores(case.point)]
+    behind = max(scores) - scores[k]
+    fault = fault or _first(
+        (not agree(answer["probability"], after), f"at the counterfactual it is {near(after):.9g}"),
+        (k < 0 or not behind <= AGREE * max(Fraction(1), abs(scores[k])), "the decision is another class"),
+    )
+    return _claim("probabilities", fault, f"P(target) is {near(before):.6g} now, {near(after):.6g} then")
+
+
+def distance_claim(case: Case) -> Claim:
+    """The norm of D (x - factual)."""
+    assert case.point is not None
+    if case.metric is None:
+        return Claim("distance", NOT_PROVED, "the certificate states no metric")
+    change = dyadic(case.point).plus(dyadic(case.question.factual), -1)
+    found, stated = p_norm(grid(case.metric).times(change), case.question.norm), case.answer["distance"]
+    text = f"claimed {stated:.9g}, found {near(found):.9g}"
+    return _claim("distance", "" if agree(stated, found) else text, text)
+
+
+def domain_claim(case: Case) -> Claim:
+    """Ends, rows and sets, exactly; rows that are equations to 1e-9 of their terms."""
+    assert case.point is not None
+    asked, x = case.question, case.point
+    out = [asked.features[j] for j in range(asked.n) if not asked.low[j] <= x[j] <= asked.high[j]]
+    out += [row.name for row in asked.rows if not _row_holds(row, x)]
+    out += [asked.features[j] for j in asked.sets if not asked.allows(j, x[j])]
+    fault = f"outside: {', '.join(map(shown, out))}" if out else ""
+    return _claim("domain", fault, "the counterfactual is inside")
+
+
+def _row_holds(row: Row, x: Sequence[float]) -> bool:
+    terms = [Fraction(a) * Fraction(v) for a, v in zip(row.coefficients, x, strict=True)]
+    value, room = sum(terms, Fraction(0)), AGREE * sum(map(abs, terms), Fraction(0))
+    if row.low == row.high:
+        return row.low - room <= value <= row.high + room if math.isfinite(row.low) else False
+    return row.low <= value <= row.high
+
+
+def validity_claim(case: Case) -> Claim:
+    """Every requirement at the counterfactual; up to tol only where a solver with tolerances says so."""
+    assert case.point is not None
+    answer = case.answer
+    margins = [case.twice_margin(entry, case.point) for entry in case.question.requirements]
+    low, high = min(m.low for m in margins), min(m.high for m in margins)
+    found = f"the least requirement is met by {near(Enclosure(low, high).half()):.6g}"
+    if low >= 0:
+        return Claim("validity", HOLDS, found)
+    solver = answer["method"] in SOLVERS and answer["status"] == "optimal"
+    if solver and math.isfinite(answer["tol"]) and low + twice(answer["tol"]).low >= 0:
+        text = (
+            f"{found}: violated, but within the tolerance {answer['tol']:g} of the method {answer['method']}"
+        )
+        return Claim("validity", HOLDS, text)
+    return Claim("validity", FAILS if high < 0 else NOT_PROVED, found)
+
+
+def robustness_claim(case: Case) -> Claim:
+    """No perturbation within the certified radius undoes what is required, and the coverage follows."""
+    radius, stated, budget = case.answer["certified_radius"], case.answer["coverage"], case.question.radius
+    if not radius >= 0:
+        return Claim("robustness", FAILS, "the radius is negative or missing")
+    covered = Fraction(1) if radius >= budget else Fraction(radius) / Fraction(budget)
+    if not (math.isfinite(stated) and abs(Fraction(stated) - covered) <= Fraction(1, 10**12)):
+        return Claim(
+            "robustness", FAILS, f"a radius of {radius:.9g} covers {near(covered):.9g} of the budget"
+        )
+    if radius == 0:
+        return Claim("robustness", HOLDS, "a radius of zero claims nothing beyond validity")
+    proven, _, fault = case.proven
+    if fault or not radius <= proven:
+        fault = fault or f"proven {proven:.9g} only"
+        return Claim("robustness", NOT_PROVED, f"claimed {radius:.9g}; {fault}")
+    return Claim("robustness", HOLDS, f"no error within {radius:.9g} undoes it")
+
+
+def worst_case_claim(case: Case) -> Claim | None:
+    """The worst perturbation that was found: a witness, and how much worse others may be."""
+    name, answer, worst, asked = "worst case", case.answer, case.worst, case.question
+    if worst is None:
+        told = not math.isnan(answer["worst_probability"]) or answer["violation"] != math.inf
+        return Claim(name, FAILS, "no perturbation comes with it") if told else None
+    assert case.point is not None
+    there = [a + d for a, d in zip(case.point, worst, strict=True)]
+    if not all(map(math.isfinite, there)) or not case.perturbations.contains(worst, AGREE):
+        return Claim(name, FAILS, "the perturbation lies outside the ball")
+    chance = case.model.probability(there, case.model.position(asked.target))
+    odds = [entry for entry in asked.requirements if entry.kind == "odds"]
+    violation = max(-case.twice_margin(entry, there).half() for entry in odds)
+    if not (agree(answer["worst_probability"], chance) and agree(answer["violation"], violation)):
+        text = f"P(target) is {near(chance):.9g} there, and the violation {near(violation):.9g}"
+        return Claim(name, FAILS, text)
+    text, (radius, slack, fault) = f"P(target) is {near(chance):.6g} there", case.proven
+    if asked.radius == 0:
+        return Claim(name, HOLDS, f"{text}; nothing is perturbed")
+    if violation >= 0:
+        return Claim(name, HOLDS, f"{text}, which undoes the decision; others may be worse")
+    if fault or not radius >= asked.radius or not slack >= -answer["violation"] - NEAR_WORST:
+        return Claim(name, NOT_PROVED, f"{text}; that nothing is worse is not proved")
+    return Claim(name, HOLDS, f"{text}; nothing is worse by more than {NEAR_WORST:g} in log-odds")
+
+
+def lower_bound_claim(case: Case) -> Claim:
+    """No allowed point is nearer; or there is none at all."""
+    name, stated = "lower bound", case.answer["lower_bound"]
+    if stated <= 0:
+        return Claim(name, HOLDS, "zero needs no proof")
+    if case.bound is None:
+        return Claim(name, NOT_PROVED, f"claimed {stated:.9g}; no certificate comes with it")
+    try:
+        proven = case.proven_level(read_proof(bound_setting(case), case.bound))
+    except FaultError as fault:
+        return Claim(name, NOT_PROVED, f"claimed {stated:.9g}; {fault}")
+    if stated == math.inf:
+        nowhere = _exceeds_domain(case, proven)
+        text = f"nothing lies within {proven:.9g}, and the domain reaches {'no ' if nowhere else ''}farther"
+        return Claim(name, HOLDS if nowhere else NOT_PROVED, text)
+    verdict = HOLDS if stated <= proven else NOT_PROVED
+    return Claim(name, verdict, f"claimed {stated:.9g}, proven {proven:.9g}")
+
+
+def _exceeds_domain(case: Case, level: float) -> bool:
+    """Whether no point of the domain is farther than the level: the norm of abs(D) m is at most that."""
+    asked = case.question
+    if level == math.inf:
+        return True
+    if case.metric is None or not all(map(math.isfinite, [*asked.low, *asked.high])):
+        return False
+    start = dyadic(asked.factual)
+    low, high = dyadic(asked.low).plus(start, -1), dyadic(asked.high).plus(start, -1)
+    shift = max(low.shift, high.shift)
+    reach = [max(abs(a), abs(b)) for a, b in zip(low.at(shift), high.at(shift), strict=True)]
+    sizes = grid([[abs(v) for v in row] for row in case.metric])
+    return within(sizes.times(Dyadic(reach, shift)), asked.norm, Fraction(level))
+
+
+def gap_claim(case: Case) -> Claim:
+    """(distance - lower bound) / distance."""
+    distance, bound, stated = (case.answer[key] for key in ("distance", "lower_bound", "gap"))
+    if distance == math.inf:
+        return _claim(
+            "gap", "" if stated == math.inf else "without a point it is infinite", "there is no point"
+        )
+    if not (math.isfinite(distance) and math.isfinite(bound) and distance >= 0):
+        return Claim("gap", FAILS, "distance or lower bound is not a number")
+    follows = 1 - Fraction(bound) / Fraction(distance) if distance else Fraction(0)
+    fault = _first(
+        (not agree(stated, follows), f"claimed {stated:.6g}, follows {near(follows):.6g}"),
+        (follows < -AGREE, "the lower bound exceeds the distance"),
+    )
+    return _claim("gap", fault, f"{near(follows):.6g}")
+
+
+def context_claim(case: Case) -> Claim:
+    """Standard deviations, expectations, and how typical the counterfactual is."""
+    answer, model, network, x = case.answer, case.model, case.factual_network, case.question.factual
+    units = network.spreads(model.order)
+    fault = _first(
+        (answer["parents"] != model.parents, "the parents are not the model's"),
+        (not _close(answer["unit"], units, units), "unit is another one"),
+        (not _close(answer["expected_before"], network.expected(x), units), "expected_before is another one"),
+    )
+    if case.point is not None:
+        fault = fault or _after_fault(case, case.point, units)
+    return _claim("context", fault, "units, expectations and typicality were computed again")
+
+
+def _close(stated: list[float] | None, values: list[Fraction], units: list[Fraction]) -> bool:
+    """Entry by entry, to 1e-9 of the value or of the feature's unit."""
+    return stated is not None and all(map(agree, stated, values, units))
+
+
+def _after_fault(case: Case, x: list[float], units: list[Fraction]) -> str:
+    answer, t = case.answer, case.model.position(case.question.target)
+    network, table = case.model.networks[t], case.model.percentiles[t]
+    expected = network.expected(x)
+    scores = zip(answer["z_score"] or [], x, expected, network.variances, strict=False)
+    scored = answer["z_score"] is not None and all(_score_agrees(*entry) for entry in scores)
+    density, stated = network.twice_log_density(dyadic(x)).half(), answer["density_percentile"]
+    room = AGREE * max(Fraction(1), abs(density))
+    low, high = (_percentile(density + sign * room, table) for sign in (-1, 1))
+    return _first(
+        (not _close(answer["expected_after"], expected, units), "expected_after is another one"),
+        (not scored, "z_score is another one"),
+        (not low - AGREE <= stated <= high + AGREE, "density_percentile is another one"),
+    )
+
+
+def _score_agrees(stated: float, x: float, expected: Fraction, variance: float) -> bool:
+    """A z-score; the subtraction of nearly equal doubles is given its rounding."""
+    deviation = Fraction(DIGITS.sqrt(Decimal(variance)))
+    rounding = (abs(Fraction(x)) + abs(expected)) / deviation / 10**15
+    return agree(stated, (Fraction(x) - expected) / deviation, rounding=rounding)
+
+
+def _percentile(density: Fraction, table: list[float]) -> Fraction:
+    """Where a density lies in the table of percentiles 0 to 100, linear between them."""
+    above = next((k for k, value in enumerate(table) if density < value), len(table))
+    if above in (0, len(table)):
+        return Fraction(0 if above == 0 else 100)
+    low, high = Fraction(table[above - 1]), Fraction(table[above])
+    return above - 1 + (density - low) / (high - low)
+
+
+OF_A_POINT = (distance_claim, domain_claim, validity_claim, robustness_claim, worst_case_claim)
+CHECKS: tuple[Callable[[Case], Claim | None], ...] = (
+    question_claim, geometry_claim, status_claim, probabilities_claim, *OF_A_POINT,
+    lower_bound_claim, gap_claim, context_claim,
+)  # fmt: skip
+
+
+# ----- Words ----------------------------------------------------------------------------------------------
+
+
+def words(models: Sequence[Any], explanation: Any) -> list[str]:
+    """The question of an explanation, a line for each thing that was asked."""
+    answer = read_answer(explanation)
+    if answer["status"] == "refused":
+        return ["The request was refused."]
+    case = read_case(models, explanation)
+    asked, names = case.question, [shown(name) for name in case.question.features]
+    values = ", ".join(f"{name} {value:g}" for name, value in zip(names, asked.factual, strict=True))
+    return [
+        f"Factual: {values}; decided {shown(asked.factual_class)}",
+        f"Target: {shown(asked.target)}, against each rival by at least {answer['threshold']:g}",
+        f"Distance: norm {asked.norm:g} with {asked.whitening} whitening; allowed gap {asked.gap:g}",
+        _ball_words(asked, names),
+        *_domain_words(case, names),
+        *_more_words(case),
+        f"Made by {shown(answer['method'])} {shown(answer['backend'])} (this claims nothing)",
+    ]
+
+
+def _ball_words(asked: Question, names: list[str]) -> str:
+    exact = ", ".join(name for j, name in enumerate(names) if j not in asked.perturbed)
+    landing = f"; landing exactly: {exact}" if exact else ""
+    if isinstance(asked.budget, dict):
+        ends = (f"{names[j]} -{asked.budget[j][0]:g} to +{asked.budget[j][1]:g}" for j in asked.perturbed)
+        return f"Budget: {', '.join(ends)}{landing}"
+    return f"Budget: {asked.budget:g} in the norm {asked.ball_norm:g}{landing}"
+
+
+def _domain_words(case: Case, names: list[str]) -> list[str]:
+    """Everything that keeps a feature from moving as the model's data do."""
+    asked, lines = case.question, []
+    bottom, top = case.model.ranges
+    ends = zip(names, asked.low, asked.high, asked.factual, bottom, top, strict=False)
+    for name, low, high, now, least, most in ends:
+        if low == high:
+            lines.append(f"Kept: {name}" if low == now else f"Set: {name} to {low:g}")
+        elif low > least or high < most:
+            lines.append(f"Bounded: {name} to {low:g} .. {high:g} (the data had {least:g} .. {most:g})")
+    for row in asked.rows:
+        terms = [f"{a:g} {name}" for a, name in zip(row.coefficients, names, strict=True) if a]
+        lines.append(f"Row {shown(row.name)}: {row.low:g} <= {' + '.join(terms) or '0'} <= {row.high:g}")
+    for j, values in asked.sets.items():
+        listed = "a whole number" if values is None else f"one of {shown(values)}"
+        lines.append(f"Values: {names[j]} is {listed}, or stays")
+    return lines
+
+
+def _more_words(case: Case) -> list[str]:
+    """The requirements beyond those that every question has."""
+    lines = []
+    for entry in case.question.requirements:
+        by = f"by model {entry.model}{'' if entry.robust else ', at the point alone'}"
+        if entry.kind == "density":
+            lines.append(f"Required {by}: log density of {shown(entry.label)} at least {entry.mark:g}")
+        elif entry.model or not entry.robust or not same(entry.label, case.question.target):
+            lines.append(f"Required {by}: {shown(entry.label)} against {shown(entry.rival)} {entry.mark:g}")
+    return lines
+
+
+# ----- The command ----------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the files that are named; see the top of this file."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if len(given) < 2 or given[0].startswith("-"):
+        _write(sys.stderr, "usage: exact.py MODEL.json EXPLANATION.json [MORE_MODELS.json ...]")
+        return 0 if given[:1] in (["-h"], ["--help"]) else 2
+    name = path = given.pop(1)
+    try:
+        models = [read_model(loaded(name := other)) for other in given]
+        return _report(models, loaded(name := path))
+    except UnreadableError as error:
+        _write(sys.stderr, f"{shown(name)}: {error}")
+        return 2
+
+
+def loaded(path: str) -> Any:
+    """The JSON of a file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return parsed(file.read())
+    except OSError as error:
+        raise UnreadableError(f"cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise UnreadableError("is not UTF-8 text") from None
+
+
+def _report(models: list[Model], document: Any) -> int:
+    """Print questions and claims; 0 if all hold."""
+    explanations = document if type(document) is list else [document]
+    if not explanations:
+        raise UnreadableError("holds no explanation")
+    every = True
+    for number, explanation in enumerate(explanations):
+        lines, claims = words(models, explanation), check(models, explanation)
+        row = explanation["row"]
+        title = [f"--- number {number}{'' if row is None else f', row {shown(row)}'}"]
+        for line in (title if type(document) is list else []) + lines:
+            _write(sys.stdout, line)
+        for claim in claims:
+            _write(sys.stdout, f"{claim.verdict:<10} {claim.name}: {claim.reason}")
+            every &= claim.verdict == HOLDS
+    return 0 if every else 1
+
+
+def _write(stream: Any, line: str) -> None:
+    """One line, whatever the terminal can show."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

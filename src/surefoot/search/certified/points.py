@@ -1,0 +1,275 @@
+"""Points from above: the best one known, and the steps that look for a better one."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.search.certified.clock import Clock
+from surefoot.search.certified.local import ConvexConcave, Step
+from surefoot.search.certified.region import Scenario
+from surefoot.search.certified.space import Space, steepest
+from surefoot.search.certified.sphere import nearest_robust
+from surefoot.waist.answer import Round
+from surefoot.waist.geometry import dual_exponent, lp_norm
+
+Array = NDArray[np.float64]
+
+INSIDE = 0.1  # share of the gap by which points step inside, so that what they claim can be proved
+LOCAL_STEPS = 15
+DIVE_STEPS = 3  # while some features are not on allowed values yet
+SETTLED = 1e-3  # standard deviations; features this near to an allowed value take it together
+LOCAL_EFFORT = 5_000  # corners an adversary may look at in passing; at the end it may look at all it needs
+MANY = 8  # requirements beyond this number enter when a point violates them
+
+
+class Points:
+    """The nearest point known that withstands everything known, and how to find nearer ones.
+
+    Parameters
+    ----------
+    space : Space
+    gap : float
+    clock : Clock
+    """
+
+    def __init__(self, space: Space, gap: float, clock: Clock) -> None:
+        self.space, self.gap, self.clock = space, gap, clock
+        self.scenarios: list[Scenario] = [
+            (r, np.zeros(space.n)) for r in range(min(len(space.margins), MANY))
+        ]
+        self.best: Array | None = None
+        self.distance = np.inf
+        self.within = np.inf
+        self.local_optimum: tuple[Step, list[int]] | None = None
+        self.rounds: list[Round] = []
+        self._rate: float | None = None
+        self._breaches: list[int] = []
+        self._worst: tuple[float, Array | None] = (-np.inf, None)
+        self._caution = 1.0
+        self._adversary_seconds = 0.0
+        self._moment = time.perf_counter()
+        self._programs: dict[tuple[int, ...], ConvexConcave] = {}
+
+    def _program(self, pinned: tuple[int, ...]) -> ConvexConcave:
+        """The convex programs in which some directions are held at given values."""
+        if pinned not in self._programs:
+            self._programs[pinned] = ConvexConcave(self.space, pinned)
+        return self._programs[pinned]
+
+    def begin(self, active: list[int], level: float, start: Array | None) -> None:
+        """Take the first point for what it is (for p = 2 mostly the optimum), and look around it."""
+        self.clock.check()
+        u = self.space.into_domain(self._first_point(level) if start is None else start)
+        margin, s = self.harm(u, active, LOCAL_EFFORT)
+        if start is None:
+            self._accept(u, margin, s)
+        self.improve_from(u, active)
+
+    def harm(self, u: Array, active: list[int], effort: int) -> tuple[float, int]:
+        """Lowest margin around u and the scenario that shows it, an active one if that does."""
+        start = time.perf_counter()
+        space = self.space
+        found = [space.noise.harm(H, u, effort, space.radius(r)) for r, H in enumerate(space.margins)]
+        r = int(np.argmin([h.value for h in found]))
+        margin, v, _ = found[r]
+        active = active + [s for s in self._breaches if s not in active]
+        known = self._margins(u, active)
+        s = active[int(known.argmin())]
+        if margin < known.min() - 1e-9 * space.slope * max(space.size(u), space.noise.radius):
+            self.scenarios.append((r, v))
+            s = len(self.scenarios) - 1
+        self._adversary_seconds += time.perf_counter() - start
+        return min(margin, float(known.min())), s
+
+    def improve_from(self, u: Array, active: list[int]) -> None:
+        """Convex-concave steps from u; scenarios that a point does not withstand become active."""
+        if not self.space.sets:
+            self._steps(self._program(()), u, active, None)
+            return
+        if self.local_optimum is None:
+            self._steps(self._program(()), u, active, None)
+        self._dive(u, active)
+
+    def _dive(self, u: Array, active: list[int]) -> None:
+        """Put feature after feature on an allowed value, the nearest to one first, and solve for the rest."""
+        pins: dict[int, float] = {}
+        while len(pins) < len(self.space.sets):
+            choices = self._choices(u, pins)
+            if not choices:
+                return
+            settled = [k for k, (off, *_) in choices.items() if off <= SETTLED]
+            for k in settled or [min(choices, key=lambda j: choices[j][0])]:
+                pins[k] = choices[k][1]
+            found = self._steps(self._program(tuple(sorted(pins))), u, active, pins)
+            if found is None and not settled:
+                pins[k] = choices[k][2]
+                found = self._steps(self._program(tuple(sorted(pins))), u, active, pins)
+            if found is None:
+                return
+            u = found
+        self._move_values(pins, active)
+
+    def _move_values(self, pins: dict[int, float], active: list[int]) -> None:
+        """From allowed values to neighbouring ones, one feature at a time, for as long as one helps."""
+        program = self._program(tuple(sorted(pins)))
+        improved = True
+        while improved and self.best is not None:
+            improved = False
+            for k in pins:
+                for value in self._neighbours(k, pins[k]):
+                    before, moved = self.distance, {**pins, k: value}
+                    self._steps(program, self.best, active, moved)
+                    if self.distance < before * (1 - 0.1 * self.gap):
+                        pins, improved = moved, True
+                        break
+
+    def _neighbours(self, k: int, value: float) -> list[float]:
+        """The allowed values next to one."""
+        values, offset = self.space.sets[k]
+        at, (low, high) = value + offset, (self.space.low[k], self.space.high[k])
+        near = values.at_most(math.nextafter(at, -math.inf)), values.at_least(math.nextafter(at, math.inf))
+        return [v - offset for v in near if low <= v - offset <= high]
+
+    def discard(self, requirement: int, perturbation: Array) -> int:
+        """Forget the best point, which does not withstand a perturbation; the new scenario's number."""
+        self._caution = min(8.0, 2 * self._caution)
+        self.scenarios.append((requirement, perturbation))
+        self.best, self.distance, self.local_optimum = None, np.inf, None
+        self._breaches.append(len(self.scenarios) - 1)
+        return len(self.scenarios) - 1
+
+    def record(self, bound: float) -> None:
+        """Note where the search stands."""
+        now = time.perf_counter()
+        adversary = self._adversary_seconds - sum(r.adversary_seconds for r in self.rounds)
+        margin, v = self._worst
+        self.rounds.append(
+            Round(
+                distance=self.distance,
+                lower_bound=min(bound, self.distance),
+                violation=-margin,
+                perturbation=v,
+                master_seconds=now - self._moment - adversary,
+                adversary_seconds=adversary,
+                candidate=self.best,
+            )
+        )
+        self._moment = now
+
+    def _steps(
+        self, program: ConvexConcave, u: Array, active: list[int], pins: dict[int, float] | None
+    ) -> Array | None:
+        """Steps of one program until they no longer help; the last point, None where there is none."""
+        size, price = np.inf, 100.0 / self.space.slope
+        whole = len(program.pinned) == len(self.space.sets)
+        values = None if pins is None else np.array([pins[k] for k in program.pinned])
+        for _ in range(LOCAL_STEPS if whole else DIVE_STEPS):
+            self.clock.check()
+            safety = self._safety_margin(u)
+            chosen = [self.scenarios[s] for s in active]
+            solved = program.step(u, chosen, safety, price, self.clock, values)
+            if solved is None:
+                return None
+            u = self._on_values(solved.u) if whole and pins else self.space.into_domain(solved.u)
+            length = self.space.size(u)
+            if self._learn_rate(solved, safety):  # aimed too high or too low: once more
+                size = length
+                continue
+            margin, s = self.harm(u, active, LOCAL_EFFORT)
+            enough = self._enough(u)
+            fresh = margin < enough and s not in active
+            if margin >= enough:
+                nearer = whole and self._accept(u, margin, s)
+                if (nearer or self.local_optimum is None) and pins is None:
+                    self.local_optimum = solved, list(active)
+            elif fresh:
+                active.append(s)
+            if solved.slack > safety:
+                price *= 10
+            if pins is not None and (length > self.distance or solved.slack > 1e3 * safety):
+                return None  # this way leads nowhere
+            gain = abs(length - size)
+            if margin >= 0:  # what is left above the threshold can be turned into so much distance
+                gain = min(gain, margin * float(solved.margins.sum()))
+            if not fresh and gain <= 0.25 * INSIDE * self.gap * length:
+                break
+            size = length
+        return u
+
+    def _accept(self, u: Array, margin: float, s: int) -> bool:
+        """Keep a point if it is allowed, stands safely inside and is the nearest so far."""
+        size = self.space.size(u)
+        nearer = size < min(self.distance, self.within) and margin >= self._enough(u) and self.space.allows(u)
+        if nearer:
+            self.best, self.distance = u, size
+            self._worst = margin, self.scenarios[s][1]
+        return nearer
+
+    def _margins(self, u: Array, active: list[int]) -> Array:
+        """The margins at u in some scenarios."""
+        which = np.array([self.scenarios[s][0] for s in active])
+        points = u + np.array([self.scenarios[s][1] for s in active])
+        values = np.empty(len(points))
+        for r in np.unique(which):
+            values[which == r] = self.space.margins[r](points[which == r])
+        return values
+
+    def _safety_margin(self, u: Array) -> float:
+        """How far above zero points are aimed: what costs a small share of the gap in distance."""
+        size = max(self.space.size(u), 1e-9)
+        if self._rate is None or np.isfinite(self.within):
+            return 1e-7 * self.space.slope * size
+        return self._caution * INSIDE * self.gap * self._rate * size
+
+    def _enough(self, u: Array) -> float:
+        """The margin a point must have."""
+        return 0.3 * self._safety_margin(u) if np.isinf(self.within) else 0.0
+
+    def _learn_rate(self, solved: Step, safety: float) -> bool:
+        """Log-odds per distance at the optimum, the inverse of the margins' price; whether it is news."""
+        price = float(np.maximum(solved.margins, 0.0).sum())
+        before = self._rate
+        if solved.slack <= safety:
+            dual = dual_exponent(self.space.norm)
+            steepest_slope = max(float(lp_norm(H.gradient(solved.u), dual)) for H in self.space.margins)
+            self._rate = min(1 / max(price, 1e-300), max(steepest_slope, 1e-9 * self.space.slope))
+        elif before is None:
+            self._rate = 1e-3 * self.space.slope
+        return np.isinf(self.within) and (before is None or not 0.3 < cast(float, self._rate) / before < 3)
+
+    def _first_point(self, level: float) -> Array:
+        """Where the first local search starts: for p = 2 at the optimum, else up the steepest slope."""
+        space, margins = self.space, self.space.margins
+        plain = space.noise.frame is None and not space.noise.centre.any() and space.noise.norm == 2
+        if space.norm == 2 and len(margins) == 1 and (plain or space.noise.radius == 0):
+            u = nearest_robust(margins[0], space.radius(0), 1e-9 * space.slope * level)
+            if u is not None:
+                self._rate = float(lp_norm(margins[0].gradient(u), dual_exponent(2)))
+                return u * (1 + INSIDE * self.gap)
+        return level * steepest(np.sum([H.vector for H in margins], axis=0), space.norm)
+
+    def _choices(self, u: Array, pins: dict[int, float]) -> dict[int, tuple[float, float, float]]:
+        """For every open set direction: how far off its nearest allowed value is, that value, the next."""
+        found = {}
+        for k, (values, offset) in self.space.sets.items():
+            if k in pins:
+                continue
+            low, high = self.space.low[k] + offset, self.space.high[k] + offset
+            at = min(max(float(self.space.directions[k] @ u) + offset, low), high)
+            value = values.nearest(at, low, high)
+            if np.isnan(value):
+                return {}
+            other = values.at_least(at) if value <= at else values.at_most(at)
+            other = other if low <= other <= high else value
+            found[k] = (abs(value - at) / float(self.space.reach[k]), value - offset, other - offset)
+        return found
+
+    def _on_values(self, u: Array) -> Array:
+        """The point with every set feature exactly on its allowed value."""
+        assert self.space.problem is not None
+        return self.space.u(self.space.problem.domain.clipped(self.space.x(u)))

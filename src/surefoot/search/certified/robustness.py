@@ -1,0 +1,258 @@
+"""Proofs that no perturbation within a radius undoes a point, and the largest radius that has one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.search.certified.adversary import deepened, lowest
+from surefoot.search.certified.clock import Clock, OutOfTimeError
+from surefoot.search.certified.interior import Multipliers, refutes
+from surefoot.search.certified.lagrangian import Lagrangian
+from surefoot.search.certified.leaf import Leaf
+from surefoot.search.certified.proof import leaf_of, proof_of
+from surefoot.search.certified.region import Piece, Region, lagrangian, piece
+from surefoot.search.certified.search import Search
+from surefoot.search.certified.space import MAX_CROSS, Space, around
+from surefoot.waist.geometry import Ball
+from surefoot.waist.problem import RobustProblem
+from surefoot.waist.quadratic import Quadratic
+
+Array = NDArray[np.float64]
+
+NUDGES = (1e-6, 1e-3, 0.05)  # shares added to the multipliers of the worst perturbation, to make them strict
+NEARLY = 1e-2  # how near the proven margin must come to the worst one found, in log-odds or as a share of it
+HALVINGS = 30
+MOST = 1e6  # radii beyond this many standard deviations are not told apart from infinite ones
+
+
+@dataclass(frozen=True, eq=False)
+class Robustness:
+    """What is proven about the perturbations of a point.
+
+    Parameters
+    ----------
+    radius : float
+        Within it every robust requirement is kept; proven by ``proofs``.
+    slack : float
+        And the margins of odds stay at least so far above zero.
+    worst : array
+        The worst perturbation found within the budget, in the features' units.
+    violation : float
+        How much it violates: -g there, over all robust requirements.
+    proofs : list of dict
+    """
+
+    radius: float
+    slack: float
+    worst: Array
+    violation: float
+    proofs: list[dict[str, Any]] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any] | None:
+        """The certificate's part; None where nothing is proven."""
+        if self.radius <= 0:
+            return None
+        return {"radius": self.radius, "slack": self.slack, "proofs": self.proofs}
+
+
+class BreachError(Exception):
+    """A perturbation within the radius violates a requirement.
+
+    Parameters
+    ----------
+    requirement : int
+    perturbation : array
+        In the features' units.
+    """
+
+    def __init__(self, requirement: int, perturbation: Array) -> None:
+        super().__init__(f"requirement {requirement} is violated")
+        self.requirement, self.perturbation = requirement, perturbation
+
+
+def worst_perturbation(problem: RobustProblem, x: Array) -> tuple[Array, float, int]:
+    """The worst perturbation found within the budget, what it violates by, and which requirement."""
+    found = []
+    for r, requirement in enumerate(problem.requirements):
+        radius = problem.radius_of(requirement)
+        w = _lowest(_margin(problem, r, x, radius), problem.ball, radius)
+        d = problem.ball.perturbation(w, radius)
+        found.append((float(requirement.margin(x + d)), d, r))
+    value, d, r = min(found, key=lambda entry: entry[0])
+    return d, -value, r
+
+
+def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robustness:
+    """Prove that a point withstands a radius; raises `BreachError` or `OutOfTimeError` where it does not."""
+    worst, violation, r = worst_perturbation(problem, x)
+    if violation > 0 and radius >= problem.budget:
+        raise BreachError(r, worst)
+    allowed = NEARLY * max(1.0, abs(violation))
+    slack = 0.0 if -violation <= allowed else -violation - 0.9 * allowed
+    for aim in (slack, 0.0) if slack > 0 else (0.0,):
+        try:
+            proofs = [
+                _proof(problem, r, x, radius, aim, clock)
+                for r, requirement in enumerate(problem.requirements)
+                if requirement.robust
+            ]
+            return Robustness(radius, aim, worst, violation, proofs)
+        except BreachError:
+            if aim == 0:
+                raise
+    raise AssertionError("unreachable")
+
+
+def largest(problem: RobustProblem, x: Array, clock: Clock, below: float = np.inf) -> Robustness:
+    """The largest radius that can be proved in the time, up to a small share of it."""
+    worst, violation, _ = worst_perturbation(problem, x)
+    best = Robustness(0.0, 0.0, worst, violation)
+    if problem.ball.basis.shape[1] == 0:
+        return best
+    low, high = 0.0, min(below, problem.budget if problem.budget > 0 else 0.01)
+    try:
+        while high < min(below, MOST) or low == 0:
+            proved = _attempted(problem, x, high, clock)
+            if proved is None:
+                break
+            low, best, high = high, proved, min(2 * high, below)
+            if low >= min(below, MOST):
+                return best
+        for _ in range(HALVINGS):
+            if high - low <= 1e-4 * high:
+                break
+            middle = 0.5 * (low + high)
+            proved = _attempted(problem, x, middle, clock)
+            low, high, best = (middle, high, proved) if proved else (low, middle, best)
+    except OutOfTimeError:
+        pass
+    return best
+
+
+def _attempted(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robustness | None:
+    try:
+        return prove(problem, x, radius, Clock(min(clock.left, 1.0)))
+    except BreachError:
+        return None
+    except OutOfTimeError:
+        clock.check()
+        return None
+
+
+def _margin(problem: RobustProblem, r: int, x: Array, radius: float) -> Quadratic:
+    """Requirement r as a function of the ball's own coordinates w, around a point."""
+    ball = problem.ball
+    return problem.requirements[r].margin.in_coordinates(ball.basis, x + radius * ball.centre)
+
+
+def _lowest(G: Quadratic, ball: Ball, radius: float) -> Array:
+    if radius == 0 or G.n_features == 0:
+        return np.zeros(G.n_features)
+    return lowest(G.matrix, G.vector, ball.norm, radius)[0]
+
+
+def _proof(
+    problem: RobustProblem, r: int, x: Array, radius: float, slack: float, clock: Clock
+) -> dict[str, Any]:
+    """A tree that refutes every perturbation of the radius at which requirement r is below the slack."""
+    ball = problem.ball
+    G = _margin(problem, r, x, radius) - slack
+    w = _lowest(G, ball, radius)
+    if G(w) < 0:
+        raise BreachError(r, ball.perturbation(w, radius))
+    space = around(G, ball.norm)
+    tree = _at_once(space, G, w, radius)
+    if tree is None:
+        search = Search(space, 1e-6, clock)
+        if not search.refute(radius):
+            if search.points.best is None:
+                raise OutOfTimeError
+            w = deepened(G.matrix, G.vector, search.points.best, ball.norm, radius)
+            raise BreachError(r, ball.perturbation(w, radius))
+        tree = search.root
+    return _in_features(proof_of(space, tree, [(0, np.zeros(space.n))]), problem)
+
+
+def _at_once(space: Space, G: Quadratic, w: Array, radius: float) -> Region | None:
+    """A single leaf with the multipliers of the worst perturbation, or None where they do not do."""
+    region = Region(scenarios=[0])
+    slope = G.gradient(w)
+    wide = space.norm == 1 and space.n > MAX_CROSS
+    rays = (-slope / max(float(np.abs(slope).max()), 1e-300),) if wide else ()
+    part = piece(space, region, radius, use_corners=False, rays=rays)
+    form = lagrangian(part, [(0, np.zeros(space.n))])
+    x = _multipliers(space, form, G, w, radius)
+    size = float(np.abs(G.matrix).sum(axis=1).max(initial=0.0)) + float(np.abs(G.vector).max()) / radius
+    for nudge in NUDGES:
+        tried = x.copy()
+        tried[: form.n_norm] += nudge * (x[: form.n_norm] + 1e-3 * size)  # strictly concave then
+        value = refutes(form, tried)
+        if value is not None:
+            region.bound, region.leaf = radius, _leaf(part, form, tried, value, radius)
+            return region
+    return None
+
+
+def _multipliers(space: Space, form: Lagrangian, G: Quadratic, w: Array, radius: float) -> Array:
+    """Those for which the worst perturbation is stationary, as the optimum's conditions give them."""
+    slope = G.gradient(w)
+    x = np.zeros(form.size)
+    x[form.margins] = 1.0
+    if space.norm == np.inf:
+        at_edge = np.abs(w) >= radius * (1 - 1e-9)
+        x[: form.n_norm] = np.where(at_edge, np.maximum(-slope * np.sign(w), 0.0), 0.0) / (2 * radius)
+        return x
+    if space.norm == 2:
+        x[0] = max(0.0, -float(slope @ w)) / (2 * radius**2)
+        return x
+    steepest = float(np.abs(slope).max(initial=0.0))
+    if np.abs(w).sum() < radius * (1 - 1e-9) or steepest == 0:
+        return x
+    s = -slope / steepest
+    if not form.n_cross:
+        x[form.n_norm : form.margins.start] = steepest / (2 * radius)
+        return x
+    x[0] = steepest / (2 * radius)
+    x[1 : 1 + form.n_cross] = [x[0] * s[i] * s[j] for i, j in space.cross[: form.n_cross]]
+    return x
+
+
+def _leaf(part: Piece, form: Lagrangian, x: Array, value: float, radius: float) -> Leaf:
+    n = form.left.shape[1] - 1
+    found = Multipliers(x, value, True, np.zeros(n), np.zeros((n, n)), 0)
+    return leaf_of(part, form, found, radius, [(0, np.zeros(part.space.n))])
+
+
+def _in_features(proof: dict[str, Any], problem: RobustProblem) -> dict[str, Any]:
+    """The proof in the certificate's coordinates: for a budget by feature, the features themselves."""
+    ball = problem.ball
+    if not ball.is_box:
+        return proof
+    half = ball.basis[ball.noisy].diagonal()
+    return {
+        "directions": [(np.array(y) / half).tolist() for y in proof["directions"]],
+        "scenarios": [],
+        "tree": _rescaled(proof["tree"], half),
+    }
+
+
+def _rescaled(node: dict[str, Any], half: Array) -> dict[str, Any]:
+    """Coordinates w_i as features z_i = half_i w_i, all the way down."""
+    if "cut" in node:
+        (kind, i), at = node["cut"]
+        at = at * float(half[i]) if kind == "u" else at
+        parts = {name: _rescaled(node[name], half) for name in ("below", "above")}
+        return {"cut": [[kind, i], at], **parts}
+    products = [[w, *(_rescaled_affine(f, half) for f in pair)] for w, *pair in node["products"]]
+    norm = (np.array(node["norm"]) / half**2).tolist() if node["norm"] else []
+    return {**node, "norm": norm, "products": products}
+
+
+def _rescaled_affine(f: list[Any], half: Array) -> list[Any]:
+    if f[0] != "a":
+        return f
+    return ["a", f[1] * (1 + 1e-12), [[i, y / float(half[i])] for i, y in f[2]]]

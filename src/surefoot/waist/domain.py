@@ -1,0 +1,218 @@
+"""Domain: where a counterfactual may lie, as rows and choices of one factual."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.exceptions import ProblemError
+
+Array = NDArray[np.float64]
+
+EQUALITY = 1e-9  # of the absolute terms: how far doubles may miss a row whose ends are equal
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """low <= coefficients'x <= high.
+
+    Parameters
+    ----------
+    coefficients : array of shape (n,)
+    low, high : float
+        Infinite ends are open.
+    name : str
+        In words, for messages.
+    """
+
+    coefficients: Array
+    low: float
+    high: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        a = np.array(self.coefficients, dtype=float)
+        if a.ndim != 1 or not np.isfinite(a).all() or not a.any():
+            raise ProblemError(f"the row {self.name!r} needs finite coefficients, not all of them zero")
+        if not self.low <= self.high:
+            raise ProblemError(f"the row {self.name!r} is empty: {self.low:g} to {self.high:g}")
+        a.setflags(write=False)
+        object.__setattr__(self, "coefficients", a)
+
+    def contains(self, x: Array) -> bool:
+        """Whether a point satisfies the row: an inequality to the last digit, an equation up to rounding."""
+        terms = [Fraction(float(a)) * Fraction(float(v)) for a, v in zip(self.coefficients, x, strict=True)]
+        value = sum(terms, Fraction(0))
+        if self.low == self.high:
+            return abs(value - Fraction(self.low)) <= Fraction(EQUALITY) * sum(map(abs, terms), Fraction(0))
+        return (self.low == -math.inf or value >= Fraction(self.low)) and (
+            self.high == math.inf or value <= Fraction(self.high)
+        )
+
+
+@dataclass(frozen=True)
+class ValueSet:
+    """The values that one feature may take: whole numbers or a list, and always its value of today.
+
+    Parameters
+    ----------
+    feature : int
+        Its position.
+    values : tuple of float or None
+        In ascending order; None for whole numbers.
+    today : float
+    """
+
+    feature: int
+    values: tuple[float, ...] | None
+    today: float
+
+    def __post_init__(self) -> None:
+        if self.values is not None:
+            listed = tuple(float(v) for v in self.values)
+            if list(listed) != sorted(set(listed)) or not all(map(math.isfinite, listed)):
+                raise ProblemError("allowed values must be finite, different and in ascending order")
+            object.__setattr__(self, "values", listed)
+
+    def at_most(self, value: float) -> float:
+        """The largest allowed number that is not above ``value``; -inf if there is none."""
+        if self.values is None:
+            found = float(math.floor(value)) if math.isfinite(value) else value
+        else:
+            k = bisect_right(self.values, value)
+            found = self.values[k - 1] if k else -math.inf
+        return max(found, self.today) if self.today <= value else found
+
+    def at_least(self, value: float) -> float:
+        """The smallest allowed number that is not below ``value``; inf if there is none."""
+        if self.values is None:
+            found = float(math.ceil(value)) if math.isfinite(value) else value
+        else:
+            k = bisect_left(self.values, value)
+            found = self.values[k] if k < len(self.values) else math.inf
+        return min(found, self.today) if self.today >= value else found
+
+    def contains(self, value: float) -> bool:
+        """Whether a number is allowed, to the last digit."""
+        return self.at_most(value) == value
+
+    def nearest(self, value: float, low: float = -math.inf, high: float = math.inf) -> float:
+        """The allowed number nearest to ``value`` within ``low`` to ``high``; nan if there is none."""
+        at = min(max(value, low), high)
+        found = [v for v in (self.at_most(at), self.at_least(at)) if low <= v <= high and math.isfinite(v)]
+        return min(found, key=lambda v: abs(v - value), default=math.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """Where counterfactuals of one factual may lie: ends of features, linear rows, sets of values.
+
+    Parameters
+    ----------
+    low, high : arrays of shape (n,)
+        Ends of each feature; infinite ones are open.
+    rows : tuple of Row
+    sets : tuple of ValueSet
+        At most one for a feature.
+    """
+
+    low: Array
+    high: Array
+    rows: tuple[Row, ...] = ()
+    sets: tuple[ValueSet, ...] = ()
+
+    def __post_init__(self) -> None:
+        low, high = np.array(self.low, dtype=float), np.array(self.high, dtype=float)
+        if low.shape != high.shape or np.isnan(low).any() or np.isnan(high).any():
+            raise ProblemError("the ends of the domain must be numbers, one pair for each feature")
+        if (low > high).any():
+            j = int(np.argmax(low > high))
+            raise ProblemError(f"the ends of feature {j} are empty: {low[j]:g} to {high[j]:g}")
+        if any(len(row.coefficients) != len(low) for row in self.rows):
+            raise ProblemError("a row of the domain has another number of features")
+        features = [s.feature for s in self.sets]
+        if len(set(features)) < len(features) or any(not 0 <= j < len(low) for j in features):
+            raise ProblemError("each feature has one set of values at most")
+        for name, value in (("low", low), ("high", high)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "rows", tuple(self.rows))
+        object.__setattr__(self, "sets", tuple(self.sets))
+
+    @classmethod
+    def whole_space(cls, n_features: int) -> Domain:
+        """No restriction at all."""
+        return cls(np.full(n_features, -np.inf), np.full(n_features, np.inf))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.low.size
+
+    @property
+    def is_box(self) -> bool:
+        """Whether ends are all there is."""
+        return not self.rows and not self.sets
+
+    @property
+    def is_whole_space(self) -> bool:
+        """Whether nothing is restricted."""
+        return self.is_box and not np.isfinite(self.low).any() and not np.isfinite(self.high).any()
+
+    @property
+    def fixed(self) -> NDArray[np.bool_]:
+        """Features with one value only."""
+        return np.asarray(self.low == self.high)
+
+    def linear(self) -> tuple[Array, Array, Array]:
+        """All linear restrictions as (A, low, high): the features first, then the rows."""
+        A = np.vstack([np.eye(self.n_features), *(row.coefficients[None] for row in self.rows)])
+        low = np.concatenate([self.low, [row.low for row in self.rows]])
+        high = np.concatenate([self.high, [row.high for row in self.rows]])
+        return A, low, high
+
+    def contains(self, x: ArrayLike) -> bool:
+        """Whether a point is allowed, to the last digit."""
+        point = np.asarray(x, dtype=float)
+        inside = bool((point >= self.low).all() and (point <= self.high).all())
+        return (
+            inside
+            and all(s.contains(float(point[s.feature])) for s in self.sets)
+            and all(row.contains(point) for row in self.rows)
+        )
+
+    def within(self, x: ArrayLike, slack: ArrayLike) -> bool:
+        """Whether a point satisfies ends, rows and sets up to a slack in each feature's units.
+
+        For points of solvers, which stop at tolerances of their own.
+        """
+        point = np.asarray(x, dtype=float)
+        room = np.broadcast_to(np.asarray(slack, dtype=float), self.low.shape)
+        A, low, high = self.linear()
+        spread = np.abs(A) @ room
+        values = A @ point
+        close = [abs(s.nearest(float(point[s.feature])) - point[s.feature]) for s in self.sets]
+        near = all(c <= room[s.feature] for c, s in zip(close, self.sets, strict=True))
+        return bool((values >= low - spread).all() and (values <= high + spread).all()) and near
+
+    def clipped(self, x: ArrayLike) -> Array:
+        """The point with every feature inside its ends, and on the nearest allowed value of its set."""
+        point = np.clip(np.asarray(x, dtype=float), self.low, self.high)
+        for s in self.sets:
+            j = s.feature
+            nearest = s.nearest(float(point[j]), float(self.low[j]), float(self.high[j]))
+            point[j] = point[j] if math.isnan(nearest) else nearest
+        return np.asarray(point)
+
+    def with_ends(self, low: Array, high: Array) -> Domain:
+        """The same domain with other ends."""
+        return Domain(low, high, self.rows, self.sets)
+
+    def relaxed(self) -> Domain:
+        """The same domain without its sets of values."""
+        return Domain(self.low, self.high, self.rows)

@@ -1,0 +1,181 @@
+"""A question from plain values: every entry is checked, and whatever is wrong is named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import numpy as np
+
+from surefoot.exceptions import DataError
+from surefoot.plain import end, entries, finite, label, position, sequence, shallow, shown, text, truth
+from surefoot.waist.domain import Domain, Row, ValueSet
+from surefoot.waist.geometry import WhiteningKind
+from surefoot.waist.problem import checked_threshold
+from surefoot.waist.question import FORMAT, VERSION, Budget, DensityFloor, Odds, Question
+
+KEYS = (
+    "format", "version", "models", "features", "factual", "factual_class", "target", "distance", "ball",
+    "requirements", "domain", "gap",
+)  # fmt: skip
+NORMS = {1: 1.0, 2: 2.0, "inf": math.inf}
+
+
+def read_question(values: Any) -> Question:
+    """Read what `Question.to_dict` gave."""
+    if not isinstance(values, Mapping) or values.get("format") != FORMAT:
+        raise DataError("this is not a question of surefoot")
+    if values.get("version") != VERSION or isinstance(values.get("version"), bool):
+        raise DataError(
+            f"the question has format version {shown(values.get('version'))}; this surefoot reads {VERSION}"
+        )
+    entries(values, "the question", KEYS)
+    features = read_features(values["features"])
+    n = len(features)
+    factual = [finite(v, "a value of the factual") for v in sequence(values["factual"], "factual", n)]
+    distance = entries(values["distance"], "the distance", ("kind", "whitening", "norm"))
+    if distance["kind"] != "mahalanobis":
+        raise DataError(f"the distance is of unknown kind {shown(distance['kind'])}")
+    norm = read_norm(distance["norm"])
+    budget, exact = _ball(values["ball"], norm, n)
+    models = tuple(text(m, "the fingerprint of a model") for m in sequence(values["models"], "models"))
+    domain, declared = _domain(values["domain"], factual)
+    return Question(
+        models=models,
+        features=features,
+        factual=np.array(factual),
+        factual_class=label(values["factual_class"], "factual_class"),
+        target=label(values["target"], "target"),
+        norm=norm,
+        whitening=read_whitening(distance["whitening"]),
+        budget=budget,
+        exact=exact,
+        requirements=_requirements(values["requirements"], len(models)),
+        domain=domain,
+        declared=declared,
+        gap=_not_negative(values["gap"], "gap"),
+    )
+
+
+def read_features(values: Any) -> tuple[Any, ...]:
+    """Names of features."""
+    names = tuple(label(name, "the name of a feature") for name in sequence(values, "features"))
+    if not names or len(set(names)) < len(names) or not all(type(name) in (str, int) for name in names):
+        raise DataError("features must be different names, at least one")
+    return names
+
+
+def read_norm(value: Any) -> float:
+    """1, 2 or "inf"."""
+    if isinstance(value, bool | float | list | dict) or value not in NORMS:
+        raise DataError(f'a norm must be 1, 2 or "inf", not {shown(value)}')
+    return NORMS[value]
+
+
+def read_whitening(value: Any) -> WhiteningKind:
+    """The name of a whitening."""
+    if not isinstance(value, str) or value not in get_args(WhiteningKind):
+        raise DataError(f"whitening must be one of {get_args(WhiteningKind)}, not {shown(value)}")
+    kind: WhiteningKind = value  # type: ignore[assignment]
+    return kind
+
+
+def _not_negative(value: Any, what: str) -> float:
+    found = finite(value, what)
+    if found < 0:
+        raise DataError(f"{what} must not be negative")
+    return found
+
+
+def _ball(values: Any, norm: float, n: int) -> tuple[Budget, tuple[int, ...]]:
+    """Budget and features that land exactly; in a budget by feature these are all others."""
+    ball = entries(values, "the ball", ("norm", "budget", "exact"))
+    exact = tuple(position(j, "exact", n) for j in sequence(ball["exact"], "exact"))
+    if list(exact) != sorted(set(exact)):
+        raise DataError("exact features must be different and in ascending order")
+    budget = read_budget(ball["budget"], n)
+    by_feature = isinstance(budget, Mapping)
+    if read_norm(ball["norm"]) != (math.inf if by_feature else norm):
+        raise DataError("the norm of the ball does not belong to its budget")
+    if isinstance(budget, Mapping) and set(exact) != set(range(n)) - set(budget):
+        raise DataError("with a budget by feature, exactly the other features land exactly")
+    return budget, exact
+
+
+def read_budget(values: Any, n: int) -> Budget:
+    """A number, or pairs by feature number."""
+    if not isinstance(values, Mapping):
+        return _not_negative(values, "budget")
+    return {_written(j, n): _pair(pair) for j, pair in values.items()}
+
+
+def _written(name: Any, n: int) -> int:
+    found = [j for j in range(n) if str(j) == name]
+    if not found:
+        raise DataError(f"the budget names feature {shown(name)}, which does not exist")
+    return found[0]
+
+
+def _pair(values: Any) -> tuple[float, float]:
+    down, up = (_not_negative(v, "budget") for v in sequence(values, "the budget of a feature", 2))
+    return down, up
+
+
+def _requirements(values: Any, n_models: int) -> tuple[Odds | DensityFloor, ...]:
+    found = tuple(_requirement(entry, n_models) for entry in sequence(values, "requirements"))
+    if not any(isinstance(r, Odds) for r in found):
+        raise DataError("a question must ask for the odds of the target")
+    return found
+
+
+def _requirement(entry: Any, n_models: int) -> Odds | DensityFloor:
+    kind = entry.get("kind") if isinstance(entry, Mapping) else None
+    if kind == "odds":
+        entries(entry, "a requirement", ("kind", "model", "target", "rival", "threshold", "robust"))
+        return Odds(
+            label(entry["target"], "target"),
+            label(entry["rival"], "rival"),
+            checked_threshold(finite(entry["threshold"], "threshold")),
+            truth(entry["robust"], "robust"),
+            position(entry["model"], "the model of a requirement", n_models),
+        )
+    if kind == "density":
+        entries(entry, "a requirement", ("kind", "model", "class", "floor", "robust"))
+        return DensityFloor(
+            label(entry["class"], "class"),
+            finite(entry["floor"], "floor"),
+            truth(entry["robust"], "robust"),
+            position(entry["model"], "the model of a requirement", n_models),
+        )
+    raise DataError(f"a requirement is of unknown kind {shown(kind)}")
+
+
+def _domain(values: Any, factual: list[float]) -> tuple[Domain, dict[str, Any]]:
+    entries(values, "the domain", ("low", "high", "rows", "sets", "declared"))
+    n = len(factual)
+    low, high = (
+        np.array([end(v, f"an end ({name})") for v in sequence(values[name], name, n)])
+        for name in ("low", "high")
+    )
+    rows = tuple(_row(row, n) for row in sequence(values["rows"], "rows"))
+    sets = tuple(_set(one, factual) for one in sequence(values["sets"], "sets"))
+    if not isinstance(values["declared"], dict):
+        raise DataError("declared must be an object")
+    return Domain(low, high, rows, sets), shallow(values["declared"], "declared")
+
+
+def _row(values: Any, n: int) -> Row:
+    row = entries(values, "a row of the domain", ("coefficients", "low", "high", "name"))
+    coefficients = [finite(v, "a coefficient") for v in sequence(row["coefficients"], "coefficients", n)]
+    ends = (end(row["low"], "the end of a row"), end(row["high"], "the end of a row"))
+    return Row(np.array(coefficients), *ends, text(row["name"], "the name of a row"))
+
+
+def _set(values: Any, factual: list[float]) -> ValueSet:
+    one = entries(values, "a set of values", ("feature", "values"))
+    j = position(one["feature"], "the feature of a set", len(factual))
+    listed = None
+    if one["values"] is not None:
+        listed = tuple(finite(v, "an allowed value") for v in sequence(one["values"], "values"))
+    return ValueSet(j, listed, factual[j])

@@ -1,0 +1,336 @@
+"""What may change: read by name, turned into a domain, printed as it was said, and never violated."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot import (
+    Action,
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Rule,
+    Status,
+)
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.declared import read_declared
+from surefoot.explain.wishes import Wishes
+from surefoot.explain.words import allowed_words, question_words
+
+NAMES = ["age", "income", "cards"]
+RANGE = [[18.0, 0.0, 0.0], [90.0, 9000.0, 8.0]]
+
+
+@pytest.fixture(scope="module")
+def pima(bundled):
+    return bundled["pima"]
+
+
+@pytest.fixture(scope="module")
+def clf(pima):
+    return ConditionalGaussianNetworkClassifier("tan").fit(pima.X, pima.y)
+
+
+def wishes(actions=None, bounds=None, rules=(), **kinds):
+    return Wishes.by_name(
+        NAMES, actions=Actions(actions or {}, rules=rules), bounds=bounds, observed_range=RANGE, **kinds
+    )
+
+
+def ends(actions, factual, bounds=None, feature=1):
+    domain = wishes(actions, bounds).domain(factual)
+    return domain.low[feature], domain.high[feature]
+
+
+@pytest.mark.parametrize("name", ["most", "step", "moves", "cost"])
+def test_fields_that_come_later_are_refused(name):
+    with pytest.raises(ProblemError, match=rf"Action\({name}=...\) is not supported yet"):
+        Action(**{name: 1})
+
+
+def test_other_things_that_come_later_are_refused():
+    with pytest.raises(ProblemError, match=r"Action\(protected=...\) is not supported yet"):
+        Action(protected=True)
+    for name in ("when", "at_most", "at_most_of", "links"):
+        with pytest.raises(ProblemError, match=rf"Actions\({name}=...\) is not supported yet"):
+            Actions(**{name: 3})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Action("jump"), "'jump' is none of these"),
+        (lambda: Action(low=2, high=1), "exclude each other: at least 2 and at most 1"),
+        (lambda: Action(low="a"), "must be numbers or None, not 'a'"),
+        (lambda: Action(low=True), "must be numbers or None, not True"),
+        (lambda: Action(high=math.nan), "must be numbers or None, not nan"),
+        (lambda: Action(whole="yes"), "whole must be True, False or None"),
+        (lambda: Action(values=3), "values must be a list of numbers"),
+        (lambda: Action(values="12"), "values must be a list of numbers"),
+        (lambda: Action(values=[]), "at least one number"),
+        (lambda: Action(values=[1, math.inf]), "values must be finite numbers"),
+        (lambda: Action(values=[1], whole=True), "either whole=True or values"),
+        (lambda: Actions(["age"]), "must be a dict"),
+        (lambda: Actions({"age": 3}), "the action of 'age' must be an Action or a word"),
+        (lambda: Actions({"age": "stray"}), "'age': a feature may"),
+        (lambda: Actions(rules=["age <= 3"]), "must be a list of surefoot.Rule"),
+        (lambda: Rule({}, high=1), "needs a dict"),
+        (lambda: Rule({"age": math.nan}, high=1), "must be finite numbers"),
+        (lambda: Rule({"age": 0}, high=1), "not zero"),
+        (lambda: Rule({"age": 1}), "needs an end"),
+        (lambda: wishes({"height": "stay"}), "actions: unknown feature 'height'"),
+        (lambda: wishes({"age": "stay", 0: "rise"}), "'age' has two actions"),
+        (lambda: wishes(rules=[Rule({"height": 1}, high=1)]), "unknown feature 'height'"),
+        (
+            lambda: wishes({"age": "rise"}, immutable=["age"]),
+            "'age' may only rise, and is listed as immutable",
+        ),
+        (lambda: wishes(increasing=["age"], decreasing=["age"]), "and is listed as decreasing as well"),
+    ],
+)
+def test_what_makes_no_sense_is_one_sentence(make, message):
+    with pytest.raises(ProblemError, match=message) as error:
+        make()
+    assert "\n" not in str(error.value)
+
+
+def test_actions_are_kept_as_given():
+    values = [9, 12, 16]
+    action = Action("rise", values=values)
+    assert action.given() == {"may": "rise", "values": values}
+    assert (action.may, action.low, action.most, action.protected) == ("rise", None, None, False)
+    assert Actions({"age": "stay"}).features["age"] == Action("stay")
+
+
+def test_directions_are_those_of_the_shorthands():
+    factual = [30.0, 2000.0, 3.0]
+    long = wishes({"age": "stay", "income": "rise", "cards": "fall"}, "data").domain(factual)
+    short = wishes(None, "data", immutable=["age"], increasing=["income"], decreasing=["cards"]).domain(
+        factual
+    )
+    for domain in (long, short):
+        assert domain.low.tolist() == [30, 2000, 0]
+        assert domain.high.tolist() == [30, 9000, 3]
+    assert wishes({"age": "stay"}).kept == (0,)
+
+
+def test_todays_value_is_always_allowed():
+    assert ends({"income": Action(low=3000)}, [30, 2000, 3]) == (2000, math.inf)
+    assert ends({"income": Action(high=1000)}, [30, 2000, 3]) == (-math.inf, 2000)
+    assert ends({"income": Action("stay", low=3000)}, [30, 2000, 3]) == (2000, 2000)
+    domain = wishes({"cards": Action(whole=True), "age": Action(values=[40, 50])}).domain([30.5, 0, 2.5])
+    assert domain.contains([30.5, 0, 2.5])
+    assert domain.contains([40, 0, 3])
+    assert not domain.contains([45, 0, 3])
+    assert not domain.contains([40, 0, 3.5])
+    assert domain.low[0] == 30.5
+    assert domain.high[0] == 50
+
+
+def test_an_action_overrides_the_range_seen_in_training_and_not_the_bounds():
+    factual = [30, 2000, 3]
+    assert ends({"income": Action(high=20_000)}, factual, "data") == (0, 20_000)
+    assert ends({"income": Action(high=20_000)}, factual, {"income": (100, 5000)}) == (100, 5000)
+    assert ends({"income": Action(low=500)}, factual, {"income": (100, 5000)}) == (500, 5000)
+    assert ends({}, [30, 12_000, 3], "data") == (0, 12_000)
+    assert ends({}, [30, 12_000, 3], {"income": (0, 9000)}) == (0, 9000)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (
+            ({"income": "stay"}, {"income": (0, 1000)}),
+            "'income' must not change, but its value 2000 lies out",
+        ),
+        (({"income": "rise"}, {"income": (0, 1000)}), "'income' may only rise, but its value 2000"),
+        (({"income": "fall"}, {"income": (3000, 4000)}), "'income' may only fall, but its value 2000"),
+        (
+            ({"income": Action(values=[5, 6])}, {"income": (10, 20)}),
+            "no allowed value of 'income' lies within",
+        ),
+        (({"income": Action(high=500)}, {"income": (3000, 4000)}), "at least 3000 and at most 2000"),
+        (({}, None, [Rule({"age": 1, "cards": 1}, low=99)]), None),
+        (({"age": "stay"}, "data", [Rule({"age": 1, "cards": 1}, low=99)]), "the rule 'age [+] cards >= 99'"),
+    ],
+)
+def test_contradictions_are_named(said, message):
+    asked = wishes(*said)
+    if message is None:
+        assert len(asked.domain([30, 2000, 3]).rows) == 1
+        return
+    with pytest.raises(ProblemError, match=message):
+        asked.domain([30, 2000, 3])
+
+
+def test_rules_are_rows():
+    domain = wishes(rules=[Rule({"income": 1, "cards": -100}, low=0, high=5000)]).domain([30, 2000, 3])
+    (row,) = domain.rows
+    assert row.coefficients.tolist() == [0, 1, -100]
+    assert row.name == "0 <= income - 100 cards <= 5000"
+    assert domain.contains([30, 2000, 3])
+    assert not domain.contains([30, 5400, 3])
+
+
+def test_what_was_declared_gives_the_domain_again():
+    said = {"age": Action("rise", whole=True, high=60), "cards": Action(values=[0, 1, 2])}
+    for bounds in (None, "data", {"income": (100, None)}, {"income": "data", "age": (0, 90)}):
+        first = wishes(said, bounds)
+        again = read_declared(first.declared(), tuple(NAMES), RANGE)
+        for factual in ([30, 2000, 3], [70.5, 12_000, 1]):
+            a, b = first.domain(factual), again.domain(factual)
+            np.testing.assert_array_equal([a.low, a.high], [b.low, b.high])
+            assert a.sets == b.sets
+
+
+def test_relaxations_name_what_they_lift():
+    asked = wishes(
+        {"age": Action("stay"), "cards": Action("fall", low=1, whole=True)},
+        {"income": (0, 5000)},
+        rules=[Rule({"age": 1}, high=80)],
+    )
+    phrases = [phrase for phrase, _ in asked.one_relaxed()]
+    assert phrases == [
+        "'age' may change",
+        "'cards' may rise",
+        "'income' may leave its bounds 0 to 5000",
+        "'cards' may leave the ends of its action",
+        "'cards' may take any number",
+        "the rule 'age <= 80' is lifted",
+    ]
+    left = dict(asked.one_relaxed())
+    assert left["'age' may change"].kept == ()
+    assert left["'cards' may take any number"].domain([30, 1, 2.5]).sets == ()
+    (_, free), *_ = asked.all_relaxed()
+    assert free.domain([30, 1, 2.5]).is_whole_space
+
+
+def test_whole_numbers_are_the_best_whole_numbers(clf, pima):
+    """Against every whole number tried by itself."""
+    row = pima.X.iloc[3]
+    settings = {"budget": 0.05, "gap": 1e-4}
+    free = CounterfactualExplainer(clf, **settings).explain(row)
+    actions = Actions({"plas": Action(whole=True)})
+    e = CounterfactualExplainer(clf, actions=actions, **settings).explain(row)
+    assert e.counterfactual["plas"] % 1 == 0
+    near = round(free.counterfactual["plas"])
+    tried = []
+    for value in range(near - 6, near + 7):
+        bounds = {**dict.fromkeys(pima.X.columns, "data"), "plas": (value, value)}
+        fixed = CounterfactualExplainer(clf, bounds=bounds, **settings).explain(row, on_failure="return")
+        tried.append(fixed.distance)
+    assert e.distance == pytest.approx(min(tried), rel=2e-4)
+    assert e.lower_bound <= min(tried)
+
+
+@pytest.mark.parametrize("method", ["certified", "qcqp", "milp"])
+def test_actions_are_never_violated(clf, pima, method):
+    row = pima.X.iloc[8]
+    actions = Actions(
+        {
+            "age": "stay",
+            "preg": Action("rise", whole=True),
+            "plas": Action(values=[100, 110.5, 150], low=90),
+            "mass": Action("fall", low=25),
+        },
+        rules=[Rule({"mass": 1, "skin": 0.5}, high=50)],
+    )
+    e = CounterfactualExplainer(clf, budget=0.02, actions=actions, method=method).explain(
+        row, target=0, on_failure="return"
+    )
+    assert e.counterfactual is not None, e
+    x = e.counterfactual
+    assert x["age"] == row["age"]
+    assert x["preg"] >= row["preg"]
+    assert x["preg"] % 1 == 0
+    assert x["plas"] in (100, 110.5, 150, row["plas"])
+    assert 25 <= x["mass"] <= row["mass"]
+    assert x["mass"] + 0.5 * x["skin"] <= 50
+    assert e.question.domain.contains(x)
+
+
+def test_what_must_not_change_lands_exactly(clf, pima):
+    row = pima.X.iloc[3]
+    exact = CounterfactualExplainer(clf, budget=0.1, immutable=["age"]).explain(row)
+    noisy = CounterfactualExplainer(clf, budget=0.1, immutable=["age"], noise_on="all").explain(row)
+    age = list(pima.X.columns).index("age")
+    assert exact.question.exact == (age,)
+    assert noisy.question.exact == ()
+    assert exact.answer.worst[age] == 0
+    assert noisy.answer.worst[age] != 0
+    assert "no error in age" in question_words(exact.question)
+
+
+def test_a_budget_by_feature(clf, pima):
+    row = pima.X.iloc[3]
+    e = CounterfactualExplainer(clf, budget={"plas": 5, "mass": (0.5, 1)}).explain(row)
+    assert e.budget == {"plas": (5.0, 5.0), "mass": (0.5, 1.0)}
+    assert e.coverage == 1
+    assert e.certified_radius >= 1
+    names = list(pima.X.columns)
+    rng = np.random.default_rng(0)
+    points = np.tile(e.counterfactual.to_numpy(), (2000, 1))
+    points[:, names.index("plas")] += rng.uniform(-5, 5, 2000)
+    points[:, names.index("mass")] += rng.uniform(-0.5, 1, 2000)
+    assert (clf.predict(pd.DataFrame(points, columns=names)) == e.target).all()
+    assert "an error of up to 5 in plas, 0.5 below or 1 above in mass" in str(e)
+
+
+@pytest.mark.parametrize(
+    ("budget", "error", "message"),
+    [
+        ({"height": 1}, ProblemError, "budget: unknown feature 'height'"),
+        ({"plas": -1}, DataError, "the budget of 'plas' must be a finite number >= 0"),
+        ({"plas": (1, 2, 3)}, DataError, "a number or a pair"),
+        ({"plas": "a"}, DataError, "must be a finite number"),
+        ({"plas": 1, 1: 2}, ProblemError, "names 'plas' twice"),
+        (math.inf, DataError, "budget must be a finite number"),
+        (True, DataError, "budget must be a finite number"),
+    ],
+)
+def test_budgets_are_checked(clf, budget, error, message):
+    with pytest.raises(error, match=message):
+        CounterfactualExplainer(clf, budget=budget)
+
+
+def test_nothing_can_miss(clf, pima):
+    row = pima.X.iloc[3]
+    assert CounterfactualExplainer(clf, budget={"plas": 0}).explain(row).budget == 0
+    e = CounterfactualExplainer(clf, budget=0.5, immutable=list(pima.X.columns)).explain(
+        row, target=clf.predict(pima.X)[3]
+    )
+    assert e.status is Status.ALREADY_TARGET
+    assert e.coverage == 1
+
+
+def test_what_is_printed_is_what_was_declared(clf, pima):
+    """A feature at the end of its range is not said to move one way only."""
+    row = pima.X.iloc[0].copy()
+    row["insu"] = pima.X["insu"].min()
+    e = CounterfactualExplainer(clf, budget=0.05).explain(row)
+    assert e.low["insu"] == row["insu"]
+    assert allowed_words(e.question) == ("every feature stays within the range seen in training",)
+    assert "only rise" not in str(e)
+    actions = Actions({"insu": "rise", "preg": Action(whole=True)}, rules=[Rule({"mass": 1}, high=60)])
+    e = CounterfactualExplainer(clf, bounds={"plas": (80, None)}, immutable=["age"], actions=actions).explain(
+        row
+    )
+    assert allowed_words(e.question) == (
+        "plas at least 80",
+        "age must not change",
+        "insu may only rise",
+        "preg takes whole numbers only, or stays as it is",
+        "mass <= 60",
+    )
+    assert "Allowed: plas at least 80; age must not change; insu may only rise;" in str(e)
+    assert allowed_words(CounterfactualExplainer(clf, bounds=None).explain(row).question) == (
+        "every feature may take any value",
+    )
+
+
+@pytest.mark.parametrize("value", [{"age": "stay"}, "stay", 3])
+def test_only_actions_are_actions(clf, value):
+    with pytest.raises(ProblemError, match="actions must be a surefoot"):
+        CounterfactualExplainer(clf, actions=value)
