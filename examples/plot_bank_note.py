@@ -3,7 +3,7 @@ One bank note, explained
 ========================
 
 A classifier takes a photographed bank note for genuine. What is the smallest change of its four measurements
-after which it would be taken for forged, even when the change is carried out a little off?
+after which it would be taken for forged, even if the change is carried out slightly wrong?
 """
 
 # %%
@@ -27,7 +27,7 @@ plots.plot_changes(e)
 
 # %%
 # The plane of the two largest changes. All other features are held at the counterfactual's values, so the
-# factual is a projection. The ball within which the step may land is the small polygon in the inset.
+# factual is a projection. The ball of errors that the budget allows is the small polygon in the inset.
 plots.plot_plane(e, clf)
 
 # %%

@@ -59,8 +59,12 @@ _SENTENCES = {
     Status.ITERATION_LIMIT_NO_POINT: "The iteration limit was reached before any counterfactual was found.",
     Status.INTERRUPTED: "The search was interrupted; this is the best counterfactual found by then.",
     Status.INTERRUPTED_NO_POINT: "The search was interrupted before any counterfactual was found.",
-    Status.PRECISION_LIMIT: "Rounding errors stopped the search; this is the best counterfactual found by then.",
-    Status.PRECISION_LIMIT_NO_POINT: "Rounding errors stopped the search before any counterfactual was found.",
+    Status.PRECISION_LIMIT: (
+        "Rounding errors stopped the search; this is the best counterfactual found by then."
+    ),
+    Status.PRECISION_LIMIT_NO_POINT: (
+        "Rounding errors stopped the search before any counterfactual was found."
+    ),
     Status.INFEASIBLE: "No allowed change leads to the target.",
     Status.UNDECIDED: "No counterfactual was found, but it was not proved that there is none.",
     Status.UNBOUNDED: "The solver reported an unbounded problem: the model or the domain is degenerate.",

@@ -304,7 +304,7 @@ def random_functions(rng, n, level, dual):
         y = rng.choice(kinds, n) * (rng.random(n) < 0.6)
         need = float(level * dual(y))
         c = rng.choice([need, np.nextafter(need, 0), np.nextafter(need, INF), need * (1 + 1e-12), 0.0, -need, 5e-324])
-        yield np.append(y, c)
+        yield np.nan_to_num(np.append(y, c))
 
 
 def test_functions_are_shown_by_their_ends_only_if_they_are_not_negative(quiet):
@@ -361,7 +361,7 @@ def scaled_proof(norm=INF, size=1.0, half=None, seed=0):
     if half is not None:
         D = np.eye(3).tolist()
     needs = [
-        exact.Requirement([(-1, networks[1]), (1, networks[0])], rng.integers(-99, 99) * 2**120 // 7, True),
+        exact.Requirement([(-1, networks[1]), (1, networks[0])], int(rng.integers(-99, 99)) * 2**120 // 7, True),
         exact.Requirement([(-1, networks[1])], 5 << 127, False),
     ]
     origin = exact.dyadic(asked.factual)

@@ -1,15 +1,24 @@
+import time
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot import Quadratic
-from surefoot.proof.worst_case import certified_radius, coverage, lowest_in_ball, worst_perturbation
+from surefoot import Quadratic, Whitening
+from surefoot.proof.worst_case import (
+    certified_radius,
+    coverage,
+    holds_everywhere,
+    lowest_in_ball,
+    worst_perturbation,
+)
 from surefoot.search.paper.backends import solve
 from surefoot.search.paper.formulations.qcqp import adversary_program, adversary_view
 from surefoot.search.paper.program import Options
-from surefoot.waist.geometry import lp_norm
-from tests.problems import grid_points, paper_problem, random_problem
+from surefoot.waist.geometry import Ball, lp_norm
+from tests.problems import grid_points, mixed_problem, paper_problem, random_problem
 
 NORMS = [1, 2, np.inf]
 
@@ -125,3 +134,105 @@ def test_worst_of_several_rivals():
     assert worst_perturbation(both, problem.factual).violation == pytest.approx(
         worst_perturbation(problem, problem.factual).violation
     )
+
+
+def one(margin, ball, robust=True, factual=(0.0, 0.0), norm=2):
+    whitening = Whitening(np.eye(len(factual)))
+    return paper_problem(factual, (margin,), whitening, norm, robust=robust, ball=ball)
+
+
+@given(seed=st.integers(0, 400))
+def test_no_perturbation_of_a_mixed_ball_does_worse(seed):
+    """Any norm, budgets by feature, features that land exactly, requirements that are not robust."""
+    problem = mixed_problem(seed)
+    rng = np.random.default_rng(seed)
+    x = problem.factual + problem.metric.inverse @ rng.normal(size=problem.n_features)
+    worst = worst_perturbation(problem, x)
+    tried = problem.ball.sample(300, seed)
+    if problem.ball.norm != 2:
+        tried = np.vstack([tried, problem.ball.vertices()])
+    size = max(1.0, *(abs(g(x)) for g in problem.margins))
+    assert problem.violation(x, tried).max() <= worst.violation_bound + 1e-9 * size
+    assert problem.ball.contains(worst.perturbation)
+    assert (worst.perturbation[~problem.ball.noisy] == 0).all()
+    assert worst.violation == pytest.approx(problem.violation(x, worst.perturbation)[0], abs=1e-7 * size)
+    assert 0 <= worst.violation_bound - worst.violation + 1e-12 * size <= 1e-6 * size
+
+
+@given(seed=st.integers(0, 300))
+@settings(max_examples=25)
+def test_the_radius_of_a_mixed_ball(seed):
+    problem = mixed_problem(seed)
+    rng = np.random.default_rng(seed)
+    x = problem.factual + problem.metric.inverse @ rng.normal(size=problem.n_features)
+    robust = [r.margin for r in problem.requirements if r.robust]
+    radius = certified_radius(problem, x)
+    if not robust:
+        assert radius == np.inf
+    elif min(g(x) for g in robust) < 0:
+        assert radius == 0
+    elif np.isfinite(radius) and radius < 1e6:
+        ball = replace(problem.ball, radius=radius)
+        assert min(g(x + ball.sample(300, 0)).min() for g in robust) >= -1e-7
+        wider = max(-_lowest(g, problem.ball, x, 1.001 * radius + 1e-9) for g in robust)
+        assert wider >= -1e-6
+
+
+def _lowest(g, ball, x, radius):
+    return lowest_in_ball(g.in_coordinates(ball.basis, x + radius * ball.centre), ball.norm, radius)[1]
+
+
+def test_an_asymmetric_box():
+    """g = 1 + x_0 falls when x_0 is missed downwards, by 0.25 at most; upwards it may be missed by 2."""
+    ball = Ball.box([0.25, 1.0], [2.0, 1.0])
+    rising = Quadratic(np.zeros((2, 2)), [1.0, 0.0], 1.0)
+    assert worst_perturbation(one(rising, ball), [0.0, 0.0]).violation == pytest.approx(-0.75)
+    assert certified_radius(one(rising, ball), [0.0, 0.0]) == pytest.approx(4.0)
+    falling = Quadratic(np.zeros((2, 2)), [-1.0, 0.0], 1.0)
+    worst = worst_perturbation(one(falling, ball), [0.0, 0.0])
+    assert worst.violation == pytest.approx(1.0)
+    assert worst.perturbation[0] == 2.0
+    assert certified_radius(one(falling, ball), [0.0, 0.0]) == pytest.approx(0.5)
+    never = Ball.box([0.0, 1.0], [2.0, 1.0])
+    assert certified_radius(one(rising, never), [0.0, 0.0], time_limit=2.0) >= 1e6
+
+
+def test_features_that_land_exactly_are_never_perturbed():
+    g = Quadratic(np.diag([1.0, 0.0]), [0.0, 100.0], 1.0)
+    ball = Ball.whitened(Whitening(np.eye(2)), 2, 0.5, [1])
+    problem = one(g, ball)
+    assert worst_perturbation(problem, [0.0, 0.0]).violation == pytest.approx(-1.0)
+    assert certified_radius(problem, [0.0, 0.0]) == np.inf
+    assert holds_everywhere(problem, [0.0, 0.0])
+    assert not holds_everywhere(problem)  # at other points it does not
+    assert not holds_everywhere(problem, [0.0, -1.0])
+    flat = one(Quadratic(np.zeros((2, 2)), [0.0, 100.0], 1.0), ball)
+    assert certified_radius(flat, [0.0, 0.0]) == np.inf
+    point = one(g, Ball.whitened(Whitening(np.eye(2)), 2, 0.5, [0, 1]))
+    assert certified_radius(point, [0.0, 0.0]) == np.inf
+    assert certified_radius(point, [0.0, -1.0]) == 0
+
+
+def test_what_is_not_robust_counts_at_the_point_only():
+    g = Quadratic(np.zeros((2, 2)), [1.0, 0.0], 1.0)
+    ball = Ball.whitened(Whitening(np.eye(2)), 2, 5.0)
+    problem = one(g, ball, robust=False)
+    worst = worst_perturbation(problem, [0.5, 0.0])
+    assert (worst.violation, worst.violation_bound) == (-1.5, -1.5)
+    assert (worst.perturbation == 0).all()
+    assert certified_radius(problem, [0.5, 0.0]) == np.inf
+    assert worst_perturbation(problem, [-2.0, 0.0]).violation == 1.0
+
+
+def test_time_runs_out_but_what_is_said_stays_proven():
+    rng = np.random.default_rng(1)
+    n = 25
+    A = rng.normal(size=(n, n))
+    G = Quadratic(A + A.T, rng.normal(size=n), 0.0)
+    for p in (1, np.inf):
+        start = time.perf_counter()
+        v, value, bound = lowest_in_ball(G, p, 1.0, start + 0.2)
+        assert time.perf_counter() - start < 1.5
+        tried = Ball(np.eye(n), p, 1.0).sample(2000, 0)
+        assert bound <= min(value, G(tried).min())
+        assert lp_norm(v, p) <= 1 + 1e-9

@@ -29,7 +29,7 @@ PATIENCE = 2.0  # seconds for the radius of a factual about which nothing was se
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What a method is told.
+    """What a method has to go by.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def miss_words(budget: Budget, features: Sequence[Any]) -> str:
     """How far a change may miss."""
     if isinstance(budget, Mapping):
         return f"an error of up to {_listed([_miss(features[j], *pair) for j, pair in budget.items()])}"
-    return f"an error of {budget:g} standard deviations"
+    return f"an error of up to {budget:g} standard deviations"
 
 
 def _miss(name: Any, down: float, up: float) -> str:

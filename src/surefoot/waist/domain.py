@@ -138,6 +138,8 @@ class Domain:
         features = [s.feature for s in self.sets]
         if len(set(features)) < len(features) or any(not 0 <= j < len(low) for j in features):
             raise ProblemError("each feature has one set of values at most")
+        for s in self.sets:
+            low[s.feature], high[s.feature] = _onto_values(s, low[s.feature], high[s.feature])
         for name, value in (("low", low), ("high", high)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -216,3 +218,11 @@ class Domain:
     def relaxed(self) -> Domain:
         """The same domain without its sets of values."""
         return Domain(self.low, self.high, self.rows)
+
+
+def _onto_values(s: ValueSet, low: float, high: float) -> tuple[float, float]:
+    """The ends of a feature moved inwards onto its allowed values."""
+    first, last = s.at_least(low), s.at_most(high)
+    if not first <= last:
+        raise ProblemError(f"no allowed value of feature {s.feature} lies within {low:g} to {high:g}")
+    return first, last

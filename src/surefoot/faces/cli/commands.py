@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -247,10 +247,16 @@ def _label(text: str | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
         return None
     labels = {str(label): label for label in clf.classes_.tolist()}
     if text is None:
-        raise ProblemError(f"--target is needed; the classes are {', '.join(labels)}")
+        raise ProblemError(f"--target is needed; the classes are {_quoted(labels)}")
     if text not in labels:
-        raise ProblemError(f"--target {text}: there is no such class; the classes are {', '.join(labels)}")
+        raise ProblemError(f"--target {text}: unknown class; the classes are {_quoted(labels)}")
     return labels[text]
+
+
+def _quoted(labels: Iterable[str]) -> str:
+    """Labels in quotes; spaces at their ends, which are easily overlooked, are pointed out."""
+    notes = {label: " (spaces at an end)" if label != label.strip() else "" for label in labels}
+    return ", ".join(f"{label!r}{note}" for label, note in notes.items())
 
 
 def _explain_row(

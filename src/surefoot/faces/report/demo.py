@@ -33,8 +33,8 @@ BUDGET = 0.05
 
 TITLE = "What would have to change for this bank note to be taken for forged"
 
-QUESTION = f"""What is the smallest change after which it would be taken for forged, even when every
-whitened coordinate of the change lands up to {BUDGET:g} standard deviations off?"""
+QUESTION = f"""What is the smallest change after which it would be taken for forged, even if every
+whitened coordinate of the change misses by up to {BUDGET:g} standard deviations?"""
 
 NEXT = """Try it on your own table:
   surefoot fit DATA.csv --label COLUMN --output model.json

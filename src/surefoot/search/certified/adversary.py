@@ -102,6 +102,8 @@ def _on_sphere(Q: Array, g: Array, radius: float) -> tuple[Array, bool]:
         missing = float(radius**2 - y[1:] @ y[1:])
         y[0] = np.copysign(np.sqrt(max(missing, 0.0)), y[0] if y[0] else 1.0)
         return np.asarray(vectors @ y), True
+    if not (np.isfinite(length(low)) and length(high) <= radius):
+        return np.asarray(-radius * g / max(float(np.linalg.norm(g)), 1e-300)), False
     lam = optimize.brentq(lambda s: 1 / length(s) - 1 / radius, low, high, xtol=1e-300, rtol=1e-14)
     y = -c / (2 * (values + lam))
     return np.asarray(vectors @ (y * (radius / np.linalg.norm(y)))), True

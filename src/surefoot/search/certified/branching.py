@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surefoot.search.certified.interior import Multipliers
 from surefoot.search.certified.lagrangian import Lagrangian
-from surefoot.search.certified.region import Cut, Pair, Piece, stated_directions
+from surefoot.search.certified.region import Cut, Pair, Piece
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def mixed_values(part: Piece, u: Array) -> dict[int, tuple[float, float, float]]
         value = float(part.space.directions[k] @ u) + offset
         a, b = values.at_most(value), values.at_least(value)
         off = min(value - a, b - value) / float(part.space.reach[k])
-        if WHOLE < off < math.inf:
+        if off > WHOLE and math.isfinite(b - a):
             found[k] = (off, a - offset, b - offset)
     return found
 
@@ -93,7 +93,7 @@ def _worth(part: Piece, found: Multipliers, form: Lagrangian) -> Array:
         worth[part.free] += found.x[: form.n_norm]
     elif form.n_norm:
         worth[: space.n] += found.x[0]
-    stated = stated_directions(part)
+    stated = part.stated
     start = form.n_norm + form.n_cross
     worth[stated] += found.x[start : start + len(stated)]
     return worth
@@ -102,7 +102,7 @@ def _worth(part: Piece, found: Multipliers, form: Lagrangian) -> Array:
 def idle_rows(part: Piece, found: Multipliers, form: Lagrangian) -> frozenset[int]:
     """Domain rows that add next to nothing to the bound and that the relaxed solution respects anyway."""
     space = part.space
-    stated = stated_directions(part)
+    stated = part.stated
     start = form.n_norm + form.n_cross
     worth = found.x[start : start + len(stated)] * (0.5 * (part.high - part.low)[stated]) ** 2
     along = space.directions @ part.lifted(found.z)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.interior import Multipliers
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.leaf import ONE, Affine, Leaf
-from surefoot.search.certified.region import Cut, Piece, Region, Scenario, stated_directions
+from surefoot.search.certified.region import Cut, Piece, Region, Scenario
 from surefoot.search.certified.space import Space
 
 Array = NDArray[np.float64]
@@ -33,7 +33,7 @@ def leaf_of(
         return _empty_leaf(part, bound)
     space, region, x = part.space, part.region, found.x
     cross_end = form.n_norm + form.n_cross
-    stated = stated_directions(part)
+    stated = part.stated
     slabs = x[cross_end : cross_end + len(stated)]
     start = cross_end + len(stated)
     places = np.cumsum([len(part.rays), len(part.pairs)])

@@ -151,6 +151,18 @@ class Piece:
         return [i for i in range(self.space.n) if i not in self.corners]
 
     @cached_property
+    def stated(self) -> Indices:
+        """Directions whose range is more than what the level says, without the idle ones."""
+        space, region = self.space, self.region
+        reach = self.level * space.reach
+        stated = (space.low > -reach) | (space.high < reach)
+        stated[list(region.idle)] = False
+        stated[list(region.splits)] = True
+        stated &= ~self.fixed
+        stated[list(self.corners)] = False
+        return np.flatnonzero(stated)
+
+    @cached_property
     def pairs(self) -> list[Pair]:
         """The region's pairs of coordinates that are free here."""
         held = self.corners.keys()
@@ -267,7 +279,7 @@ def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     """
     space = part.space
     norm, n_norm = _norm_rows(part)
-    slabs = [(_side(part, k, 1.0), _side(part, k, -1.0)) for k in stated_directions(part)]
+    slabs = [(_side(part, k, 1.0), _side(part, k, -1.0)) for k in part.stated]
     slabs += [(np.append(y, part.level), np.append(-y, part.level)) for y in part.rays]
     slabs += [
         (_side(part, i, -1.0 if above_i else 1.0), _side(part, j, -1.0 if above_j else 1.0))
@@ -308,18 +320,6 @@ def _norm_rows(part: Piece) -> tuple[list[Row], int]:
         return [(level * one - eye[i], level * one + eye[i]) for i in part.free], len(part.free)
     cross = part.space.cross if part.space.norm == 1 and not part.rays else []
     return [(one, level**2 * one), *((eye[i], -2 * eye[j]) for i, j in cross)], 1
-
-
-def stated_directions(part: Piece) -> Indices:
-    """Directions whose range is more than what the level says, without the idle ones."""
-    space = part.space
-    reach = part.level * space.reach
-    stated = (space.low > -reach) | (space.high < reach)
-    stated[list(part.region.idle)] = False
-    stated[list(part.region.splits)] = True
-    stated &= ~part.fixed
-    stated[list(part.corners)] = False
-    return np.flatnonzero(stated)
 
 
 def _side(part: Piece, k: int, sign: float) -> Array:

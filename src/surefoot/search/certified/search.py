@@ -273,9 +273,15 @@ class Search:
 def _single_point(form: Lagrangian) -> Multipliers:
     """Everything is fixed: the region is one point, and one entry that is negative there refutes it."""
     values = form.left[:, -1] * form.right[:, -1]
+    if form.n_cross:  # for p = 1 the norm is one entry with its cross terms at their worst
+        values[0] -= np.abs(values[1 : 1 + form.n_cross]).sum()
+        values[1 : 1 + form.n_cross] = np.inf
     worst = int(values.argmin())
     x = np.zeros(form.size)
     x[worst] = 1.0
+    if form.n_cross and worst == 0:
+        terms = slice(1, 1 + form.n_cross)
+        x[terms] = -np.sign(form.left[terms, -1] * form.right[terms, -1])
     return Multipliers(x, float(values[worst]), bool(values[worst] < 0), np.zeros(0), np.zeros((0, 0)), 0)
 
 

@@ -158,10 +158,9 @@ class Space:
 
     def allows(self, u: Array) -> bool:
         """Whether the point is in the domain: its ends, rows and sets of values."""
-        if self.problem is None or not self.bounded:
+        if self.problem is None or self.problem.domain.is_box:
             return True
-        domain = self.problem.domain
-        return domain.is_box or domain.contains(self.x(u))
+        return self.problem.domain.contains(self.x(u))
 
     def radius(self, r: int) -> float:
         """How far noise reaches for a requirement."""

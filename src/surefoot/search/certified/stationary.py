@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.interior import Multipliers, refutes
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.local import Step
-from surefoot.search.certified.region import Piece, stated_directions
+from surefoot.search.certified.region import Piece
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def stationary_multipliers(
     else:
         norm = step.norm[part.free] if space.norm == np.inf else step.norm
         x[: form.n_norm] = np.maximum(norm, 0.0) / (2 * size)
-    stated = stated_directions(part)
+    stated = part.stated
     width = (part.high - part.low)[stated]
     wide = width > 1e-9 * size * space.reach[stated]
     slabs = np.maximum(step.domain[stated], 0.0) / np.where(wide, width, np.inf)

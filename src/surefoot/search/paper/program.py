@@ -130,6 +130,11 @@ class Outcome:
     seconds: float
     message: str = ""
 
+    @classmethod
+    def out_of_time(cls, seconds: float, message: str) -> Outcome:
+        """What there is when the time was over before a solver began."""
+        return cls(Status.TIME_LIMIT_NO_POINT, None, np.inf, -np.inf, seconds, message)
+
     @property
     def gap(self) -> float:
         """(objective - bound) / |objective|; infinite without a point."""
@@ -152,8 +157,15 @@ class Outcome:
 
 @dataclass
 class ProgramBuilder:
-    """Collect variables and rows, then ``build()``."""
+    """Collect variables and rows, then ``build()``; after the deadline whoever adds a row hears of it.
 
+    Parameters
+    ----------
+    deadline : float
+        Of `time.perf_counter`; later a `TimeoutError` is raised.
+    """
+
+    deadline: float = np.inf
     _cost: list[Array] = field(default_factory=list)
     _low: list[Array] = field(default_factory=list)
     _high: list[Array] = field(default_factory=list)
@@ -177,6 +189,8 @@ class ProgramBuilder:
 
     def linear(self, matrix: ArrayLike, variables: Index, low: ArrayLike, high: ArrayLike) -> None:
         """Add rows low <= matrix x[variables] <= high; a matrix row per constraint."""
+        if time.perf_counter() > self.deadline:
+            raise TimeoutError("no time was left")
         A = np.atleast_2d(np.asarray(matrix, dtype=float))
         i, j = np.nonzero(A)
         self._blocks.append((i + self._m, np.asarray(variables)[j], A[i, j]))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
-import numpy as np
-
 from surefoot.exceptions import BackendError, BackendMissingError, BackendUnlicensedError
 from surefoot.search.paper.program import Options, Outcome, Program
-from surefoot.status import Status
 
 # name: (what it solves, the package it needs, how to get it); best first for each kind
 BACKENDS = {
@@ -69,9 +67,13 @@ def choose_backend(kind: str, name: str | None = None) -> str:
 def solve(program: Program, options: Options, name: str | None = None) -> Outcome:
     """Solve with the named (or the best available) solver; the answer is checked against the program."""
     backend = choose_backend(program.kind, name)
-    if options.time_limit <= 0:
-        return Outcome(Status.TIME_LIMIT_NO_POINT, None, np.inf, -np.inf, 0.0, "no time was left")
-    outcome: Outcome = _module(backend).solve(program, options)
+    start = time.perf_counter()
+    try:
+        if options.time_limit <= 0:
+            raise TimeoutError("no time was left")
+        outcome: Outcome = _module(backend).solve(program, options)
+    except TimeoutError as error:
+        return Outcome.out_of_time(time.perf_counter() - start, str(error))
     return outcome.checked(program)
 
 

@@ -37,7 +37,7 @@ def solve(program: Program, options: Options) -> Outcome:
     model.setParam("limits/absgap", float(options.absolute_gap))
     if options.threads:
         model.setParam("lp/threads", int(options.threads))
-    variables = _build(model, program)
+    variables = _build(model, program, start + options.time_limit)
     model.setParam("limits/time", min(options.time_left(start), 1e20))
     try:
         model.optimize()
@@ -48,7 +48,7 @@ def solve(program: Program, options: Options) -> Outcome:
     return _outcome(model, variables, program, time.perf_counter() - start)
 
 
-def _build(model: Model, program: Program) -> list[Any]:
+def _build(model: Model, program: Program, deadline: float) -> list[Any]:
     ends = zip(program.low, program.high, program.integer, strict=True)
     variables = [
         model.addVar(
@@ -60,6 +60,8 @@ def _build(model: Model, program: Program) -> list[Any]:
     ]
     rows = program.rows
     for r in range(rows.shape[0]):
+        if time.perf_counter() > deadline:  # a hundred thousand rows take seconds
+            raise TimeoutError("no time was left")
         part = slice(rows.indptr[r], rows.indptr[r + 1])
         terms = zip(rows.data[part], rows.indices[part], strict=True)
         _add(

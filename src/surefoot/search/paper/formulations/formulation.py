@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.search.paper.backends import solve
 from surefoot.search.paper.landing import landed
-from surefoot.search.paper.program import Index, Options, Outcome, ProgramBuilder, QuadraticRow
+from surefoot.search.paper.program import Index, Options, Outcome, Program, ProgramBuilder, QuadraticRow
 from surefoot.status import Status
 from surefoot.waist.geometry import Ball, lp_norm
 from surefoot.waist.problem import RobustProblem
@@ -168,8 +169,13 @@ def noise_unit(ball: Ball) -> Array:
     return np.asarray(lp_norm(ball.basis[ball.noisy], 2))
 
 
-def within_time(options: Options, deadline: float, absolute_gap: float | None = None) -> Options:
-    """The options with the time that is left, and another absolute gap if one is given."""
-    gap = options.absolute_gap if absolute_gap is None else absolute_gap
+def in_time(
+    state: Callable[[ProgramBuilder], Program], backend: str, options: Options, deadline: float
+) -> Outcome:
+    """State a program and solve it, both before the deadline."""
+    try:
+        program = state(ProgramBuilder(deadline))
+    except TimeoutError as error:
+        return Outcome.out_of_time(0.0, str(error))
     left = max(0.0, min(options.time_limit, deadline - time.perf_counter()))
-    return replace(options, time_limit=left, absolute_gap=gap)
+    return solve(program, replace(options, time_limit=left), backend)

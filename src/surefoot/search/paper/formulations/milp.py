@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
-from surefoot.search.paper.backends import solve
 from surefoot.search.paper.formulations.domain import add_domain, values_between
 from surefoot.search.paper.formulations.formulation import (
     AdversaryAnswer,
@@ -21,11 +21,11 @@ from surefoot.search.paper.formulations.formulation import (
     attacked,
     distance_bound,
     in_ball,
+    in_time,
     master_answer,
     noise_unit,
     norm_bound,
     scaled_metric,
-    within_time,
     worst_of,
 )
 from surefoot.search.paper.formulations.mccormick import Pair, add_products
@@ -102,8 +102,9 @@ class MilpFormulation:
         level = 1 if previous is None else iteration
         known = self._known(scenarios, previous, self.aim(level))
         centre = previous if known is None else known
-        program = self.master_program(scenarios, distance_bound(self.problem, known), centre, level)
-        outcome = solve(program, within_time(self.options, deadline), self.backend)
+        most = distance_bound(self.problem, known)
+        state = partial(self.master_program, scenarios, most, centre, level)
+        outcome = in_time(state, self.backend, self.options, deadline)
         # Only bounds that hold everything nearer than a known point prove anything about the optimum.
         bound = norm_bound(outcome.bound, self.problem.norm) if level == 1 and known is not None else 0.0
         answer = master_answer(self.problem, outcome, bound)
@@ -142,9 +143,10 @@ class MilpFormulation:
     def _attack(self, candidate: Array, number: int, deadline: float) -> tuple[list[Solved], float]:
         """Everything that was tried on a requirement, and the violation that is left undecided."""
         tried: list[Solved] = []
+        options = replace(self.options, absolute_gap=0.1 * self.tol)
         for m in (self.n_segments * 2**k for k in range(5)):
-            program = self.adversary_program(candidate, number, m)
-            outcome = solve(program, within_time(self.options, deadline, 0.1 * self.tol), self.backend)
+            state = partial(self.adversary_program, candidate, number, m)
+            outcome = in_time(state, self.backend, options, deadline)
             delta = self._perturbation(outcome)
             tried.append(Solved(outcome.status, delta, outcome.seconds, outcome.message))
             found = -np.inf if delta is None else float(self.problem.violation(candidate, delta)[0])
@@ -160,13 +162,18 @@ class MilpFormulation:
         return in_ball(ball, ball.matrix @ (step * outcome.values[: len(step)]))
 
     def master_program(
-        self, scenarios: Sequence[Array], most: float, centre: Array | None, level: int
+        self,
+        scenarios: Sequence[Array],
+        most: float,
+        centre: Array | None,
+        level: int,
+        builder: ProgramBuilder | None = None,
     ) -> Program:
         """Relaxed MP in z = (x - factual) / unit, within the distance ``most``."""
         problem = self.problem
         in_features = self._master_grids(most, centre, level)
         grids = [(grid - problem.factual[j]) / problem.unit[j] for j, grid in enumerate(in_features)]
-        builder = ProgramBuilder()
+        builder = builder or ProgramBuilder()
         z = builder.variables(
             problem.n_features, np.array([g[0] for g in grids]), np.array([g[-1] for g in grids])
         )
@@ -183,9 +190,11 @@ class MilpFormulation:
         add_domain(builder, problem, z, *ends)
         return builder.build()
 
-    def adversary_program(self, candidate: Array, rival: int, n_segments: int) -> Program:
+    def adversary_program(
+        self, candidate: Array, rival: int, n_segments: int, builder: ProgramBuilder | None = None
+    ) -> Program:
         """Relaxed AP in e, the noisy features' d - r c in units of the ball: min g(candidate + d)."""
-        ball, builder = self.problem.ball, ProgramBuilder()
+        ball, builder = self.problem.ball, builder or ProgramBuilder()
         unit = noise_unit(ball)
         step = ball.radius * unit
         basis = np.zeros(ball.basis.shape)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
-from surefoot.search.paper.backends import solve
 from surefoot.search.paper.formulations.domain import add_domain
 from surefoot.search.paper.formulations.formulation import (
     AdversaryAnswer,
@@ -22,11 +22,11 @@ from surefoot.search.paper.formulations.formulation import (
     attacked,
     distance_bound,
     in_ball,
+    in_time,
     master_answer,
     noise_unit,
     norm_bound,
     scaled_metric,
-    within_time,
     worst_of,
 )
 from surefoot.search.paper.program import Index, Options, Program, ProgramBuilder, QuadraticRow
@@ -87,8 +87,8 @@ class QcqpFormulation:
         """Solve the master problem; neither previous candidate nor iteration matter here."""
         del previous, iteration
         deadline = time.perf_counter() + time_limit
-        program = master_program(self.problem, scenarios, self.written_in)
-        outcome = solve(program, within_time(self.options, deadline), self.backend)
+        state = partial(master_program, self.problem, scenarios, self.written_in)
+        outcome = in_time(state, self.backend, self.options, deadline)
         return master_answer(self.problem, outcome, norm_bound(outcome.bound, self.problem.norm))
 
     def adversary(self, candidate: Array, time_limit: float) -> AdversaryAnswer:
@@ -100,17 +100,22 @@ class QcqpFormulation:
     def _attack(self, candidate: Array, number: int, deadline: float) -> Solved:
         ball = self.problem.ball
         view = adversary_view(self.problem, number, self.written_in)
-        program = adversary_program(self.problem, candidate, number, view)
-        outcome = solve(program, within_time(self.options, deadline, 0.1 * self.tol), self.backend)
+        state = partial(adversary_program, self.problem, candidate, number, view)
+        outcome = in_time(state, self.backend, replace(self.options, absolute_gap=0.1 * self.tol), deadline)
         delta = None
         if outcome.values is not None:
             delta = in_ball(ball, ball.radius * (view.turn @ outcome.values[: len(view.turn)]))
         return Solved(outcome.status, delta, outcome.seconds, outcome.message)
 
 
-def master_program(problem: RobustProblem, scenarios: Sequence[Array], coordinates: Coordinates) -> Program:
+def master_program(
+    problem: RobustProblem,
+    scenarios: Sequence[Array],
+    coordinates: Coordinates,
+    builder: ProgramBuilder | None = None,
+) -> Program:
     """MP over the scenarios, in z = (x - factual) / unit."""
-    builder = ProgramBuilder()
+    builder = builder or ProgramBuilder()
     most = distance_bound(problem, ray_point(problem, scenarios))
     farthest, domain = reach(problem, most), problem.domain
     low = np.maximum((domain.low - problem.factual) / problem.unit, -farthest / problem.unit)
@@ -207,9 +212,15 @@ def adversary_view(problem: RobustProblem, rival: int, coordinates: Coordinates)
     return AdversaryView(B @ V, identity, np.diag(curvatures), V)
 
 
-def adversary_program(problem: RobustProblem, candidate: Array, rival: int, view: AdversaryView) -> Program:
+def adversary_program(
+    problem: RobustProblem,
+    candidate: Array,
+    rival: int,
+    view: AdversaryView,
+    builder: ProgramBuilder | None = None,
+) -> Program:
     """AP: min h  s.t.  g(candidate + d) <= h  for d in the ball."""
-    builder = ProgramBuilder()
+    builder = builder or ProgramBuilder()
     ball = problem.ball
     H = problem.margins[rival].recentered(candidate + ball.radius * ball.centre)
     slope = view.basis.T @ H.vector
