@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from growth import network
+from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.interior import minimise
 from surefoot.search.certified.region import Region, first_multipliers, lagrangian, piece
 from surefoot.search.certified.space import whitened
@@ -40,7 +41,7 @@ def rows():
         part = piece(space, Region(scenarios=[0]), 2.0, use_corners=False)
         form = lagrangian(part, [(0, np.zeros(n))])
         start = time.perf_counter()
-        found = minimise(form, first_multipliers(part, form), 1e-7, 1e-9)
+        found = minimise(form, first_multipliers(part, form), 1e-7, 1e-9, Clock(60.0))
         ours = time.perf_counter() - start
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_threads = False, 1

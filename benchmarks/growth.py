@@ -9,8 +9,8 @@ import numpy as np
 
 from surefoot.datasets import synthetic
 from surefoot.search.certified import certified_search
-from surefoot.waist.geometry import Whitening
-from surefoot.waist.problem import RobustProblem
+from surefoot.waist.geometry import Ball, Metric, Whitening
+from surefoot.waist.problem import Requirement, RobustProblem
 from surefoot.waist.quadratic import Quadratic
 
 COLUMNS = ["what grows", "value", "runs", "median s", "most s", "largest gap", "finished", "fitted exponent"]
@@ -24,7 +24,7 @@ def network(n, seed, budget=0.05):
     H = one.log_density_quadratic() - zero.log_density_quadratic()
     rows = data.X.to_numpy()
     factual = rows[np.argmax(H(rows) < -0.5)] if (H(rows) < -0.5).any() else zero.means
-    return RobustProblem(factual, (H,), zero.whitening(), budget=budget)
+    return posed(factual, H, zero.whitening(), budget)
 
 
 def curved(positive, seed, n=32):
@@ -33,7 +33,13 @@ def curved(positive, seed, n=32):
     V = np.linalg.qr(rng.normal(size=(n, n)))[0]
     values = np.concatenate([rng.uniform(0.05, 0.45, positive), -rng.exponential(1.0, n - positive)])
     H = Quadratic((V * values) @ V.T, rng.normal(size=n), -12.0)
-    return RobustProblem(np.zeros(n), (H,), Whitening(np.eye(n), "cholesky"), budget=0.05)
+    return posed(np.zeros(n), H, Whitening(np.eye(n), "cholesky"), 0.05)
+
+
+def posed(factual, H, whitening, budget):
+    """The paper's problem for p = infinity in the whole space."""
+    ball = Ball.whitened(whitening, np.inf, budget)
+    return RobustProblem(factual, (Requirement(H),), Metric(whitening, np.inf), ball)
 
 
 def measured(problems, limit=60.0):

@@ -74,7 +74,7 @@ def asked(clf, data, method, rng):
     if e.counterfactual is not None:
         return "violated" if broken(e, request) else "kept"
     if e.status == "infeasible":
-        return "named" if "there is one if" in e.message else "infeasible"
+        return "named" if "There is one if" in e.advice else "infeasible"
     return "out of time"
 
 

@@ -9,7 +9,7 @@ from surefoot.search.paper.rays import reach
 
 
 def nearest_by_trying(problem, distance, count=2001):
-    """Distance of the nearest robust point of a grid within a distance of the factual; infinite if none is."""
+    """Distance of the nearest robust point on a grid of what is within a distance; infinite if none is."""
     size = reach(problem, distance)
     axes = [_values(problem, j, problem.factual[j] - size[j], problem.factual[j] + size[j], count)
             for j in range(problem.n_features)]  # fmt: skip
@@ -17,23 +17,20 @@ def nearest_by_trying(problem, distance, count=2001):
     A, low, high = problem.domain.linear()
     values = points @ A.T
     points = points[((values >= low) & (values <= high)).all(axis=1)]
-    if not len(points):
-        return np.inf
-    points = points[_margins(problem, points) >= 0]
-    for point in sorted(points, key=problem.distance):
-        if worst_perturbation(problem, point).violation <= 0:
-            return problem.distance(point)
+    points = points[np.argsort(problem.whitening.distance(points, problem.factual, problem.norm))]
+    for shift in problem.ball.sample(30, 0):
+        points = _withstanding(problem, points, shift)
+    while len(points):  # what harms the first may harm many others
+        worst = worst_perturbation(problem, points[0])
+        if worst.violation <= 0:
+            return problem.distance(points[0])
+        points = _withstanding(problem, points[1:], worst.perturbation)
     return np.inf
 
 
-def _margins(problem, points):
-    """Least margins over some perturbations: what fails here needs no closer look."""
-    shifts = [np.zeros(problem.n_features), *problem.ball.sample(60, 0)]
-    least = np.full(len(points), np.inf)
-    for r in problem.requirements:
-        for shift in shifts if r.robust else shifts[:1]:
-            least = np.minimum(least, r.margin(points + shift))
-    return least
+def _withstanding(problem, points, shift):
+    margins = [r.margin(points + shift if r.robust else points) for r in problem.requirements]
+    return points[np.min(margins, axis=0) >= 0]
 
 
 def _values(problem, j, low, high, count):

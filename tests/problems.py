@@ -160,6 +160,10 @@ def _mixed_domain(rng, x0, unit, chosen):
         low[j], high[j] = x0[j] + 0.3 * unit[j], x0[j] + 5 * unit[j]
     rows = [_mixed_row(rng, x0, unit) for _ in range(int(rng.choice([0, 0, 1, 2])))] if n > 1 else []
     sets = [_mixed_set(rng, int(j), float(x0[j]), float(unit[j])) for j in chosen]
+    for s in sets:
+        j = s.feature
+        if s.at_least(low[j]) > s.at_most(high[j]):  # no allowed value is left
+            low[j], high[j] = -np.inf, np.inf
     return Domain(low, high, tuple(rows), tuple(sets))
 
 

@@ -129,6 +129,17 @@ def test_todays_value_is_always_allowed():
     assert domain.high[0] == 50
 
 
+def test_what_lies_between_today_and_the_ends_is_not_allowed():
+    apart = wishes({"cards": Action(whole=True, low=5, high=7), "age": Action(values=[40, 50, 60], low=45)})
+    domain = apart.domain([30, 0, 2])
+    assert [v for v in range(10) if domain.contains([30, 0, v])] == [2, 5, 6, 7]
+    assert [v for v in range(80) if domain.contains([v, 0, 2])] == [30, 50, 60]
+    nothing = wishes({"age": Action(values=[40], high=35)}).domain([30, 0, 2])
+    assert (nothing.low[0], nothing.high[0], nothing.sets) == (30, 30, ())
+    near = wishes({"cards": Action(whole=True, low=1, high=7)}).domain([30, 0, 2])
+    assert "values=None" in repr(near.sets[0])
+
+
 def test_an_action_overrides_the_range_seen_in_training_and_not_the_bounds():
     factual = [30, 2000, 3]
     assert ends({"income": Action(high=20_000)}, factual, "data") == (0, 20_000)

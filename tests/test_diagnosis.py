@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Status
+from surefoot import (
+    Action,
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Rule,
+    Status,
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +71,16 @@ def test_nothing_is_named_where_nothing_helps():
     e = explainer.explain([4.0, 4.0], target=1, on_failure="return")
     assert e.status is Status.INFEASIBLE
     assert e.advice == ""
+
+
+def test_values_and_rules_are_named(clf, bank):
+    row = bank.X.iloc[0]
+    others = ["skewness", "curtosis", "entropy"]
+    values = Actions({"variance": Action(values=[row["variance"] + 0.1, row["variance"] - 0.1])})
+    assert "'variance' may take other values" in reason(clf, row, immutable=others, actions=values)
+    ends = Actions({"variance": Action(low=row["variance"] - 0.1)})
+    assert "'variance' may leave the ends of its action" in reason(clf, row, immutable=others, actions=ends)
+    rule = Actions(rules=[Rule({"variance": 1, "entropy": 1}, low=row["variance"] + row["entropy"])])
+    assert "the rule 'variance + entropy >= 3.17461' is lifted" in reason(
+        clf, row, immutable=others, actions=rule
+    )

@@ -155,7 +155,7 @@ def first_leaf(node):
     [
         lambda proof: proof["tree"].update(below=None),
         lambda proof: proof["tree"]["cut"].__setitem__(1, proof["tree"]["cut"][1] + 0.5),
-        lambda proof: first_leaf(proof["tree"])["requirements"][0].__setitem__(0, 0.0),
+        lambda proof: first_leaf(proof["tree"]).update(requirements=[]),
         lambda proof: first_leaf(proof["tree"])["norm"].__setitem__(0, -1.0),
         lambda proof: first_leaf(proof["tree"]).update(products=[[-1.0, ["1"], ["1"]]]),
         lambda proof: first_leaf(proof["tree"]).update(products=[[1e3, ["a", 1e3, []], ["1"]]]),

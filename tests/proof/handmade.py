@@ -369,7 +369,8 @@ class Prover:
     """
 
     def __init__(
-        self, metric, p, requirements, half=None, scenarios=(), geo=None, first=(), directions=(), cross_limit=1.0
+        self, metric, p, requirements, half=None, scenarios=(), geo=None, first=(), directions=(),
+        cross_limit=1.0,
     ):  # fmt: skip
         self.metric, self.p, self.requirements, self.geo = metric, p, requirements, geo
         self.n, self.first, self.directions = len(metric), list(first), [np.asarray(y) for y in directions]

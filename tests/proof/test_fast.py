@@ -191,12 +191,23 @@ def test_the_error_grows_with_the_number_of_terms():
     off = abs(Fraction(float(total.value[0, 0])) - exactly)
     assert off > rounding.share(10) * exactly  # a fixed allowance would not do
     assert_bounded(total, [[exactly]])
-    chain = given([[1.0]])
-    third = given([[1 / 3]])
+    third, power, chain = given([[1 / 3]]), given([[1.0]]), given([[1.0]])
     for k in range(1, 50):
-        chain = chain * third + chain
-        assert chain.roundings >= k
+        power, chain = power * third, chain * third + chain
+        assert power.roundings >= k
+        assert chain.roundings >= 2 * k
+        assert_bounded(power, [[Fraction(1 / 3) ** k]])
         assert_bounded(chain, [[(1 + Fraction(1 / 3)) ** k]])
+
+
+def test_numbers_below_the_range_of_doubles_are_within_their_error():
+    small = Fraction(7, 5 << 1074)
+    assert abs(Fraction(float(small)) - small) <= Fraction(float(given([float(small)], 1).error()[0]))
+
+
+def test_rows_keep_the_most_roundings():
+    assert rounding.stacked([given([[1.0]], 5), given([[1.0]])]).roundings == 5
+    assert (-given([[1.0]], 5)).transposed.take(np.s_[:, :]).roundings == 5
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, 1e295])
@@ -292,34 +303,39 @@ def test_nothing_is_taken_on_the_word_of_lapack(monkeypatch):
     for answer in (np.zeros((2, 2)), np.eye(2), np.full((2, 2), np.nan), np.array([[1.0, 2.0], [0.0, 0.0]])):
         Careless.answer = answer
         assert not positive_definite(indefinite)
+    close = np.array([[0.5, 0.5 - 1e-10], [0.5 - 1e-10, 0.5]])
+    Careless.answer = np.linalg.cholesky(close - 1e-11 * np.eye(2)).T
+    assert positive_definite(given(close))
+    assert not positive_definite(Rounded(close, np.abs(close), 2**19))
 
 
 # ----- functions that must not be negative ------------------------------------------------------------------
 
 
-def random_functions(rng, n, level, dual):
-    """Rows (y, c) with c at, just below or well above what is needed; ``dual`` gives the length of y."""
-    kinds = [1.0, -1.0, 0.0, 0.3, -7.1, 1e-170, -1e-310, 5e-324, 1e200, 2.0]
-    for _ in range(400):
-        y = rng.choice(kinds, n) * (rng.random(n) < 0.6)
-        need = float(level * dual(y))
-        c = rng.choice([need, np.nextafter(need, 0), np.nextafter(need, INF), need * (1 + 1e-12), 0.0, -need, 5e-324])
-        yield np.nan_to_num(np.append(y, c))
+KINDS = [1.0, -1.0, 0.0, 0.3, -7.1, 1e-170, -1e-310, 5e-324, 1e200, 2.0]
+
+
+def near(rng, need):
+    """A constant at, close to, or well away from what is needed."""
+    at = float(need) if need < Fraction(sys.float_info.max) else sys.float_info.max
+    return float(rng.choice([at, math.nextafter(at, -INF), math.nextafter(at, INF), at * (1 + 1e-12), 0.0, -at, 5e-324]))
 
 
 def test_functions_are_shown_by_their_ends_only_if_they_are_not_negative(quiet):
-    rng, shown = np.random.default_rng(0), 0
+    rng, shown, close = np.random.default_rng(0), 0, 0
     low, high = np.array([-1.3, -0.2, 0.1, -1e-300]), np.array([1.3, 1.3, 1.3, 5e-324])
-    for scale in (1.0, 1e-200, 1e150):
+    for scale, _ in itertools.product((1.0, 1e-200, 1e100), range(500)):
+        y = (rng.choice(KINDS, 4) if rng.random() < 0.5 else rng.normal(size=4)) * (rng.random(4) < 0.6)
         a, b = low * scale, high * scale
-        for row in random_functions(rng, 4, 1.3 * scale, lambda y: np.abs(y).sum()):
-            certain = above_by_ends(row[None], a, b)[0]
-            ends = zip(row[:-1].tolist(), a.tolist(), b.tolist(), strict=True)
-            least = sum((min(Fraction(y) * Fraction(p), Fraction(y) * Fraction(q)) for y, p, q in ends), Fraction(0))
-            holds = math.isfinite(row[-1]) and Fraction(float(row[-1])) + least >= 0
-            assert holds or not certain
-            shown += certain
-    assert shown > 100
+        ends = zip(y.tolist(), a.tolist(), b.tolist(), strict=True)
+        least = sum(min(Fraction(v) * Fraction(p), Fraction(v) * Fraction(q)) for v, p, q in ends)
+        c = near(rng, -least)
+        certain, holds = above_by_ends(np.array([[*y, c]]), a, b)[0], Fraction(c) + least >= 0
+        assert holds or not certain
+        shown, close = shown + certain, close + (holds and not certain)
+    assert shown > 200 and close > 10  # noqa: PT018
+    # Each of these products rounds to zero, but not their sum.
+    assert not above_by_ends(np.array([[1e-162] * 4 + [5e-324]]), np.full(4, -2.4e-162), np.ones(4))[0]
     assert not above_by_ends(np.array([[1.0, 5.0]]), np.array([-INF]), np.array([INF]))[0]
     assert not above_by_ends(np.array([[1.0, math.nan]]), np.array([-1.0]), np.array([1.0]))[0]
 
@@ -327,18 +343,40 @@ def test_functions_are_shown_by_their_ends_only_if_they_are_not_negative(quiet):
 @pytest.mark.parametrize("norm", [1.0, 2.0])
 def test_functions_are_shown_by_the_dual_norm_only_if_they_are_not_negative(norm, quiet):
     rng, shown = np.random.default_rng(0), 0
-    for level in (1.3, 1e-200, 1e150, 5e-324):
-        length = {1.0: lambda y: np.abs(y).max(), 2.0: lambda y: np.hypot.reduce(y)}[norm]
-        for row in random_functions(rng, 4, level, length):
-            certain = above_by_dual_norm(row[None], level, norm)[0]
-            y, c = [abs(Fraction(v)) for v in row[:-1].tolist()], float(row[-1])
-            square = max(y) ** 2 if norm == 1 else sum(v * v for v in y)
-            holds = math.isfinite(c) and c >= 0 and Fraction(c) ** 2 >= Fraction(level) ** 2 * square
-            assert holds or not certain
-            shown += certain
+    for level, _ in itertools.product((1.3, 1e-200, 1e100, 5e-324), range(400)):
+        y = rng.choice(KINDS, 4) * (rng.random(4) < 0.6)
+        c = near(rng, Fraction(level) * Fraction(float(np.abs(y).max() if norm == 1 else np.hypot.reduce(y))))
+        sizes = [abs(Fraction(v)) for v in y.tolist()]
+        square = max(sizes) ** 2 if norm == 1 else sum(v * v for v in sizes)
+        certain = above_by_dual_norm(np.array([[*y, c]]), level, norm)[0]
+        assert (c >= 0 and Fraction(c) ** 2 >= Fraction(level) ** 2 * square) or not certain
+        shown += certain
     assert shown > 100
     assert not above_by_dual_norm(np.array([[0.0, 5.0], [1.0, 5.0]]), INF, norm).any()
     assert not above_by_dual_norm(np.array([[1.0, math.nan]]), 1.0, norm)[0]
+
+
+def test_the_constant_of_the_norm_is_within_its_error():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        half = [Fraction(int(v), 3) for v in rng.integers(1, 99, 3)]
+        proof, level, weights = scaled_proof(half=half), float(rng.random()), rng.random(3).tolist()
+        total = products.Products(Pieces(proof).base, exact.Piece(proof, level, []), None)
+        total.add_norm(weights, [])
+        exactly = sum(Fraction(w) * (Fraction(level) * h) ** 2 for w, h in zip(weights, half, strict=True))
+        assert_bounded(total._of_norm.take(np.s_[3:, 3:]), [[exactly]])
+
+
+def test_ends_that_are_no_doubles_are_rounded_outward():
+    proof = scaled_proof(half=[Fraction(1, 3)] * 3)
+    table = products.Products(Pieces(proof).base, exact.Piece(proof, 1.0, []), None)
+    for c, fits in ((1 / 3, False), (math.nextafter(1 / 3, 1), True)):
+        table._slopes[:] = [products.Slope(c, [0], [-1.0], ["a", c, [[0, -1.0]]])]
+        if fits:
+            table._show_not_negative(np.array([[-1.0, 0.0, 0.0, c]]))
+        else:
+            with pytest.raises(exact.FaultError):
+                table._show_not_negative(np.array([[-1.0, 0.0, 0.0, c]]))
 
 
 # ----- leaves against the page, in fractions ----------------------------------------------------------------
@@ -597,6 +635,8 @@ WRONG = {
     "cross from the end": (1.0, changed("cross", [-2, 1, 1e-3])),
     "cross of the constant": (1.0, changed("cross", [0, 3, 1e-3])),
     "cross for another norm": (2.0, changed("cross", [0, 1, 1e-3])),
+    "cross that is true": (1.0, changed("cross", [False, True, 1e-3])),
+    "cross of another kind": (1.0, changed("cross", (0, 1, 1e-3))),
     "cross that is not a number": (1.0, changed("cross", [0, 1, math.nan])),
     "cross without norm": (1.0, lambda leaf: {**leaf, "norm": []}),
     "slope below the level": (INF, product(["a", math.nextafter(1.0, 0), [[2, -1.0]]])),
@@ -617,12 +657,15 @@ WRONG = {
     "split that is true": (INF, product(["c", False])),
     "infinite end": (INF, product(["x", 0, "high"])),
     "feature from the end": (INF, product(["x", -1, "low"])),
+    "feature that is false": (INF, product(["x", False, "low"])),
     "row that is not there": (INF, product(["r", 1, "low"])),
     "unknown side": (INF, product(["x", 0, "top"])),
     "unknown function": (INF, product(["u", 0, "low"])),
     "one with more": (INF, product(["1", 2])),
     "requirement that is not there": (INF, changed("requirements", [1.0, 1, -1], [1e-9, 3, -1])),
     "requirement from the end": (INF, changed("requirements", [1.0, -2, -1])),
+    "requirement that is true": (INF, changed("requirements", [1.0, True, -1])),
+    "scenario that is false": (INF, changed("requirements", [1.0, 1, -1], [1e-9, 0, 0], [1e-9, 0, False])),
     "scenario that is not there": (INF, changed("requirements", [1.0, 1, -1], [1e-9, 0, 1])),
     "scenario from the end": (INF, changed("requirements", [1.0, 1, -1], [1e-9, 0, -2])),
     "scenario of what is not robust": (INF, changed("requirements", [1.0, 1, 0])),
@@ -631,6 +674,8 @@ WRONG = {
     "between of another feature": (INF, changed("between", [1e-9, 0, 30.0, 31.0])),
     "negative level": (2.0, lambda leaf: {**leaf, "level": -1.0, "products": []}),
     "level that is not a number": (2.0, lambda leaf: {**leaf, "level": math.nan, "products": []}),
+    "level in words": (2.0, lambda leaf: {**leaf, "level": "1.0"}),
+    "level that is true": (2.0, lambda leaf: {**leaf, "level": True}),
     "negative infinite level": (2.0, lambda leaf: {**leaf, "level": "-inf", "norm": [], "products": []}),
     "another key": (INF, lambda leaf: {**leaf, "more": []}),
     "missing key": (INF, lambda leaf: {key: value for key, value in leaf.items() if key != "cross"}),

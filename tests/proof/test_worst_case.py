@@ -151,7 +151,7 @@ def test_no_perturbation_of_a_mixed_ball_does_worse(seed):
     tried = problem.ball.sample(300, seed)
     if problem.ball.norm != 2:
         tried = np.vstack([tried, problem.ball.vertices()])
-    size = max(1.0, *(abs(g(x)) for g in problem.margins))
+    size = max(1.0, abs(worst.violation), *(abs(g(x)) for g in problem.margins))
     assert problem.violation(x, tried).max() <= worst.violation_bound + 1e-9 * size
     assert problem.ball.contains(worst.perturbation)
     assert (worst.perturbation[~problem.ball.noisy] == 0).all()

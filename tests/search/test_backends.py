@@ -175,3 +175,25 @@ def test_options_are_checked():
             Options(**bad)
     for backend in MILP:
         assert solve(knapsack()[0], Options(time_limit=np.inf), backend).status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("backend", MILP)
+def test_a_feasible_program_that_presolve_has_found_infeasible(backend):
+    """x_0 + x_1 = (0, 2.004...) with one of five values for x_0; HiGHS 1.15.1 loses it on the way."""
+    most = 2.00602109853818
+    builder = ProgramBuilder()
+    x = builder.variables(2, [-1.6, -most], [1.4, most])
+    size = builder.variables(2, 0.0, most, cost=1.0)
+    square = builder.variables(1, -np.inf, np.inf)
+    pick = builder.variables(5, 0.0, 1.0, integer=True)
+    builder.linear([1.0, 1.0], size, -np.inf, most)
+    builder.linear(np.hstack([np.eye(2), -np.eye(2)]), np.append(x, size), -np.inf, 0.0)
+    builder.linear(np.hstack([np.eye(2), np.eye(2)]), np.append(x, size), 0.0, np.inf)
+    for at in np.linspace(-most, most, 21):
+        builder.linear([-2 * at, 1.0], np.append(x[1], square), -(at**2), np.inf)
+    builder.linear([0.1, 1.0, -0.001], np.append(x, square), 2.0, np.inf)
+    builder.linear(np.ones(5), pick, 1.0, 1.0)
+    builder.linear([1.0, 1.6, 0.6, 0.0, -0.4, -1.4], np.append(x[0], pick), 0.0, 0.0)
+    outcome = solve(builder.build(), EXACT, backend)
+    assert outcome.status is Status.OPTIMAL
+    assert outcome.objective == pytest.approx(2.004016, abs=1e-5)

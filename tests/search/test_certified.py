@@ -9,10 +9,12 @@ from scipy import sparse
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Quadratic, Status, verify
 from surefoot.proof.worst_case import lowest_in_ball, worst_perturbation
 from surefoot.search.certified import certified_search, search
-from surefoot.search.certified.adversary import harm, lowest_corner
+from surefoot.search.certified.adversary import lowest_corner
+from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.interior import minimise
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.local import ConvexConcave
+from surefoot.search.certified.noise import Noise
 from surefoot.search.certified.region import Region, first_multipliers, lagrangian, monotone_corners, piece
 from surefoot.search.certified.space import whitened
 from surefoot.search.certified.sphere import nearest_robust
@@ -20,10 +22,14 @@ from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import QcqpFormulation
 from surefoot.search.paper.program import Options
 from surefoot.waist.geometry import Whitening, lp_norm
-from surefoot.waist.problem import Domain, RobustProblem
-from tests.problems import random_problem, rough_problem
+from surefoot.waist.domain import Domain
+from tests.problems import paper_problem, random_problem, rough_problem
 
 NORMS = [np.inf, 2, 1]
+
+
+def plain_noise(n, norm, radius):
+    return Noise(None, np.zeros(n), norm, radius)
 
 
 def scip(problem, time_limit=2.0):
@@ -81,7 +87,7 @@ def test_the_bound_is_the_semidefinite_one(n):
     level, scenarios = 0.8, [(0, np.zeros(n)), (0, 0.05 * np.ones(n))]
     part = piece(space, Region(scenarios=[0, 1]), level, use_corners=False)
     form = lagrangian(part, scenarios)
-    found = minimise(form, first_multipliers(part, form), 1e-7, 1e-9)
+    found = minimise(form, first_multipliers(part, form), 1e-7, 1e-9, Clock(60))
     expected = lifted_optimum(space.margins[0], [v for _, v in scenarios], level)
     if found.refuted:
         assert expected < 0
@@ -151,7 +157,7 @@ def test_the_adversary_is_as_bad_as_it_gets(norm, seed):
     rng = np.random.default_rng(seed)
     for _ in range(5):
         u, radius = rng.normal(size=5), float(rng.uniform(0.01, 1.0))
-        found = harm(H, u, norm, radius)
+        found = plain_noise(5, norm, radius).harm(H, u)
         assert lp_norm(found.perturbation, norm) <= radius * (1 + 1e-9)
         _, value, bound = lowest_in_ball(H.in_coordinates(np.eye(5), u), norm, radius)
         assert found.value >= bound - 1e-9
@@ -178,13 +184,13 @@ def test_the_s_lemma_agrees_with_the_search(seed):
     u = nearest_robust(H, 0.1, 0.0)
     found = certified_search(problem, 1e-4, 20.0)
     assert np.linalg.norm(u) == pytest.approx(problem.distance(found.point), rel=2e-4)
-    assert harm(H, u, 2.0, 0.1).value >= -1e-6
+    assert plain_noise(5, 2.0, 0.1).harm(H, u).value >= -1e-6
 
 
 def test_the_s_lemma_in_its_hard_case_and_without_a_solution():
     hard = Quadratic(np.diag([1.0, -1.0]), [0.0, 1.0], -2.0)  # no slope along the only way up
     u = nearest_robust(hard, 0.1, 0.0)
-    assert harm(hard, u, 2.0, 0.1).value == pytest.approx(0, abs=1e-6)
+    assert plain_noise(2, 2.0, 0.1).harm(hard, u).value == pytest.approx(0, abs=1e-6)
     hopeless = Quadratic(-np.eye(2), [1.0, 0.0], -2.0)
     assert nearest_robust(hopeless, 0.1, 0.0) is None
     assert nearest_robust(hopeless, 0.0, 0.0) is None
@@ -196,7 +202,7 @@ def test_convex_concave_steps_are_feasible_and_never_worse():
     steps, scenarios = ConvexConcave(space), [(0, np.zeros(6))]
     u, size = np.ones(6), np.inf
     for k in range(6):
-        u, slack, *_ = steps.step(u, scenarios, 0.0, 1e3)
+        u, slack, *_ = steps.step(u, scenarios, 0.0, 1e3, Clock(60))
         if k:
             assert slack <= 1e-6
             assert space.margins[0](u) >= -1e-6
@@ -261,14 +267,14 @@ def test_other_norms_agree_with_gurobi_and_scip(bundled, norm):
 def test_infeasible_is_proved():
     peak = Quadratic(-np.eye(3), np.ones(3), -1.0)  # at most -1/4 anywhere
     base = random_problem(3, 0)
-    plain = RobustProblem(np.zeros(3), (peak,), base.whitening)
+    plain = paper_problem(np.zeros(3), (peak,), base.whitening)
     found = certified_search(plain, 1e-3, 10.0)
     assert found.status is Status.INFEASIBLE
     assert found.point is None
     assert found.lower_bound == np.inf
     reachable = random_problem(3, 0, budget=0.05)
     tight = Domain(reachable.factual - 1e-3, reachable.factual + 1e-3)
-    boxed = RobustProblem(
+    boxed = paper_problem(
         reachable.factual, reachable.margins, reachable.whitening, budget=0.05, domain=tight
     )
     assert certified_search(boxed, 1e-3, 10.0).status is Status.INFEASIBLE
@@ -279,14 +285,14 @@ def test_a_factual_outside_its_bounds_is_led_back(n):
     """The domain alone asks for most of the way."""
     H = Quadratic(-np.eye(n), np.zeros(n), 4.0)  # the target's side is the ball of radius 2
     x0, whitening = np.full(n, 5.0), Whitening(np.eye(n), "cholesky")
-    outside = RobustProblem(x0, (H,), whitening, budget=0.1, domain=Domain(np.full(n, -3.0), np.ones(n)))
+    outside = paper_problem(x0, (H,), whitening, budget=0.1, domain=Domain(np.full(n, -3.0), np.ones(n)))
     found = certified_search(outside, 1e-3, 10.0)
     assert found.status is Status.OPTIMAL
     assert outside.distance(found.point) == pytest.approx(4.0, rel=2e-3)
     assert found.lower_bound >= 4 * (1 - 1e-3) - 1e-9
-    pinned = RobustProblem(x0, (H,), whitening, domain=Domain(np.ones(n), np.ones(n)))
+    pinned = paper_problem(x0, (H,), whitening, domain=Domain(np.ones(n), np.ones(n)))
     assert outside.distance(certified_search(pinned, 1e-3, 10.0).point) == pytest.approx(4.0)
-    hopeless = RobustProblem(x0, (H,), whitening, domain=Domain(np.full(n, 3.0), np.full(n, 4.0)))
+    hopeless = paper_problem(x0, (H,), whitening, domain=Domain(np.full(n, 3.0), np.full(n, 4.0)))
     assert certified_search(hopeless, 1e-3, 10.0).status is Status.INFEASIBLE
 
 
@@ -294,7 +300,7 @@ def test_what_can_neither_be_found_nor_excluded_is_undecided():
     """Two rivals that exclude each other, on an open domain where nothing bounds the search."""
     saddle = np.diag([1.0, -1.0])
     margins = Quadratic(saddle, np.zeros(2), -1.0), Quadratic(-saddle, np.zeros(2), -1.0)
-    problem = RobustProblem(np.zeros(2), margins, random_problem(2, 0).whitening)
+    problem = paper_problem(np.zeros(2), margins, random_problem(2, 0).whitening)
     found = certified_search(problem, 1e-3, 5.0)
     assert found.point is None
     assert found.status in (Status.INFEASIBLE, Status.UNDECIDED, Status.TIME_LIMIT_NO_POINT)
@@ -343,12 +349,13 @@ def test_a_point_that_breaks_under_the_exact_adversary_is_given_up(monkeypatch):
     honest = certified_search(problem, 1e-3, 10.0)
     calls = []
 
-    def careless(H, u, p, radius, effort=1):
+    def careless(self, H, u, effort=1, radius=None):
         calls.append(1)
-        found = harm(H, u, p, radius)
+        found = honest_look(self, H, u, effort, radius)
         return found if len(calls) > 60 else found._replace(value=float(H(u)), perturbation=0 * u)
 
-    monkeypatch.setattr(search, "harm", careless)
+    honest_look = Noise.harm
+    monkeypatch.setattr(Noise, "harm", careless)
     found = certified_search(problem, 1e-3, 10.0)
     assert found.radius >= 0.3
     assert problem.distance(found.point) == pytest.approx(problem.distance(honest.point), rel=2e-3)
@@ -363,7 +370,7 @@ def test_room_to_spare_is_a_larger_radius():
     far = base.factual + 3 * step
     low = np.where(step > 0, far, -np.inf)
     high = np.where(step < 0, far, np.inf)
-    pushed = RobustProblem(base.factual, base.margins, base.whitening, budget=0.01, domain=Domain(low, high))
+    pushed = paper_problem(base.factual, base.margins, base.whitening, budget=0.01, domain=Domain(low, high))
     wide = certified_search(pushed, 1e-3, 10.0)
     assert wide.status is Status.OPTIMAL
     assert wide.radius > 0.02

@@ -88,3 +88,16 @@ def test_a_master_cut_short_keeps_its_point_and_asks_for_nothing_more(problem, s
     assert [r.status for r in rounds] == [status]
     assert rounds[0].candidate is not None
     assert rounds[0].violation == np.inf
+
+
+def test_a_solver_that_repeats_itself_is_stopped(problem):
+    """A point that a solver calls feasible and that is not will not get better by asking again."""
+
+    class Stubborn(Script):
+        def master(self, scenarios, previous, iteration, time_limit):
+            return MasterAnswer(Status.OPTIMAL, np.ones(2), 0.0, 0.0, "m")
+
+    rounds = list(cutting_set(problem, Stubborn(problem, [1.0])))
+    assert len(rounds) < 20
+    assert rounds[-1].status is Status.FAILED
+    assert "violates a scenario that it was given" in rounds[-1].message

@@ -119,8 +119,10 @@ def test_clipping_and_other_ends():
     domain = example()
     np.testing.assert_array_equal(domain.clipped([2.3, 9.0, 7.0]), [2.5, 5.0, 1.0])
     np.testing.assert_array_equal(domain.clipped([-3.0, 0.0, 1.0]), [0.0, 0.0, 1.0])
-    narrow = domain.with_ends(np.array([0.2, 0.0, 1.0]), np.array([0.8, 1.0, 1.0]))
-    assert not narrow.contains(narrow.clipped([0.5, 0.5, 1.0]))  # no allowed value is left
+    narrow = domain.with_ends(np.array([0.2, 0.0, 1.0]), np.array([1.8, 1.0, 1.0]))
+    assert (narrow.low[0], narrow.high[0]) == (1.0, 1.0)  # ends move onto allowed values
+    with pytest.raises(ProblemError, match=r"no allowed value of feature 0 lies within 0.2 to 0.8"):
+        domain.with_ends(np.array([0.2, 0.0, 1.0]), np.array([0.8, 1.0, 1.0]))
     relaxed = domain.relaxed()
     assert relaxed.contains([2.2, 1.0, 1.0])
     assert not relaxed.contains([3.0, 1.1, 1.0])

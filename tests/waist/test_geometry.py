@@ -151,7 +151,8 @@ def test_the_ball_of_features_given_those_that_land_exactly(seed, p, kind):
     assert ball.contains(samples).all()
     assert ball.noisy.tolist() == [j in noisy for j in range(5)]
     # The block of the precision is the precision given the others.
-    np.testing.assert_allclose(ball.matrix.T @ ball.matrix, network.precision[np.ix_(noisy, noisy)], atol=1e-8)
+    block = network.precision[np.ix_(noisy, noisy)]
+    np.testing.assert_allclose(ball.matrix.T @ ball.matrix, block, atol=1e-8)
     np.testing.assert_allclose(ball.matrix @ ball.basis[noisy], np.eye(len(noisy)), atol=1e-9)
     moved = samples[0].copy()
     moved[exact[0]] = 1e-9

@@ -26,7 +26,8 @@ class Action:
     ----------
     may : {"change", "stay", "rise", "fall"}, default="change"
     low, high : float, optional
-        Ends. Where today's value lies beyond an end, the end moves to today's value.
+        Ends. Where today's value lies beyond an end, it is allowed as well; if the feature takes neither
+        whole numbers nor listed values, so is everything between the two.
     most : float, optional
         Largest change from today. Not supported yet.
     step : float, optional

@@ -21,12 +21,12 @@ FIELDS = ("may", "low", "high", "whole", "values")
 
 def read_declared(values: Any, names: tuple[Any, ...], observed_range: ArrayLike | None = None) -> Wishes:
     """Read what `Wishes.declared` gave; rules are not part of it, since the domain holds them in full."""
-    entries(values, "declared", ("bounds", "actions"))
-    actions = values["actions"]
+    entries(values, "declared", (), ("bounds", "actions"))
+    actions = values.get("actions", {})
     if not isinstance(actions, Mapping):
         raise DataError(f"the declared actions must be an object, not {shown(actions)}")
     named = {_name(name, names): _action(entry) for name, entry in actions.items()}
-    bounds = _bounds(values["bounds"], names)
+    bounds = _bounds(values.get("bounds"), names)
     return Wishes.by_name(names, actions=Actions(named), bounds=bounds, observed_range=observed_range)
 
 

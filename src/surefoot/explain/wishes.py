@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 
 DATA = "data"
 ROUNDING = 1e-9  # of the sizes that are added
+MOST_LISTED = 1000  # whole numbers that are listed one by one where today's value lies apart from them
 MAY = {"immutable": "stay", "increasing": "rise", "decreasing": "fall"}
 KINDS = {may: kind for kind, may in MAY.items()}
 OPENED = {"stay": "change", "rise": "fall", "fall": "rise"}  # what becomes possible without the wish
@@ -183,7 +184,9 @@ class Wishes:
         low, high = _one_way(action.may, x, low, high, name)
         if not action.whole and action.values is None:
             return low, high, []
-        listed = None if action.values is None else tuple(sorted({float(v) for v in action.values}))
+        listed = _values(action, x)
+        if listed == ():
+            return (*_one_way("stay", x, low, high, name), [])
         allowed = ValueSet(i, listed, x)
         least, most = allowed.at_least(low), allowed.at_most(high)
         if not least <= most:
@@ -260,6 +263,17 @@ def _limits_relaxed(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "take any number", {"whole": None}
     if action.values is not None:
         yield "take other values", {"values": None}
+
+
+def _values(action: Action, x: float) -> tuple[float, ...] | None:
+    """The values within an action's own ends; None for whole numbers that the ends hold together."""
+    low = -math.inf if action.low is None else float(action.low)
+    high = math.inf if action.high is None else float(action.high)
+    if action.values is not None:
+        return tuple(sorted({float(v) for v in action.values if low <= v <= high}))
+    if low <= x <= high or high - low > MOST_LISTED:
+        return None
+    return tuple(float(v) for v in range(math.ceil(low), math.floor(high) + 1))
 
 
 def _one_way(may: str, x: float, low: float, high: float, name: Any) -> tuple[float, float]:

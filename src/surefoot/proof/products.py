@@ -187,10 +187,9 @@ def above_by_ends(table: Array, low: Array, high: Array) -> NDArray[np.bool_]:
     need, size = -least.sum(axis=1), np.abs(c) + np.abs(least).sum(axis=1)
     certain = c - need > share(table.shape[1] + 1) * size + TINY
     # A single product is off by half a unit in its last place, and by nothing if its factor is 1.
-    one = np.abs(y).max(axis=1, initial=0.0) == 1
-    far = (np.abs(need) > TINY) | (c > TINY)
-    close = (one & (c >= need)) | (far & (c >= np.nextafter(need, math.inf)))
-    return np.asarray(certain | (((y != 0).sum(axis=1) == 1) & close))
+    alone, one = (y != 0).sum(axis=1) == 1, np.abs(y).max(axis=1, initial=0.0) == 1
+    close = (one & (c >= need)) | (c >= np.nextafter(need, math.inf))
+    return np.asarray(certain | (alone & close))
 
 
 def above_by_dual_norm(table: Array, level: float, norm: float) -> NDArray[np.bool_]:
@@ -198,8 +197,7 @@ def above_by_dual_norm(table: Array, level: float, norm: float) -> NDArray[np.bo
     y, c = np.abs(table[:, :-1]), table[:, -1]
     largest = y.max(axis=1, initial=0.0)
     if norm == 1:
-        certain = (c >= np.nextafter(level * largest, math.inf)) & (c > TINY)
-        return np.asarray(certain | ((largest == 1) & (c >= level)))
+        return np.asarray((c >= np.nextafter(level * largest, math.inf)) | ((largest == 1) & (c >= level)))
     length = largest * np.sqrt(((y / largest[:, None]) ** 2).sum(axis=1))
     return np.asarray(c >= level * length * (1 + share(table.shape[1] + 8)) + TINY)
 

@@ -126,5 +126,5 @@ def positive_definite(matrix: Rounded) -> bool:
     if failed:
         return False
     rest, size = a - factor.T @ factor, np.abs(factor)
-    largest = np.abs(rest) + error + share(n + 1) * (size.T @ size + np.abs(a))
+    largest = np.abs(rest) + error + share(len(factor) + 1) * (size.T @ size + np.abs(a))
     return bool((2 * rest.diagonal() > 1.001 * largest.sum(axis=1)).all())

@@ -22,6 +22,7 @@ from surefoot.faces.cli.main import INTERRUPTED, say
 from surefoot.faces.cli.parser import DATA_SETS, parser
 from surefoot.faces.report.demo import demo
 from surefoot.faces.report.page import write_report
+from surefoot.formats import printable
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
@@ -81,7 +82,8 @@ def run_verify(options: argparse.Namespace) -> int:
     if not results:
         raise DataError(f"{options.explanation}: holds no explanation")
     for e, result in zip(explanations, results, strict=True):
-        sys.stdout.write(f"row {e.row}\n{result}\n" if len(results) > 1 else f"{result}\n")
+        head = f"row {printable(str(e.row))}\n" if len(results) > 1 else ""
+        sys.stdout.write(f"{head}{result}\n")
     if len(results) > 1:
         say(f"surefoot: every claim holds for {sum(r.ok for r in results)} of {len(results)} explanations")
     return DONE if all(result.ok for result in results) else NOT_FOUND

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 Array = NDArray[np.float64]
 
 MAX_CORNERS = 30_000
+ALL_CORNERS = 9  # free coordinates up to which every corner is looked at
 
 
 def lowest(Q: Array, g: Array, p: float, radius: float, effort: int = MAX_CORNERS) -> tuple[Array, bool]:
@@ -48,8 +50,25 @@ def _in_cube(Q: Array, g: Array, radius: float, effort: int) -> tuple[Array, boo
     if effort and (part.diagonal() <= 0).all():
         v[free], exact = lowest_corner(part, rest, radius, start, effort)
         return v, exact
-    v[free] = _coordinate_descent(part, rest + 2 * part @ start, start, radius)
+    starts = [start, *_promising_corners(part, rest, radius)] if effort else [start]
+    ends = [_coordinate_descent(part, rest + 2 * part @ s, s.copy(), radius) for s in starts]
+    ends = [_newton_in_cube(part, rest, w, radius) for w in ends] if effort else ends
+    v[free] = min(ends, key=lambda w: float(rest @ w + w @ part @ w))
     return v, False
+
+
+def _promising_corners(Q: Array, g: Array, radius: float) -> list[Array]:
+    """The lowest of all corners, or with many coordinates of those along the most concave directions."""
+    n = len(g)
+    if n <= ALL_CORNERS:
+        corners = radius * (1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1))
+    else:
+        directions = np.linalg.eigh(Q)[1].T[:4]
+        corners = radius * np.vstack(
+            [np.where(directions >= 0, 1.0, -1.0), np.where(directions >= 0, -1.0, 1.0)]
+        )
+    heights = corners @ g + np.einsum("ij,ij->i", corners @ Q, corners)
+    return [corners[k] for k in np.argsort(heights)[:2]]
 
 
 def _flipped(Q: Array, g: Array, radius: float) -> Array:
@@ -82,6 +101,27 @@ def _coordinate_descent(Q: Array, slope: Array, v: Array, radius: float) -> Arra
         slope = slope + 2 * Q[:, i] * step[i]
         v[i] += step[i]
     return v
+
+
+def _newton_in_cube(Q: Array, g: Array, w: Array, radius: float) -> Array:
+    """Newton's steps on the face that w lies on: descent along coordinates is slow in a narrow valley."""
+    for _ in range(2 * len(w) + 4):
+        slope = g + 2 * Q @ w
+        free = ~(((w <= -radius) & (slope > 0)) | ((w >= radius) & (slope < 0)))
+        if not free.any():
+            break
+        factor, info = dpotrf(2 * Q[np.ix_(free, free)], lower=1)
+        if info:
+            break
+        step = -dpotrs(factor, slope[free], lower=1)[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(step > 0, (radius - w[free]) / step, (-radius - w[free]) / step)
+        length = min(1.0, float(np.min(np.where(step == 0, np.inf, room))))
+        if not length * float(np.abs(step).max()) > 1e-12 * radius:
+            break
+        w = w.copy()
+        w[free] = np.clip(w[free] + length * step, -radius, radius)
+    return w
 
 
 def _on_sphere(Q: Array, g: Array, radius: float) -> tuple[Array, bool]:

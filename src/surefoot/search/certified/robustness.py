@@ -24,7 +24,9 @@ from surefoot.waist.quadratic import Quadratic
 Array = NDArray[np.float64]
 
 NUDGES = (1e-6, 1e-3, 0.05)  # shares added to the multipliers of the worst perturbation, to make them strict
-NEARLY = 1e-2  # how near the proven margin must come to the worst one found, in log-odds or as a share of it
+# How near the proven margin must come to the worst one found: in log-odds, or as a share of what the ball
+# takes away.
+NEARLY, SHARE = 1e-2, 0.02
 HALVINGS = 30
 MOST = 1e6  # radii beyond this many standard deviations are not told apart from infinite ones
 
@@ -91,7 +93,8 @@ def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robu
     worst, violation, r = worst_perturbation(problem, x)
     if violation > 0 and radius >= problem.budget:
         raise BreachError(r, worst)
-    allowed = NEARLY * max(1.0, abs(violation))
+    lost = _odds_margin(problem, x) + violation
+    allowed = max(NEARLY, SHARE * lost)
     slack = 0.0 if -violation <= allowed else -violation - 0.9 * allowed
     for aim in (slack, 0.0) if slack > 0 else (0.0,):
         try:
@@ -105,6 +108,11 @@ def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robu
             if aim == 0:
                 raise
     raise AssertionError("unreachable")
+
+
+def _odds_margin(problem: RobustProblem, x: Array) -> float:
+    """The lowest margin at the point itself, over the robust requirements."""
+    return min((float(r.margin(x)) for r in problem.requirements if r.robust), default=0.0)
 
 
 def largest(problem: RobustProblem, x: Array, clock: Clock, below: float = np.inf) -> Robustness:

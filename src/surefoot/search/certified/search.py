@@ -66,6 +66,7 @@ class Search:
         self.root = self._whole()
         self._finished = self.root
         self.nodes = 0
+        self._before_pairs = np.inf
 
     @property
     def scenarios(self) -> list[Scenario]:
@@ -178,9 +179,16 @@ class Search:
             region.gaps |= {k: (a, b) for k, (_, a, b) in mixed.items()}
 
     def _tightened(self, region: Region, part: Piece, found: Multipliers, tries: int) -> bool:
-        """Whether products of coordinates were added to the whole's bound, which is then tried again."""
+        """Whether products of coordinates were added to the whole's bound, which is then tried again.
+
+        Where they did not halve what is left to refute, they cost more than they are worth and go again.
+        """
         if region.depth or tries >= ROOT_TRIES + PAIR_ROUNDS or self.space.norm != np.inf:
             return False
+        if region.pairs and found.value > 0.5 * self._before_pairs:
+            region.pairs = frozenset()
+            return False
+        self._before_pairs = found.value
         pairs = violated_pairs(part, found, PAIRS) - region.pairs
         region.pairs |= pairs
         return bool(pairs)

@@ -16,6 +16,7 @@ from surefoot.waist.quadratic import Quadratic
 Array = NDArray[np.float64]
 
 STRETCHES = (1.0, 1.02, 1.1, 1.3, 1.7, 2.5, 4.0)  # of a step, where values are rounded and may fall short
+TRIES = 3  # to land a point in rows
 
 
 def ray_point(
@@ -154,7 +155,10 @@ class _Rays:
         """The first of a ray's points that still satisfies everything on allowed values and in all rows."""
         problem = self.problem
         for stretch in STRETCHES if change.any() else (1.0,):
-            point = landed(problem, self.start + stretch * change)
+            wish = self.start + stretch * change
+            if problem.distance(problem.domain.clipped(wish)) > 1.2 * nearest:
+                return
+            point = landed(problem, wish, TRIES)
             distance, worst = problem.distance(point), problem.violation(point, self.scenarios).max()
             if distance < nearest and worst <= -self.above and problem.domain.contains(point):
                 yield point, distance

@@ -18,6 +18,7 @@ STATUS = {
     MODEL_STATUS.kTimeLimit: Status.TIME_LIMIT,
     MODEL_STATUS.kInterrupt: Status.INTERRUPTED,
 }
+NOTHING = (MODEL_STATUS.kInfeasible, MODEL_STATUS.kUnboundedOrInfeasible)
 
 
 def licence() -> tuple[bool, str]:
@@ -26,14 +27,26 @@ def licence() -> tuple[bool, str]:
 
 
 def solve(program: Program, options: Options) -> Outcome:
-    """Solve a linear program, some variables integer."""
+    """Solve a linear program, some variables integer.
+
+    That nothing is feasible is only believed without presolve: with it, HiGHS (1.15.1 among others) has
+    found small feasible programs infeasible.
+    """
     start = time.perf_counter()
+    solver = _run(program, options, start)
+    if program.integer.any() and solver.getModelStatus() in NOTHING:
+        solver = _run(program, options, start, presolve="off")
+    return _outcome(solver, program, time.perf_counter() - start)
+
+
+def _run(program: Program, options: Options, start: float, presolve: str = "choose") -> highspy.Highs:
     solver = _highs()
-    settings = {
+    settings: dict[str, bool | float | str] = {
         "output_flag": options.verbose,
         "mip_rel_gap": float(options.gap),
         "mip_abs_gap": float(options.absolute_gap),
         "threads": int(options.threads),
+        "presolve": presolve,
     }
     for name, value in settings.items():
         solver.setOptionValue(name, value)
@@ -41,7 +54,7 @@ def solve(program: Program, options: Options) -> Outcome:
     solver.passModel(_model(program))
     solver.setOptionValue("time_limit", options.time_left(start))
     solver.solve()
-    return _outcome(solver, program, time.perf_counter() - start)
+    return solver
 
 
 def _model(program: Program) -> highspy.HighsLp:

@@ -111,7 +111,7 @@ class MilpFormulation:
         proved = level == 1 and known is None and self._bounds_are_the_domain()
         if answer.status is Status.INFEASIBLE and not proved:
             message = "the relaxation is empty within its bounds, which proves nothing"
-            return replace(answer, status=Status.FAILED, message=message)
+            return replace(answer, status=Status.FAILED, lower_bound=0.0, message=message)
         return answer
 
     def _known(self, scenarios: Sequence[Array], previous: Array | None, above: float) -> Array | None:
