@@ -19,13 +19,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.problems import mixed_problem
+
 from surefoot.exceptions import SurefootError
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search
 from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import QcqpFormulation
 from surefoot.search.paper.program import Options
-from tests.problems import mixed_problem
 
 GAP, LIMIT, OVERRUN = 1e-3, 5.0, 0.5
 

@@ -636,12 +636,13 @@ def test_a_feature_is_fixed_only_where_its_ends_are_equal():
     assert farther > nearer * 1.01
     proof = handmade.bound_proof(handmade.Geometry((clf,), held), level, kept_[1])
     model = json.loads(json.dumps(handmade.model_document(clf)))
+    bounded = asked(low=[m[0] - 9, -INF, -INF], high=[m[0] + 9, INF, INF])
     documents = [
-        handmade.document((clf,), q, x=x, bound=proof, lower_bound=level, status="time_limit")
-        for q, x in ((held, kept_[0]), (posed, kept_[0]))
+        handmade.document((clf,), q, x=kept_[0], bound=proof, lower_bound=level, status="time_limit")
+        for q in (held, posed, bounded)
     ]
     found = [lower_bound_of(model, json.loads(json.dumps(e))).verdict for e in documents]
-    assert found == [exact.HOLDS, exact.NOT_PROVED]
+    assert found == [exact.HOLDS, exact.NOT_PROVED, exact.NOT_PROVED]
 
 
 def test_infeasible_needs_a_level_beyond_the_domain():
@@ -812,12 +813,13 @@ def test_robustness_has_no_scenarios():
     assert_not_robust(model, e, "outside the ball")
 
 
-def test_an_infinite_radius_can_be_proved():
+@pytest.mark.parametrize("budget", [0.1, {0: (0.1, 0.3)}])
+def test_an_infinite_radius_can_be_proved(budget):
     """A requirement that holds everywhere: a threshold that no point can miss."""
     clf = copy.deepcopy(small(2, seed=3, structure="naive"))
     wide = clf.networks_[0]
     clf.networks_ = tuple(type(wide)(wide.dag, wide.weights, wide.means, np.full(2, v)) for v in (0.5, 1.0))
-    posed = question(clf, wide.means, "b", threshold=1e-6, budget=0.1, norm=2)
+    posed = question(clf, wide.means, "b", threshold=1e-6, budget=budget, norm=2)
     geo = handmade.Geometry((clf,), posed)
     robustness = handmade.robustness_proof(geo, geo.factual, INF, 0.0)
     e = handmade.document(
@@ -1030,6 +1032,13 @@ def test_a_budget_by_feature_is_well_formed():
     assert changed(lambda ball: ball.update(exact=[])) == exact.FAILS
     assert changed(lambda ball: ball["budget"].update({"1": [0.1, 0.1]})) == exact.FAILS
     assert changed(lambda ball: ball["budget"].update({"0": [-0.1, 0.1]})) == exact.FAILS
+
+
+def test_a_factual_of_another_class_is_found():
+    model, e = files()
+    e["factual_class"] = e["question"]["factual_class"] = 1
+    assert reason(model, e, "question") == "the factual belongs to another class"
+    assert verdicts(model, e)["question"] == exact.FAILS
 
 
 def test_a_factual_between_two_classes_is_not_decided():
@@ -1401,6 +1410,8 @@ def test_definite_refuses_what_is_singular_or_nearly_so():
     assert not exact.definite([[2**300], [2**300, 2**300]])
     assert exact.definite([[2**100], [2**100, 2**100 + 1]])  # needs the second precision
     assert not exact.definite([[2**400], [2**400, 2**400 + 1]])
+    unit = 2**304  # indefinite, but definite once its entries are rounded down to multiples of the unit
+    assert not exact.definite([[2**400], [2**400 + unit - 1, 2**400 + unit]])
     assert exact.definite([[1], [10**200, 10**400 + 10**399]])
     assert not exact.definite([[0], [0, 1]])
     singular = [[1], [2, 4], [3, 6, 9 + 2**70]]
@@ -1453,27 +1464,146 @@ def value_at(quadratic, z):
     return total / 2**quadratic.shift
 
 
-@pytest.mark.parametrize("name", ["cholesky inf", "density", "exactly one"])
+def squares_at(network, x):
+    """Sum of l_i(x)^2 / v_i, exactly."""
+    offset = [Fraction(v) - Fraction(m) for v, m in zip(x, network.means, strict=True)]
+    total = Fraction(0)
+    for i, (row, variance) in enumerate(zip(network.weights, network.variances, strict=True)):
+        left = offset[i] - sum(Fraction(w) * o for w, o in zip(row, offset, strict=True))
+        total += left**2 / Fraction(variance)
+    return total
+
+
+def constant_of(case, entry):
+    """Twice the constant of a requirement, to a hundred digits."""
+    model = case.models[entry.model]
+    own = model.networks[model.position(entry.label)]
+    with decimal.localcontext(decimal.Context(prec=110)):
+
+        def log(value):
+            return decimal.Decimal(value).ln()
+
+        if entry.kind == "density":
+            circles = len(own.means) * exact.LOG_TWO_PI
+            return Fraction(-sum(map(log, own.variances)) - circles - 2 * decimal.Decimal(entry.mark))
+        t, o = model.position(entry.label), model.position(entry.rival)
+        odds = (
+            log(model.priors[t])
+            - log(model.priors[o])
+            - log(entry.mark)
+            + (1 - decimal.Decimal(entry.mark)).ln()
+        )
+        return Fraction(2 * odds + sum(map(log, model.networks[o].variances)) - sum(map(log, own.variances)))
+
+
+@pytest.mark.parametrize("name", ["cholesky inf", "density", "exactly one", "three classes", "threshold"])
 def test_requirements_are_rounded_against_the_claimant(name):
-    """The quadratic function of a proof is never below the requirement, nor far above it."""
+    """The quadratic function of a proof is nowhere below the requirement, nor far above it."""
     model, e = files(name)
     case = exact.read_case([model], e)
-    x, radius = case.point, 0.05
-    bound, robust = exact.bound_setting(case), exact.robustness_settings(case, radius, 0.25)
-    rng = random.Random(1)
+    x, slack = case.point, 0.25
+    bound, robust = exact.bound_setting(case), exact.robustness_settings(case, 0.05, slack)
+    rng, tiny = random.Random(1), Fraction(1, 2**120)
     for r, entry in enumerate(case.question.requirements):
+        room = 0 if entry.kind == "density" else 2 * Fraction(slack)
         for _ in range(5):
             there = [v + rng.gauss(0, 1) * (j in case.question.perturbed) for j, v in enumerate(x)]
-            margin = case.twice_margin(entry, there)
+            parts = bound.requirements[r].parts
+            squares = sum(sign * squares_at(network, there) for sign, network in parts)
+            value, margin = constant_of(case, entry) + squares, case.twice_margin(entry, there)
+            assert margin.low <= value * 2**exact.PLACES <= margin.high
             z = [Fraction(a) - Fraction(b) for a, b in zip(there, case.question.factual, strict=True)]
-            above = value_at(bound.requirements[r].majorant(bound.origin, bound.moving), z) * 2**exact.PLACES
-            assert margin.low - 10 <= above <= margin.high + 200 + abs(margin.low) // 2**90
-            assert above >= margin.low
-            moved = [Fraction(there[j]) - Fraction(x[j]) for j in robust[r].moving]
-            breach = value_at(robust[r].requirements[0].majorant(robust[r].origin, robust[r].moving), moved)
-            room = 0 if entry.kind == "density" else Fraction(1, 2)
-            assert breach * 2**exact.PLACES >= room * 2**exact.PLACES - margin.high
-            assert abs(breach - room + (Fraction(margin.low) / 2**exact.PLACES)) < Fraction(1, 10**30)
+            for needs, at, true in ((bound, z, value), (robust[r], None, room - value)):
+                moved = [Fraction(there[j]) - Fraction(x[j]) for j in needs.moving] if at is None else at
+                need = needs.requirements[0 if at is None else r]
+                found = value_at(need.majorant(needs.origin, needs.moving), moved)
+                assert true < found < true + tiny
+                bare = need._replace(twice_constant=0).majorant(needs.origin, needs.moving)
+                assert value_at(bare, moved) > (squares if at is not None else -squares)
+
+
+def test_a_leaf_is_the_sum_of_its_entries():
+    """Every kind of function and product, against their definitions."""
+    model, e = files("cuts")
+    e["question"]["domain"]["low"], e["question"]["domain"]["high"] = (
+        [-30.5, -40.25, -50.0],
+        [30.0, 41.0, 52.5],
+    )
+    e["question"]["domain"]["rows"][0]["low"] = -99.0
+    case = exact.read_case([model], e)
+    proof = exact.read_proof(exact.bound_setting(case), case.bound)
+    path, node = [], case.bound["tree"]
+    for side in ("below", "above", "below", "above"):
+        path.append(exact.step(proof, node, side))
+        node = node[side]
+    piece, question_, rng = exact.Piece(proof, 0.75, path), case.question, random.Random(3)
+    cuts = [case.bound["tree"]["cut"][1], None, None, None]
+    node = case.bound["tree"]
+    for k, side in enumerate(("below", "above", "below", "above")):
+        cuts[k] = Fraction(node["cut"][1])
+        node = node[side]
+    direction = [Fraction(y) for y in case.bound["directions"][0]]
+    for _ in range(30):
+        z = [Fraction(rng.gauss(0, 1)) for _ in range(3)]
+        x = [a + Fraction(b) for a, b in zip(z, question_.factual, strict=True)]
+        u = [sum(Fraction(d) * v for d, v in zip(row, z, strict=True)) for row in case.metric]
+        forms = [
+            (["1"], Fraction(1)),
+            (["c", 0], cuts[0] - u[0]),
+            (["c", 1], x[0] + x[1] - cuts[1]),
+            (["c", 2], cuts[2] - sum(map(Fraction.__mul__, direction, u))),
+            (["c", 3], x[1] - cuts[3]),
+            (["x", 0, "low"], x[0] + Fraction(30.5)),
+            (["x", 2, "high"], Fraction(52.5) - x[2]),
+            (["r", 0, "low"], x[0] + x[1] + 99),
+            (["r", 0, "high"], 50 - x[0] - x[1]),
+            (
+                ["a", 5.25, [[0, 1.5], [2, -0.3]]],
+                Fraction(5.25) + Fraction(1.5) * u[0] - Fraction(0.3) * u[2],
+            ),
+        ]
+        terms, total, weights = [], Fraction(0), []
+        for _ in range(4):
+            (one, a), (other, b), weight = rng.choice(forms), rng.choice(forms), rng.random()
+            terms.append(exact.product_term(piece, [weight, one, other]))
+            total += Fraction(weight) * a * b
+            weights.append(weight)
+        norm = [rng.random() for _ in range(3)]
+        terms += exact.norm_terms(proof.setting, 0.75, {"norm": norm, "cross": []})
+        total += sum(Fraction(w) * (Fraction(0.75) ** 2 - v**2) for w, v in zip(norm, u, strict=True))
+        need = exact.requirement_term(proof, [0.5, 0, 0])
+        total += Fraction(0.5) * value_at(need[1], z) / 2
+        found = value_at(exact.Quadratic(exact.negated(proof.setting, terms, [need]), 0), z)
+        ratio = found / (-2 * total)
+        assert ratio > 0
+        assert ratio.denominator == 1
+        assert ratio.numerator.bit_count() == 1  # a power of two
+
+
+def test_cross_weights_are_the_pages():
+    model, e = files("cholesky 1")
+    case = exact.read_case([model], e)
+    setting = exact.bound_setting(case)
+    z = [Fraction(v) for v in (0.5, -0.25, 2.0, 1.5)]
+    u = [sum(Fraction(d) * v for d, v in zip(row, z, strict=True)) for row in case.metric]
+    terms = exact.norm_terms(setting, 3.0, {"norm": [2.0], "cross": [[0, 2, -1.5], [1, 3, 0.5]]})
+    total = 2 * 9 - 2 * sum(v**2 for v in u) + 3 * u[0] * u[2] - u[1] * u[3]
+    ratio = value_at(exact.Quadratic(exact.negated(setting, terms, []), 0), z) / (-2 * total)
+    assert ratio > 0
+    assert ratio.numerator.bit_count() == 1
+
+
+def test_fixed_features_are_substituted():
+    """The matrix on the subspace is that of the function with the values put in."""
+    rng = random.Random(4)
+    rows = [[rng.randint(-9, 9) for _ in range(i + 1)] for i in range(5)]
+    fixed, unit_ = {1: 3, 3: -5}, 4
+    small_ = exact.restricted(rows, fixed, unit_)
+    for _ in range(5):
+        a, b = Fraction(rng.randint(-9, 9)), Fraction(rng.randint(-9, 9))
+        whole = value_at(exact.Quadratic(rows, 0), [a, Fraction(3, 4), b, Fraction(-5, 4)])
+        y = [a * unit_, b * unit_]
+        assert value_at(exact.Quadratic(small_, 0), y) / unit_**2 == whole
 
 
 def test_denormal_and_huge_models_are_taken_exactly():

@@ -21,8 +21,8 @@ from surefoot.search.certified.sphere import nearest_robust
 from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import QcqpFormulation
 from surefoot.search.paper.program import Options
-from surefoot.waist.geometry import Whitening, lp_norm
 from surefoot.waist.domain import Domain
+from surefoot.waist.geometry import Whitening, lp_norm
 from tests.problems import paper_problem, random_problem, rough_problem
 
 NORMS = [np.inf, 2, 1]
@@ -362,7 +362,7 @@ def test_a_point_that_breaks_under_the_exact_adversary_is_given_up(monkeypatch):
     assert worst_perturbation(problem, found.point).violation <= 1e-9
 
 
-def test_room_to_spare_is_a_larger_radius():
+def test_room_to_spare_is_said():
     """A factual outside its domain has to move further than the decision asks for."""
     base = random_problem(3, 0, budget=0.01)
     found = certified_search(base, 1e-3, 10.0)
@@ -373,5 +373,9 @@ def test_room_to_spare_is_a_larger_radius():
     pushed = paper_problem(base.factual, base.margins, base.whitening, budget=0.01, domain=Domain(low, high))
     wide = certified_search(pushed, 1e-3, 10.0)
     assert wide.status is Status.OPTIMAL
-    assert wide.radius > 0.02
-    assert worst_perturbation(pushed, wide.point, wide.radius * (1 - 1e-6)).violation <= 1e-9
+    assert wide.radius == 0.01
+    worst = worst_perturbation(pushed, wide.point)
+    assert worst.violation < -0.1
+    slack = wide.certificate["robustness"]["slack"]
+    assert 0 < slack <= -worst.violation_bound + 1e-9
+    assert slack > -worst.violation - 0.05

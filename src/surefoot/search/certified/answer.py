@@ -20,8 +20,6 @@ from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 
-ROOM = 0.2  # a point whose worst margin is this share of what the ball takes away withstands more
-EXTRA = 0.2  # seconds for finding out how much more than the budget a point withstands
 GRACE = 0.3  # seconds that the proof of robustness may take after the time limit
 
 
@@ -104,13 +102,9 @@ def _robust(problem: RobustProblem, point: Array, clock: Clock) -> Robustness:
         return Robustness(0.0, 0.0, *worst_perturbation(problem, point)[:2])
     left = max(clock.left, GRACE)
     try:
-        robust = prove(problem, point, problem.budget, Clock(0.7 * left))
+        return prove(problem, point, problem.budget, Clock(0.7 * left))
     except OutOfTimeError:
         return largest(problem, point, Clock(0.3 * left), below=problem.budget)
-    if -robust.violation < ROOM * (problem.margin(point) + robust.violation):
-        return robust
-    wider = largest(problem, point, Clock(min(EXTRA, 0.3 * left)))  # there is room to spare
-    return wider if wider.radius > robust.radius else robust
 
 
 def _answer(problem: RobustProblem, search: Search, status: Status, robust: Robustness | None) -> Answer:

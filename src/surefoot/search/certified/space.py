@@ -251,11 +251,11 @@ def typical_distance(space: Space) -> float:
 
 
 def _first_root(H: Quadratic, d: Array) -> float:
-    """First step along d at which H becomes zero, or 1 if it never does."""
+    """First step along d at which H becomes zero; where it never does, one at which it would have bent."""
     a, b, c = float(d @ H.matrix @ d), float(H.vector @ d), H.constant
     disc = b * b - 4 * a * c
     if disc < 0:
-        return 1.0
+        return max(1.0, float(np.sqrt(abs(c / a))))
     half = -0.5 * (b + np.copysign(np.sqrt(disc), b))
     roots = [x for x in (half / a if a else np.inf, c / half if half else np.inf) if 0 < x < np.inf]
     return min(roots, default=1.0)

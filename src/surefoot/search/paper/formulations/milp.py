@@ -115,15 +115,16 @@ class MilpFormulation:
         return answer
 
     def _known(self, scenarios: Sequence[Array], previous: Array | None, above: float) -> Array | None:
-        """A point that satisfies all scenarios, with the last candidate's allowed values if there is one."""
-        domain, known = self.problem.domain, None
+        """The nearest known point that satisfies all scenarios: on rays, also with the last candidate's values."""
+        domain = self.problem.domain
+        found = [ray_point(self.problem, scenarios, previous, above)]
         if previous is not None and domain.sets:
             chosen = [s.feature for s in domain.sets]
             low, high = domain.low.copy(), domain.high.copy()
             low[chosen] = high[chosen] = previous[chosen]
             near = replace(self.problem, domain=domain.with_ends(low, high))
-            known = ray_point(near, scenarios, previous, above)
-        return ray_point(self.problem, scenarios, previous, above) if known is None else known
+            found.append(ray_point(near, scenarios, previous, above))
+        return min((x for x in found if x is not None), key=self.problem.distance, default=None)
 
     def _bounds_are_the_domain(self) -> bool:
         return bool(np.isfinite([self.problem.domain.low, self.problem.domain.high]).all())
