@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint format docs bench reproduce clean
+.PHONY: demo test lint format docs bench mutants reproduce clean
 
 demo: $(VENV)/.package  ## fit a classifier on real bank notes, show what it learned and explain one note
 	$(BIN)/surefoot demo
@@ -29,6 +29,9 @@ docs: $(VENV)/.docs  ## build the documentation into docs/_build/html; warnings 
 
 bench: $(VENV)/.bench  ## measure speed against other implementations, side by side
 	$(BIN)/python benchmarks/run.py
+
+mutants: $(VENV)/.test  ## put small faults into the checkers one at a time; the tests must notice each (hours)
+	$(BIN)/python benchmarks/mutants.py $(MUTANTS_ARGS)
 
 reproduce: $(VENV)/.package  ## the paper's experiments, the quick form; into results/
 	$(BIN)/surefoot reproduce --quick --output results

@@ -4,8 +4,8 @@ usage: make mutants      or      python benchmarks/mutants.py [--function NAME .
 
 Every mutant is a copy of the package with one comparison, boolean operator, constant, sign, shift, minimum
 or maximum changed, one ``return`` of a verdict replaced, or one guard dropped. The tests of tests/proof run
-on the copy until one fails. A mutant that none notices is printed with its place; `mutants_explained.toml` names
-those that change nothing, with the reason. The log keeps what is finished; a second run goes on after it.
+on the copy until one fails. A mutant that none notices is printed with its place; `mutants_explained.toml`
+names those that change nothing, with the reason. The log keeps what is done; a second run goes on after it.
 """
 
 import argparse
@@ -30,7 +30,8 @@ FIRST = (
     "leaf_fault", "norm_terms", "_around", "cross_terms", "product_term", "affine", "sloped", "_by_ends",
     "_by_dual_norm", "between_term", "requirement_term", "end_form", "_weight", "nothing_between", "step",
     "function", "beyond", "definite", "_definite_at", "_lowered", "_pivots_positive", "_shifted",
-    "restricted", "__init__", "ends", "empty", "fixed", "proven_level", "proven_robustness", "robustness_claim",
+    "restricted", "__init__", "ends", "empty", "fixed", "proven_level", "proven_robustness",
+    "robustness_claim",
     "lower_bound_claim", "_exceeds_domain", "gap_claim", "validity_claim", "contains", "within", "proven",
     "add_norm", "_set_cross", "above_by_ends", "above_by_dual_norm", "positive_definite", "error", "share",
     "checked_weight", "double", "is_whitening", "_whitening_fault", "_shape_fault", "_full_fault",
@@ -38,7 +39,7 @@ FIRST = (
 )  # fmt: skip
 TESTS = ("test_conditions.py", "test_fast.py", "test_exact.py", "test_forgeries.py")
 SLOW = "nesting or null_in_every or any_change or command_itself or keys_twice or spoilt_files"
-PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-k", f"not ({SLOW})")
+PYTEST = ("-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-k", f"not ({SLOW})")
 HEAVY = (
     "numpy", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.stats", "pandas", "sklearn.base",
     "sklearn.linear_model", "sklearn.pipeline", "sklearn.preprocessing", "joblib", "clarabel", "pytest",
@@ -105,6 +106,10 @@ class Places(ast.NodeVisitor):
         for statement in node.body:
             self.visit(statement)
         self.function, self.returns = outer
+
+    def visit_keyword(self, node):
+        if node.arg != "strict":  # lists that are always of one length
+            self.visit(node.value)
 
     def visit_AnnAssign(self, node):
         if node.value is not None:

@@ -4,6 +4,7 @@ The requirement is a disk of radius 1 around (3, 0): its nearest point to the or
 weights a leaf proves every level below 2, and must not prove 2 itself.
 """
 
+import contextlib
 import math
 import random
 from fractions import Fraction
@@ -205,10 +206,8 @@ def test_affine_functions_that_are_not_allowed(entry):
     where = setting(high=(1.0, INF))
     fine = (*PUSH, ("x", 0, "high"))
     assert proven(where, leaf("inf", products=[fine])) == INF
-    try:
+    with contextlib.suppress(exact.UnreadableError):
         assert proven(where, leaf("inf", products=[fine, (0.0, ("1",), entry)])) is None
-    except exact.UnreadableError:
-        pass
 
 
 def sloped(c, *slopes):
@@ -243,9 +242,24 @@ def test_a_slope_in_two_directions():
     assert exact._by_ends(piece, 0.0, {0: 0.0})
 
 
+def test_every_slope_counts():
+    at_one, anywhere = exact.Piece(proof(setting()), 1.0, ()), exact.Piece(proof(setting()), INF, ())
+    for y in (0.5, 1.0, -0.5, 5e-324):
+        assert exact._by_ends(at_one, abs(y), {0: y})
+        assert not exact._by_ends(at_one, math.nextafter(abs(y), -1.0), {0: y})
+    assert not exact._by_ends(at_one, -0.5, {0: 0.0, 1: 0.0})
+    assert not exact._by_dual_norm(anywhere, 1.0, {0: 0.0, 1: 1.0})
+    assert exact._by_dual_norm(exact.Piece(proof(setting()), 0.125, ()), 0.625, {0: 3.0, 1: 4.0})
+    wide = Setting(INF, [[1.0, 0.0], [0.0, 1.0]], [Fraction(1), Fraction(3)], dyadic([0.0, 0.0]), [0, 1], [])
+    piece = exact.Piece(proof(wide), 1.0, ())
+    assert not exact._by_dual_norm(piece, 1.0, {1: 1.0})
+    assert exact._by_dual_norm(piece, 3.0, {1: 1.0})
+    assert not exact._by_ends(piece, 2.9, {1: 1.0})
+
+
 def test_bounds_in_floats_are_never_too_generous():
     rng = random.Random(0)
-    for _ in range(3000):
+    for _ in range(600):
         y = [rng.choice([0.0, 1.0, -1.0, rng.uniform(-3, 3), 1e-300, 5e-324]) for _ in range(2)]
         level = rng.choice([1.0, 0.1, rng.uniform(0, 3), 1e-300])
         ends = [(-level, level), (-level * rng.random(), level)]
@@ -329,7 +343,7 @@ def test_a_fixed_feature_has_its_value():
     """F need not be negative elsewhere: x_1 = 5 is far from the disk."""
     fixed = setting(low=(-INF, 5.0), high=(INF, 5.0))
     assert proven(fixed, leaf("inf")) == INF
-    for value, holds in ((1.0, False), (math.nextafter(1.0, 2.0), True), (0.0, False), (-1.5, True)):
+    for value, holds in ((1.0, False), (math.nextafter(1.0, 2.0), True), (0.5, False), (-1.5, True)):
         where = setting(low=(-INF, value), high=(INF, value))
         assert proven(where, leaf("inf")) == (INF if holds else None)
     nearly = setting(low=(-INF, 5.0), high=(INF, 6.0))
@@ -368,8 +382,10 @@ def test_nothing_lies_between():
     whole, listed = question(sets={0: None}), question(sets={0: [1.0, 2.5]}, factual=(7.25, 0.0))
     for asked, a, b, empty in (
         (whole, 1.0, 2.0, True), (whole, 1.0, 2.0000001, False), (whole, 0.9999999, 2.0, False),
-        (whole, 1.2, 1.8, True), (whole, -2.0, -1.0, True), (whole, -1.5, -0.5, False), (whole, 2.0, 1.0, False),
-        (whole, 1.0, 1.0, False), (listed, 1.0, 2.5, True), (listed, 0.0, 2.5, False), (listed, 2.5, 7.25, True),
+        (whole, 1.2, 1.8, True), (whole, -2.0, -1.0, True), (whole, -1.5, -0.5, False),
+        (whole, 2.0, 1.0, False),
+        (whole, 1.0, 1.0, False), (listed, 1.0, 2.5, True), (listed, 0.0, 2.5, False),
+        (listed, 2.5, 7.25, True),
         (listed, 2.5, 8.0, False), (listed, 7.25, 9.0, True), (listed, 7.0, 7.25, True),
     ):  # fmt: skip
         assert asked.nothing_between(0, a, b) == empty
@@ -399,7 +415,8 @@ def test_scenarios():
 def test_scenarios_lie_in_the_ball():
     for norm, d, inside in (
         (2.0, [0.3, 0.4], True), (2.0, [0.3, 0.4000000000000001], False), (INF, [0.5, -0.5], True),
-        (INF, [0.5, 0.5000000000000001], False), (1.0, [0.25, -0.25], True), (1.0, [0.25, 0.2500000000000001], False),
+        (INF, [0.5, 0.5000000000000001], False), (1.0, [0.25, -0.25], True),
+        (1.0, [0.25, 0.2500000000000001], False),
     ):  # fmt: skip
         where = setting(norm)
         asked = question(norm=norm)
@@ -408,6 +425,12 @@ def test_scenarios_lie_in_the_ball():
     for d, inside in (([0.5, 0.0], True), ([-0.25, 0.0], True), ([0.51, 0.0], False), ([-0.26, 0.0], False),
                       ([0.0, 5e-324], False)):  # fmt: skip
         assert Ball(box, None).contains(d) == inside
+    both = question(budget={0: (0.25, 0.5), 1: (0.25, 0.5)})
+    assert not Ball(both, None).contains([0.0, 1.0])
+    assert not Ball(both, None).contains([1.0, 0.0])
+    square = Ball(question(norm=INF), [[1.0, 0.0], [0.0, 1.0]])
+    assert square.contains([0.501, 0.0], Fraction(1, 100))
+    assert not square.contains([0.51, 0.0], Fraction(1, 100))
     assert Ball(question(), None).contains([0.0, 0.0])
     assert not Ball(question(), None).contains([5e-324, 0.0])
     with pytest.raises(FaultError):
@@ -421,6 +444,9 @@ def test_norms():
         assert not exact.within(values, p, size - Fraction(1, 10**30))
         assert exact.p_norm(values, p) == size
     assert not exact.within(Dyadic([0], 0), 2.0, Fraction(-1))
+    assert exact.within(Dyadic([0], 0), 2.0, Fraction(0))
+    root = Dyadic([1, 1], 0)  # the norm is rounded down, the comparison is not
+    assert not exact.within(root, 2.0, exact.p_norm(root, 2.0))
 
 
 # ----- definiteness -----------------------------------------------------------------------------------------
@@ -434,11 +460,18 @@ def test_small_matrices():
     assert not exact.definite([[1], [1, 2], [1, 0, 1]])
 
 
+def test_pivots():
+    assert exact._pivots_positive([[1]])
+    assert exact._pivots_positive([[1], [0, 2]])
+    for rows in ([[0]], [[0], [0, 5]], [[-1], [0, 5]], [[1], [0, 1]], [[1], [0, 0]]):
+        assert not exact._pivots_positive(rows)  # what remains is lowered by its size
+
+
 @pytest.mark.parametrize("bits", [60, 150, 400])
 def test_matrices_that_are_just_not_definite(bits):
     """The determinant is negative by less than rounding: what was rounded must be taken off."""
     rng = random.Random(bits)
-    for _ in range(200):
+    for _ in range(50):
         a, c = rng.getrandbits(bits) | 1 << bits - 1, rng.getrandbits(bits) | 1 << bits - 1
         b = math.isqrt(a * c) + 1
         assert not exact.definite([[a], [b, c]])
@@ -451,7 +484,7 @@ def test_matrices_that_are_just_not_definite(bits):
 def test_matrices_of_three_rows_that_are_just_not_definite():
     """Elimination rounds as well."""
     rng = random.Random(0)
-    for _ in range(200):
+    for _ in range(50):
         v = [[rng.randint(-(10**40), 10**40) for _ in range(2)] for _ in range(3)]
         rows = [[sum(p * q for p, q in zip(v[i], v[j], strict=True)) for j in range(i + 1)] for i in range(3)]
         assert not exact.definite(rows)  # of rank two

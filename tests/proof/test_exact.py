@@ -626,22 +626,24 @@ def test_between_would_exclude_everything_if_it_could():
 
 def test_a_feature_is_fixed_only_where_its_ends_are_equal():
     """A proof for a kept feature says nothing once the feature may move."""
-    clf, posed = small(3), asked()
-    geo = handmade.Geometry((clf,), posed)
-    m = start()
-    held = asked(low=[m[0], -INF, -INF], high=[m[0], INF, INF])
-    free, kept_ = (handmade.robust_point(handmade.Geometry((clf,), q)) for q in (posed, held))
-    nearer, farther = geo.distance(free[0]), geo.distance(kept_[0])
-    level = nearer + 0.7 * (farther - nearer)
+    clf, m = small(3), start()
+    geo = handmade.Geometry((clf,), asked())
+    free, _ = handmade.robust_point(geo)
+    j = int(np.argmax((free - m) / unit()))
+    low, high = np.full(3, -INF), np.full(3, INF)
+    low[j] = high[j] = m[j]
+    held = asked(low=low, high=high)
+    high[j] += 9
+    rising = asked(low=low, high=high)
+    x, scenarios = handmade.robust_point(handmade.Geometry((clf,), held))
+    nearer, farther = geo.distance(free), geo.distance(x)
     assert farther > nearer * 1.01
-    proof = handmade.bound_proof(handmade.Geometry((clf,), held), level, kept_[1])
-    model = json.loads(json.dumps(handmade.model_document(clf)))
-    bounded = asked(low=[m[0] - 9, -INF, -INF], high=[m[0] + 9, INF, INF])
-    documents = [
-        handmade.document((clf,), q, x=kept_[0], bound=proof, lower_bound=level, status="time_limit")
-        for q in (held, posed, bounded)
-    ]
-    found = [lower_bound_of(model, json.loads(json.dumps(e))).verdict for e in documents]
+    level = nearer + 0.7 * (farther - nearer)
+    proof = handmade.bound_proof(handmade.Geometry((clf,), held), level, scenarios)
+    model, found = json.loads(json.dumps(handmade.model_document(clf))), []
+    for posed in (held, asked(), rising):
+        e = handmade.document((clf,), posed, x=x, bound=proof, lower_bound=level, status="time_limit")
+        found.append(lower_bound_of(model, json.loads(json.dumps(e))).verdict)
     assert found == [exact.HOLDS, exact.NOT_PROVED, exact.NOT_PROVED]
 
 
@@ -821,7 +823,7 @@ def test_an_infinite_radius_can_be_proved(budget):
     clf.networks_ = tuple(type(wide)(wide.dag, wide.weights, wide.means, np.full(2, v)) for v in (0.5, 1.0))
     posed = question(clf, wide.means, "b", threshold=1e-6, budget=budget, norm=2)
     geo = handmade.Geometry((clf,), posed)
-    robustness = handmade.robustness_proof(geo, geo.factual, INF, 0.0)
+    robustness = handmade.robustness_proof(geo, geo.factual, INF, 0.0, first=[("cut", [["u", 0], 0.0])])
     e = handmade.document(
         (clf,), posed, x=geo.factual, robustness=robustness, radius=INF, status="already_target"
     )
@@ -829,7 +831,7 @@ def test_an_infinite_radius_can_be_proved(budget):
     assert e["certified_radius"] == "inf"
     assert set(verdicts(model, e).values()) == {exact.HOLDS}
     assert "worst case" not in verdicts(model, e)
-    robust_leaf(e)["level"] = 1e300
+    robust_leaf(e)["below"]["level"] = 1e300
     assert robustness_of(model, e).verdict == exact.NOT_PROVED
 
 
@@ -1303,6 +1305,11 @@ def test_validity_is_exact_but_for_solvers():
         model, e = weakened(method, excess)
         assert verdicts(model, e)["validity"] == verdict
     assert "within the tolerance" in reason(*weakened("qcqp", 9e-4), "validity")
+    model, e = weakened("milp", 9e-4)
+    e["lower_bound"], e["gap"] = e["distance"] / 2, 0.5
+    assert verdicts(model, e)["status"] == exact.HOLDS
+    e["method"] = "another"
+    assert verdicts(model, e)["status"] == exact.FAILS
     model, e = weakened("qcqp", 9e-4)
     assert verdicts(model, e)["lower bound"] == exact.NOT_PROVED
     e["status"], e["message"] = "time_limit", Status.TIME_LIMIT.sentence

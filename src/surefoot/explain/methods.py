@@ -152,10 +152,10 @@ def _tolerance(problem: RobustProblem, tol: float) -> float:
         return tol
     near = ray_point(problem, [np.zeros(problem.n_features)])
     point = problem.factual if near is None else near
-    slopes = [g.gradient(point) @ problem.ball.basis for g in problem.margins]
-    steepest = min(float(lp_norm(slope, dual_exponent(problem.ball.norm))) for slope in slopes)
-    change = problem.budget * steepest
-    return min(tol, 0.01 * change) if change > 0 else tol
+    slopes = [r.margin.gradient(point) @ problem.ball.basis for r in problem.requirements if r.robust]
+    sizes = [float(lp_norm(slope, dual_exponent(problem.ball.norm))) for slope in slopes]
+    change = problem.budget * min(sizes, default=0.0)
+    return min(tol, max(0.01 * change, 1e-3 * tol)) if change > 0 else tol
 
 
 def _result(problem: RobustProblem, rounds: list[Round], tol: float) -> tuple[Status, Round | None]:
@@ -171,7 +171,7 @@ def _result(problem: RobustProblem, rounds: list[Round], tol: float) -> tuple[St
     if not status.is_cut_short:
         return status, None
     reached = [
-        (worst_perturbation(problem, r.candidate).violation, r)
+        (worst_perturbation(problem, r.candidate, time_limit=PATIENCE).violation, r)
         for r in rounds
         if r.candidate is not None and problem.margin(r.candidate) >= -tol
     ]

@@ -169,10 +169,11 @@ class _Cube:
         return np.where(slope > 0, low, high)
 
     def lowest_convex(self, under: Under, low: Array, high: Array) -> Array:
-        bounds, precise = optimize.Bounds(low, high), {"ftol": 1e-15, "gtol": 1e-12}
-        start = 0.5 * (low + high)
-        found = optimize.minimize(under, start, jac=True, method="L-BFGS-B", bounds=bounds, options=precise)
-        return np.clip(found.x, low, high)
+        start, bounds = 0.5 * (low + high), optimize.Bounds(low, high)
+        found = optimize.minimize(
+            under, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-12}
+        )
+        return np.asarray(np.clip(found.x, low, high))
 
 
 @dataclass(frozen=True)

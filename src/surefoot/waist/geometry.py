@@ -132,7 +132,7 @@ def rotated(root: ArrayLike, kind: WhiteningKind, order: Sequence[int] | None = 
     if kind == "zca":
         _, singular, directions = linalg.svd(R, full_matrices=False)
         root = np.asarray((directions.T * singular) @ directions)
-        return 0.5 * (root + root.T)  # symmetric to the last digit
+        return np.asarray(0.5 * (root + root.T))  # symmetric to the last digit
     columns = np.arange(R.shape[1]) if kind == "cholesky" else np.asarray(order)[::-1]
     triangle = np.asarray(linalg.qr(R[:, columns], mode="economic")[1])
     M = np.empty_like(triangle)

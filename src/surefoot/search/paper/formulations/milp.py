@@ -115,7 +115,7 @@ class MilpFormulation:
         return answer
 
     def _known(self, scenarios: Sequence[Array], previous: Array | None, above: float) -> Array | None:
-        """The nearest known point that satisfies all scenarios: on rays, also with the last candidate's values."""
+        """The nearest known point that satisfies all scenarios, on rays with any values or with the last."""
         domain = self.problem.domain
         found = [ray_point(self.problem, scenarios, previous, above)]
         if previous is not None and domain.sets:

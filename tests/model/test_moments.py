@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from surefoot import moments
+from surefoot.model import moments
 from surefoot.model.moments import class_moments
 
 
