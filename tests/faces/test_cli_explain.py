@@ -360,7 +360,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
 
     tests = "".join(
         (Path(__file__).parent / name).read_text(encoding="utf-8")
-        for name in ("test_cli.py", "test_cli_explain.py", "experiments/test_reproduction.py")
+        for name in ("test_cli.py", "test_cli_explain.py", "../experiments/test_reproduction.py")
     )
     for command in ("demo", "fit", "explain", "verify", "backends", "reproduce", "completion"):
         for flag in flags_of(command) - {"-h", "--help"}:
