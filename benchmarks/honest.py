@@ -34,6 +34,7 @@ LOADERS = {
     "Banknote": datasets.load_banknote, "Pima": datasets.load_pima, "Ionosphere": datasets.load_ionosphere,
 }  # fmt: skip
 BUDGETS, NORMS = (0.0, 0.01, 0.05, 0.25), (np.inf, 2, 1)
+FOUND = ["features", "leaves", "finished", "fast", "fast accepts", "exact", "exact accepts"]
 LEAVES = ((1, 2), (3, 10), (11, 100), (101, 10**6))
 
 
@@ -106,7 +107,7 @@ def rows():
     sources = [(name, data_set_answers(name, HONEST // 3)) for name in LOADERS]
     sources.append(("random", random_answers(RANDOM)))
     for name, answers in sources:
-        table = pd.DataFrame([checked(clf, e) for clf, e in answers])
+        table = pd.DataFrame([checked(clf, e) for clf, e in answers], columns=FOUND)
         for low, high in LEAVES:
             part = table[(table["leaves"] >= low) & (table["leaves"] <= high)]
             if len(part):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.local import ConvexConcave, Step
 from surefoot.search.certified.region import Scenario
-from surefoot.search.certified.space import Space, steepest
+from surefoot.search.certified.space import Space, steepest, typical_distance
 from surefoot.search.certified.sphere import nearest_robust
 from surefoot.waist.answer import Round
 from surefoot.waist.geometry import dual_exponent, lp_norm
@@ -20,6 +20,7 @@ from surefoot.waist.geometry import dual_exponent, lp_norm
 Array = NDArray[np.float64]
 
 INSIDE = 0.1  # share of the gap by which points step inside, so that what they claim can be proved
+CLOSE = 0.05  # steps that gain a smaller share of the gap are the last
 LOCAL_STEPS = 15
 DIVE_STEPS = 3  # while some features are not on allowed values yet
 SETTLED = 1e-3  # standard deviations; features this near to an allowed value take it together
@@ -47,7 +48,8 @@ class Points:
         self.within = np.inf
         self.local_optimum: tuple[Step, list[int]] | None = None
         self.rounds: list[Round] = []
-        self._rate: float | None = None
+        steepness = min(abs(H.constant) for H in space.margins) / typical_distance(space)
+        self._rate: float | None = steepness if steepness > 0 else None
         self._breaches: list[int] = []
         self._worst: tuple[float, Array | None] = (-np.inf, None)
         self._caution = 1.0
@@ -194,9 +196,9 @@ class Points:
             if pins is not None and (length > self.distance or solved.slack > 1e3 * safety):
                 return None  # this way leads nowhere
             gain = abs(length - size)
-            if margin >= 0:  # what is left above the threshold can be turned into so much distance
-                gain = min(gain, margin * float(solved.margins.sum()))
-            if not fresh and gain <= 0.25 * INSIDE * self.gap * length:
+            if margin >= 0:  # what is left above the aim can be turned into so much distance
+                gain = min(gain, abs(margin - safety) * float(solved.margins.sum()))
+            if not fresh and gain <= CLOSE * self.gap * length:
                 break
             size = length
         return u

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from surefoot.search.certified.adversary import deepened, lowest
 from surefoot.search.certified.clock import Clock, OutOfTimeError
-from surefoot.search.certified.interior import Multipliers, refutes
-from surefoot.search.certified.lagrangian import Lagrangian
-from surefoot.search.certified.leaf import Leaf
-from surefoot.search.certified.proof import leaf_of, proof_of
-from surefoot.search.certified.region import Piece, Region, lagrangian, piece
+from surefoot.search.certified.interior import SAFETY
+from surefoot.search.certified.proof import affine, proof_of
 from surefoot.search.certified.search import Search
-from surefoot.search.certified.space import MAX_CROSS, Space, around
+from surefoot.search.certified.space import MAX_CROSS, around
 from surefoot.waist.geometry import Ball
 from surefoot.waist.problem import RobustProblem
 from surefoot.waist.quadratic import Quadratic
@@ -172,67 +170,79 @@ def _proof(
     w = _lowest(G, ball, radius)
     if G(w) < 0:
         raise BreachError(r, ball.perturbation(w, radius))
-    space = around(G, ball.norm)
-    tree = _at_once(space, G, w, radius)
-    if tree is None:
+    proof = _at_once(G, w, ball.norm, radius)
+    if proof is None:
+        space = around(G, ball.norm)
         search = Search(space, 1e-6, clock)
         if not search.refute(radius):
             if search.points.best is None:
                 raise OutOfTimeError
             w = deepened(G.matrix, G.vector, search.points.best, ball.norm, radius)
             raise BreachError(r, ball.perturbation(w, radius))
-        tree = search.root
-    return _in_features(proof_of(space, tree, [(0, np.zeros(space.n))]), problem)
+        proof = proof_of(space, search.root, [(0, np.zeros(space.n))])
+    return _in_features(proof, problem)
 
 
-def _at_once(space: Space, G: Quadratic, w: Array, radius: float) -> Region | None:
-    """A single leaf with the multipliers of the worst perturbation, or None where they do not do."""
-    region = Region(scenarios=[0])
+def _at_once(G: Quadratic, w: Array, norm: float, radius: float) -> dict[str, Any] | None:
+    """A single leaf with the multipliers of the worst perturbation, or None where they do not do.
+
+    With A >= 0 from the optimum's conditions, G(w) + w'Aw - radius^2 sum A is lowest at the worst
+    perturbation; where that is positive and Q + A definite, so is G within the radius.
+    """
     slope = G.gradient(w)
-    wide = space.norm == 1 and space.n > MAX_CROSS
-    rays = (-slope / max(float(np.abs(slope).max()), 1e-300),) if wide else ()
-    part = piece(space, region, radius, use_corners=False, rays=rays)
-    form = lagrangian(part, [(0, np.zeros(space.n))])
-    x = _multipliers(space, form, G, w, radius)
-    size = float(np.abs(G.matrix).sum(axis=1).max(initial=0.0)) + float(np.abs(G.vector).max()) / radius
+    A, weights, cost = _multipliers(slope, w, norm, radius)
+    size = float(np.abs(G.matrix).sum(axis=1).max(initial=0.0)) + float(np.abs(slope).max()) / radius
+    half, n_norm = 0.5 * G.vector, len(weights)
     for nudge in NUDGES:
-        tried = x.copy()
-        tried[: form.n_norm] += nudge * (x[: form.n_norm] + 1e-3 * size)  # strictly concave then
-        value = refutes(form, tried)
-        if value is not None:
-            region.bound, region.leaf = radius, _leaf(part, form, tried, value, radius)
-            return region
+        extra = nudge * (weights + 1e-3 * size)
+        factor, info = dpotrf(G.matrix + A + np.diag(np.broadcast_to(extra, len(w))), lower=1)
+        if info:
+            continue
+        spent = cost + radius**2 * float(extra.sum())
+        most = spent - G.constant + float(half @ dpotrs(factor, half, lower=1)[0])
+        if most < -SAFETY * (spent + abs(G.constant)):
+            return _leaf(radius, weights + extra, A if n_norm == 1 and norm == 1 else None, slope)
     return None
 
 
-def _multipliers(space: Space, form: Lagrangian, G: Quadratic, w: Array, radius: float) -> Array:
-    """Those for which the worst perturbation is stationary, as the optimum's conditions give them."""
-    slope = G.gradient(w)
-    x = np.zeros(form.size)
-    x[form.margins] = 1.0
-    if space.norm == np.inf:
+def _multipliers(slope: Array, w: Array, norm: float, radius: float) -> tuple[Array, Array, float]:
+    """A, the norm's weights, and what the level costs, for which the worst perturbation is stationary."""
+    n = len(w)
+    if norm == np.inf:
         at_edge = np.abs(w) >= radius * (1 - 1e-9)
-        x[: form.n_norm] = np.where(at_edge, np.maximum(-slope * np.sign(w), 0.0), 0.0) / (2 * radius)
-        return x
-    if space.norm == 2:
-        x[0] = max(0.0, -float(slope @ w)) / (2 * radius**2)
-        return x
+        a = np.where(at_edge, np.maximum(-slope * np.sign(w), 0.0), 0.0) / (2 * radius)
+        return np.diag(a), a, radius**2 * float(a.sum())
+    if norm == 2:
+        a = np.array([max(0.0, -float(slope @ w)) / (2 * radius**2)])
+        return float(a[0]) * np.eye(n), a, radius**2 * float(a[0])
     steepest = float(np.abs(slope).max(initial=0.0))
-    if np.abs(w).sum() < radius * (1 - 1e-9) or steepest == 0:
-        return x
-    s = -slope / steepest
-    if not form.n_cross:
-        x[form.n_norm : form.margins.start] = steepest / (2 * radius)
-        return x
-    x[0] = steepest / (2 * radius)
-    x[1 : 1 + form.n_cross] = [x[0] * s[i] * s[j] for i, j in space.cross[: form.n_cross]]
-    return x
+    inside = np.abs(w).sum() < radius * (1 - 1e-9) or steepest == 0
+    weight = 0.0 if inside else steepest / (2 * radius)
+    s = np.zeros(n) if inside else -slope / steepest
+    A = weight * np.outer(s, s)
+    if n <= MAX_CROSS:  # every diagonal entry may be as large as the norm's weight
+        np.fill_diagonal(A, weight)
+    return A, np.array([weight if n <= MAX_CROSS else 0.0]), radius**2 * weight
 
 
-def _leaf(part: Piece, form: Lagrangian, x: Array, value: float, radius: float) -> Leaf:
-    n = form.left.shape[1] - 1
-    found = Multipliers(x, value, True, np.zeros(n), np.zeros((n, n)), 0)
-    return leaf_of(part, form, found, radius, [(0, np.zeros(part.space.n))])
+def _leaf(radius: float, weights: Array, A: Array | None, slope: Array) -> dict[str, Any]:
+    """The certificate's leaf: for p = 1 with cross terms, or with one product instead of too many."""
+    n = len(slope)
+    cross, products = [], []
+    if A is not None and n <= MAX_CROSS:
+        cross = [[i, j, float(A[i, j])] for j in range(n) for i in range(j) if A[i, j]]
+    elif A is not None and A.any():
+        s = -slope / float(np.abs(slope).max())
+        products = [[float(A.diagonal().max()), affine(radius, s), affine(radius, -s)]]
+    tree = {
+        "level": radius,
+        "norm": weights.tolist(),
+        "cross": cross,
+        "products": products,
+        "requirements": [[1.0, 0, -1]],
+        "between": [],
+    }
+    return {"directions": [], "scenarios": [], "tree": tree}
 
 
 def _in_features(proof: dict[str, Any], problem: RobustProblem) -> dict[str, Any]:
