@@ -229,3 +229,22 @@ def test_metric_and_ball_may_differ():
     found = solved(problem)
     for vertex in box.vertices():
         assert problem.margins[0](found.point + vertex) >= 0
+
+
+def test_scenarios_of_certificates_lie_in_the_ball(monkeypatch):
+    """Also those that came from a point that did not withstand the last look."""
+    from surefoot.search.certified.noise import Noise
+
+    problem = random_problem(5, 4, budget=0.3)
+    look, calls = Noise.harm, []
+
+    def careless(self, H, u, effort=1, radius=None):
+        calls.append(1)
+        found = look(self, H, u, effort, radius)
+        return found if len(calls) > 60 else found._replace(value=float(H(u)), perturbation=0 * u)
+
+    monkeypatch.setattr(Noise, "harm", careless)
+    found = certified_search(problem, 1e-3, 10.0)
+    scenarios = found.certificate["bound"]["scenarios"]
+    assert any(np.any(d) for d in scenarios)
+    assert all(problem.ball.size(d) <= problem.budget for d in scenarios)

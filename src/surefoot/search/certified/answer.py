@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.search.certified.clock import Clock, OutOfTimeError
+from surefoot.search.certified.noise import INSIDE
 from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.robustness import BreachError, Robustness, largest, prove, worst_perturbation
 from surefoot.search.certified.search import Search
@@ -89,7 +90,8 @@ def _searched(problem: RobustProblem, gap: float, clock: Clock) -> Answer:
                 break
             except BreachError as breach:
                 start, robust = search.points.best, None
-                search.discard(breach.requirement, problem.metric.matrix @ breach.perturbation)
+                inside = INSIDE * breach.perturbation  # certificates allow no scenario outside the ball
+                search.discard(breach.requirement, problem.metric.matrix @ inside)
                 status = search.run(start)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED if search.points.best is not None else Status.INTERRUPTED.without_point
