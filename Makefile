@@ -11,7 +11,7 @@ demo: $(VENV)/.package  ## fit a classifier on real bank notes, show what it lea
 	$(BIN)/surefoot demo
 
 test: $(VENV)/.test  ## run all tests, doctests included
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint  ## check style, format and types
 	$(BIN)/ruff check .
