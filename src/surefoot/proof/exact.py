@@ -2209,7 +2209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         models = [read_model(loaded(name := other)) for other in given]
         return _report(models, loaded(name := path))
     except UnreadableError as error:
-        _write(sys.stderr, f"{shown(name)}: {error}")
+        _write(sys.stderr, f"{name if name.isprintable() else ascii(name)}: {error}")
         return 2
 
 
