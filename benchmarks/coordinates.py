@@ -60,6 +60,7 @@ def cutting_sets(data, structure, p, solver, coordinates):
         method="qcqp",
         backend=solver,
         bounds=None,
+        whole=False,
         time_limit=TIME_LIMIT,
     )
     table = data_set(data).X

@@ -92,7 +92,7 @@ def rows():
         data = load()
         clf = ConditionalGaussianNetworkClassifier(**STRUCTURES[name]).fit(data.X, data.y)
         explainer = CounterfactualExplainer(
-            clf, budget=0.05, method="milp", backend="highs", bounds=None, time_limit=TIME_LIMIT
+            clf, budget=0.05, method="milp", backend="highs", bounds=None, whole=False, time_limit=TIME_LIMIT
         )
         for encoding, patches in ENCODINGS.items():
             for patch in patches:

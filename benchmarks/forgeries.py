@@ -120,10 +120,15 @@ def questions(small=False):
     if small:
         return
     for norm in (INF, 2, 1):
-        yield f"pima {norm} 0.05", p, pima.X.iloc[1], {"norm": norm, "budget": 0.05}
-    yield "whole", p, pima.X.iloc[0], {"budget": 0.05, "norm": 2, "actions": whole}
+        yield f"pima {norm} 0.05", p, pima.X.iloc[1], {"norm": norm, "budget": 0.05, "whole": False}
+    yield "whole", p, pima.X.iloc[0], {"budget": 0.05, "norm": 2, "actions": whole, "whole": False}
     iono = datasets.load_ionosphere()
-    yield "ionosphere", fitted(iono), iono.X.iloc[1], {"budget": 0.05, "norm": 2, "time_limit": 10.0}
+    yield (
+        "ionosphere",
+        fitted(iono),
+        iono.X.iloc[1],
+        {"budget": 0.05, "norm": 2, "time_limit": 10.0, "whole": False},
+    )
 
 
 @cache

@@ -51,6 +51,7 @@ def data_set_answers(name, count):
             norm=NORMS[rng.integers(3)],
             bounds=["data", None][rng.integers(2)],
             immutable=kept,
+            whole=False,
             time_limit=2.0,
         )
         row = data.X.iloc[rng.integers(len(data.X))]

@@ -39,7 +39,7 @@ def standard_error(values):
 
 def measure(clf, rows, budget, method, solver, time_limit):
     explainer = CounterfactualExplainer(
-        clf, budget=budget, method=method, backend=solver, bounds=None, time_limit=time_limit
+        clf, budget=budget, method=method, backend=solver, bounds=None, whole=False, time_limit=time_limit
     )
     with warnings.catch_warnings(), AS_PRINTED:
         warnings.simplefilter("error")

@@ -66,7 +66,7 @@ def asked(clf, data, method, rng):
     row = data.X.iloc[rng.integers(len(data.X))]
     try:
         explainer = CounterfactualExplainer(
-            clf, method=method, budget=budget, norm=norm, time_limit=LIMITS[method], **request
+            clf, method=method, budget=budget, norm=norm, whole=False, time_limit=LIMITS[method], **request
         )
         e = explainer.explain(row, on_failure="return")
     except ProblemError:

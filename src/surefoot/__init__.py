@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from surefoot.explain.explanations import Explanations
     from surefoot.explain.verification import Verification, verify
     from surefoot.faces.report.page import write_report
+    from surefoot.model.adopted import AdoptedClassifier
     from surefoot.model.adoption import adopt
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
     from surefoot.model.dag import Dag
+    from surefoot.model.diagnosis import diagnose
     from surefoot.model.network import LinearGaussianNetwork
+    from surefoot.model.selection import select
     from surefoot.status import Status
     from surefoot.waist.domain import Domain
     from surefoot.waist.geometry import Ball, Whitening
@@ -30,6 +33,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Action": "explain.actions",
     "Actions": "explain.actions",
+    "AdoptedClassifier": "model.adopted",
     "Ball": "waist.geometry",
     "ConditionalGaussianNetworkClassifier": "model.classifier",
     "CounterfactualExplainer": "explain.explainer",
@@ -47,6 +51,8 @@ _HOMES = {
     "Verification": "explain.verification",
     "Whitening": "waist.geometry",
     "adopt": "model.adoption",
+    "diagnose": "model.diagnosis",
+    "select": "model.selection",
     "verify": "explain.verification",
     "write_report": "faces.report.page",
 }
@@ -54,6 +60,7 @@ _HOMES = {
 __all__ = [
     "Action",
     "Actions",
+    "AdoptedClassifier",
     "Ball",
     "ConditionalGaussianNetworkClassifier",
     "CounterfactualExplainer",
@@ -72,7 +79,9 @@ __all__ = [
     "Whitening",
     "adopt",
     "datasets",
+    "diagnose",
     "plots",
+    "select",
     "verify",
     "write_report",
 ]

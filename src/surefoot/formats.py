@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
 
 
 def number(value: float, unit: float | None = None) -> str:
@@ -90,3 +93,28 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def suggestion(name: str, known: Iterable[Any]) -> str:
+    """The end of a complaint about an unknown name: which of the known ones may be meant.
+
+    Examples
+    --------
+    >>> suggestion("Age ", ["age", "sex"]), suggestion("hight", ["height", "weight"]), suggestion("x", ["y"])
+    ("; did you mean 'age'?", "; did you mean 'height'?", '')
+    """
+    texts = {str(other): other for other in known}
+    alike = [text for text in texts if text.strip().casefold() == name.strip().casefold()]
+    close = alike or get_close_matches(name, texts, n=1)
+    return f"; did you mean {texts[close[0]]!r}?" if close else ""
+
+
+def listed(names: Sequence[Any], most: int = 8) -> str:
+    """The first names in quotes.
+
+    Examples
+    --------
+    >>> listed(["age", "sex", "income"], most=2)
+    "'age', 'sex', ..."
+    """
+    return ", ".join(repr(name) for name in names[:most]) + (", ..." if len(names) > most else "")

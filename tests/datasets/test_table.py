@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from surefoot.datasets import table
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, MissingDependencyError
 
 
 @pytest.fixture
@@ -28,19 +28,23 @@ def test_csv_with_awkward_names(tmp_path):
 
 
 def test_all_faults_in_one_message(frame):
-    bad = pd.concat([frame] * 3, ignore_index=True).astype({"age": object})
+    bad = pd.concat([frame] * 5, ignore_index=True).astype({"age": object, "income": object})
     bad.loc[1, "age"] = "forty"
-    bad.loc[[2, 3, 4, 5, 6], "income"] = np.nan
-    bad["rate"] = [1.0, np.inf, 1, 1, 1, 1, 1, -np.inf, 1]
+    bad.loc[[2, 3, 4, 5, 6], "income"] = "none"
+    bad["rate"] = [1.0, np.inf, 1, 1, 1, 1, 1, -np.inf, *range(7)]
     bad["site"] = 7
+    bad["empty"] = np.nan
     bad.loc[4, "risk"] = None
     with pytest.raises(DataError) as error:
         table(bad, "risk")
     message = str(error.value)
     assert "column 'age' is not a number in row 1: 'forty'" in message
-    assert "column 'income' is missing (NaN) in rows 2, 3, 4 and 2 more" in message
+    assert (
+        "column 'income' is not a number in rows 2, 3, 4 and 2 more: 'none' (if it is a category, " in message
+    )
     assert "column 'rate' is infinite (inf) in rows 1, 7" in message
     assert "column 'site' is constant (7 in every row)" in message
+    assert "column 'empty' is missing in every row; drop it" in message
     assert "label column 'risk' is missing (NaN) in row 4" in message
     assert "\n" not in message
 
@@ -73,7 +77,11 @@ def test_duplicate_names(frame, tmp_path):
         (b"", "the file is empty"),
         (b"a,y\n", "there are no rows"),
         (b"y\n1\n2\n", "no feature columns"),
-        (b"a,y\n\xff\xfe,1\n", "not UTF-8"),
+        (b"a,y\n\x00\x01,1\n", "neither text nor a table"),
+        (b"\x1f\x8b\x08\x00broken", "not a whole gzip file"),
+        (b"PAR1 is not enough", "Parquet"),
+        (b"PK\x03\x04 is not enough", "Excel"),
+        (b"a,b,y\n1,2,3\n4\n5,6,7\n", "row 1 has 1 fields, but the header has 3"),
         (b"a,y\n1,2\n3,4,5\n", "not a CSV table"),
         (b"a,y\n1,2,9\n3,4,9\n", "row 0 has 3 fields, but the header has 2"),
         (b"a,y\n1,2,\n3,4,\n", "row 0 has 3 fields"),
@@ -84,7 +92,7 @@ def test_duplicate_names(frame, tmp_path):
 def test_broken_files(tmp_path, content, message):
     path = tmp_path / "data.csv"
     path.write_bytes(content)
-    with pytest.raises(DataError, match=message) as error:
+    with pytest.raises((DataError, MissingDependencyError), match=message) as error:
         table(path, "y")
     assert str(path) in str(error.value)
 
@@ -98,8 +106,8 @@ def test_other_separator(tmp_path):
     path = tmp_path / "semicolons.csv"
     path.write_text("a;y\n1;0\n2;1\n", encoding="utf-8")
     assert table(path, "y", separator=";").X["a"].tolist() == [1, 2]
-    with pytest.raises(DataError, match="'a;y'"):
-        table(path, "y")
+    with pytest.raises(DataError, match="'a;y' \\(another separator\\?\\)"):
+        table(path, "y", separator="|")
     with pytest.raises(DataError, match="single character"):
         table(path, "y", separator=";;")
     path.write_text("a\ty\n1\t0\n2\t1\n", encoding="utf-8")
@@ -129,6 +137,42 @@ def test_missing_label_in_a_file(tmp_path):
     path.write_text("a,y\n1,x\n2,\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"label column 'y' is missing \(NaN\) in row 1"):
         table(path, "y")
+
+
+def test_categories_and_holes(frame):
+    frame["housing"] = ["rent", None, "own"]
+    frame["member"] = [True, False, True]
+    frame["zone"] = pd.Categorical(["a", "b", "a"])
+    frame["age"] = [31, None, 28]
+    X = table(frame, "risk").X
+    assert X["housing"].isna().tolist() == X["age"].isna().tolist() == [False, True, False]
+    assert X["age"].dtype == float
+    assert X["member"].dtype == bool
+    assert X["zone"].dtype == "category"
+
+
+def test_numbers_among_text_are_names_and_text_among_numbers_is_a_fault(frame):
+    frame["flat"] = ["A1", "B", "3"]
+    assert table(frame, "risk").X["flat"].tolist() == ["A1", "B", "3"]
+    frame["flat"] = ["1", "B", "3"]
+    with pytest.raises(DataError, match=r"'flat' is not a number in row 1: 'B' \(if it is a category"):
+        table(frame, "risk")
+    assert table(frame, "risk", categorical=["flat"]).X["flat"].tolist() == ["1", "B", "3"]
+
+
+def test_text_that_names_the_rows_is_a_fault():
+    frame = pd.DataFrame({"age": range(30), "name": [f"Jo {i}" for i in range(30)], "y": ["a", "b"] * 15})
+    message = r"'name' holds text that differs in nearly every row \(30 values in 30 rows\); drop it"
+    with pytest.raises(DataError, match=message):
+        table(frame, "y")
+    assert table(frame, "y", drop="name").feature_names == ("age",)
+
+
+def test_did_you_mean(frame):
+    with pytest.raises(DataError, match=r"no label column 'Risk '.*; did you mean 'risk'"):
+        table(frame, "Risk ")
+    with pytest.raises(DataError, match=r"no column to drop 'incom'.*; did you mean 'income'"):
+        table(frame, "risk", drop="incom")
 
 
 def test_odd_columns(frame):

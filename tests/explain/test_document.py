@@ -93,7 +93,7 @@ def test_the_question_stands_by_itself(found, clf):
 
 
 def test_the_certificate_has_all_its_keys(found, others):
-    keys = ["format", "version", "metric", "ball", "bound", "robustness", "worst"]
+    keys = ["format", "version", "metric", "ball", "bound", "states", "robustness", "worst"]
     for e in (found, *others):
         assert list(e.to_dict()["certificate"]) == keys
         assert (e.to_dict()["certificate"]["metric"] is None) == (e.status is Status.REFUSED)
@@ -117,7 +117,7 @@ def test_message_is_the_sentence_of_the_status(found, others):
     [
         (lambda c: c.pop("format"), "not an explanation of surefoot"),
         (lambda c: (c.pop("format"), c.update(low=1, high=1)), "version 1, written by surefoot 0.1; ask the"),
-        (lambda c: c.update(version=3), "has format version 3; this surefoot reads 2"),
+        (lambda c: c.update(version=2), "has format version 2; this surefoot reads 3"),
         (lambda c: c.update(version=True), "has format version true"),
         (lambda c: c.pop("gap"), "it lacks 'gap'"),
         (lambda c: c.update(colour=1), "unknown key 'colour'"),
@@ -131,7 +131,9 @@ def test_message_is_the_sentence_of_the_status(found, others):
         (lambda c: c.update(model="x"), "'model' is not that of the question"),
         (lambda c: c["factual"]["values"].__setitem__(0, 1.0), "'factual' is not that of the question"),
         (lambda c: c["unit"]["names"].reverse(), "unit names other features"),
-        (lambda c: c["question"].update(version=2), "question has format version 2; this surefoot reads 1"),
+        (lambda c: c["question"].update(version=1), "question has format version 1; this surefoot reads 2"),
+        (lambda c: c["question"].pop("choices"), "the question lacks 'choices'"),
+        (lambda c: c["question"].pop("warps"), "the question lacks 'warps'"),
         (lambda c: c["question"].pop("ball"), "the question lacks 'ball'"),
         (lambda c: c["question"]["ball"].update(exact=[7]), "exact must be an integer from 0 to 3"),
         (lambda c: c["question"]["domain"]["low"].__setitem__(0, 9.0), "the ends of feature 0 are empty"),
@@ -145,7 +147,7 @@ def test_message_is_the_sentence_of_the_status(found, others):
         (lambda c: declared(c)["actions"].update(age={}), "name 'age', which is not a feature"),
         (lambda c: declared(c)["actions"].update(variance={"may": "fly"}), "'fly' is none of these"),
         (lambda c: c["certificate"].pop("worst"), "the certificate lacks 'worst'"),
-        (lambda c: c["certificate"].update(version=2), "the certificate has version 2"),
+        (lambda c: c["certificate"].update(version=1), "the certificate has version 1"),
         (lambda c: c["iterations"][0].pop("distance"), "a round lacks 'distance'"),
         (lambda c: c.update(row={"a": 1}), "row must be text"),
         (lambda c: c.update(distance=10**400), "distance must be a number, not a huge integer"),

@@ -15,9 +15,11 @@ from surefoot.faces.cli import main
 def fit(tmp_path, capsys):
     """Run ``surefoot fit`` on Pima and return (exit status, model, stdout, stderr)."""
 
-    def run(*flags, data=str(FOLDER / "pima.csv"), label="class"):
+    def run(
+        *flags, data=str(FOLDER / "pima.csv"), label="class", model=("--structure", "tan", "--folds", "0")
+    ):
         output = tmp_path / "model.json"
-        status = main(["fit", data, "--label", label, "--output", str(output), *flags])
+        status = main(["fit", str(data), "--label", label, "--output", str(output), *model, *flags])
         model = ConditionalGaussianNetworkClassifier.load(output) if status == 0 else None
         return status, model, *capsys.readouterr()
 
@@ -68,10 +70,9 @@ def test_every_flag_changes_something(fit, tmp_path):
     semicolons.write_text(
         (FOLDER / "pima.csv").read_text(encoding="utf-8").replace(",", ";"), encoding="utf-8"
     )
-    assert "(3-fold cross-validation)" in fit("--folds", "3")[2]
-    assert fit("--folds", "1")[0] == 2
     assert fit("--separator", ";", data=str(semicolons))[0] == 0
-    assert fit(data=str(semicolons))[0] == 2
+    assert fit("--separator", ",", data=str(semicolons))[0] == 2
+    assert fit("--drop", "age", "preg")[1].n_features_in_ == len(names) - 2
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_unwritable_output(capsys, tmp_path):
         str(tmp_path / "no" / "m.json"),
     ]
     assert main(arguments) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert "no/m.json: No such file or directory" in capsys.readouterr().err
 
 
 def test_usage_errors(capsys):
@@ -161,6 +162,10 @@ def test_names_that_the_terminal_cannot_show(tmp_path):
         "y",
         "--output",
         str(tmp_path / "m.json"),
+        "--structure",
+        "naive",
+        "--folds",
+        "0",
     ]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -16,6 +16,7 @@ from surefoot.faces.cli import main
 from surefoot.faces.cli.parser import parser
 
 DATA = str(FOLDER / "pima.csv")
+WHOLE = ("preg", "plas", "pres", "skin", "insu", "age")
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +101,11 @@ def test_what_the_action_flags_change(explanation):
 
 def test_whole_numbers_and_values(explanation):
     plain = explanation()
-    assert plain.counterfactual["plas"] % 1 != 0
-    assert explanation("--whole", "plas", "--whole", "mass").counterfactual["plas"] % 1 == 0
+    assert plain.counterfactual["plas"] % 1 == 0
+    assert plain.counterfactual["mass"] % 1 != 0
+    assert explanation("--fractional", *WHOLE).counterfactual["plas"] % 1 != 0
+    whole = explanation("--whole", "mass", "pedi").counterfactual
+    assert whole["mass"] % 1 == 0 or whole["mass"] == plain.factual["mass"]
     listed = explanation("--values", "plas", "100", "120.5", "130", "--values", "insu", "0")
     assert listed.counterfactual["plas"] in (100, 120.5, 130, plain.factual["plas"])
     assert listed.counterfactual["insu"] in (0, plain.factual["insu"])
@@ -121,18 +125,51 @@ def test_what_the_solving_flags_change(explanation):
     assert explanation("--method", "qcqp", "--backend", "gurobi").backend == "gurobi"
     coarse, fine = (
         explanation(
-            "--method", "milp", "--budget", "0.05", "--segments", m, "--time-limit", "60", "--gap", "0.2"
+            "--fractional",
+            *WHOLE,
+            "--method",
+            "milp",
+            "--budget",
+            "0.05",
+            "--segments",
+            m,
+            "--time-limit",
+            "60",
+            "--gap",
+            "0.2",
         )
         for m in ("4", "40")
     )
     assert coarse.method == fine.method == "milp"
     assert coarse.iterations != fine.iterations
     quick = explanation(
-        "--method", "milp", "--budget", "0.05", "--contraction", "0.9", "--segments", "4", "--gap", "0.2"
+        "--fractional",
+        *WHOLE,
+        "--method",
+        "milp",
+        "--budget",
+        "0.05",
+        "--contraction",
+        "0.9",
+        "--segments",
+        "4",
+        "--gap",
+        "0.2",
     )
     assert quick.iterations != coarse.iterations
     loose = explanation(
-        "--method", "milp", "--budget", "0.05", "--segments", "4", "--gap", "0.2", "--tol", "0.5"
+        "--fractional",
+        *WHOLE,
+        "--method",
+        "milp",
+        "--budget",
+        "0.05",
+        "--segments",
+        "4",
+        "--gap",
+        "0.2",
+        "--tol",
+        "0.5",
     )
     assert loose.violation > coarse.violation
     assert explanation("--gap", "0.5").gap > explanation("--gap", "0.00001").gap
@@ -144,6 +181,7 @@ def test_all_rows(explain, tmp_path, model):
     datasets.load_pima().X.head(12).to_csv(data, index=False)
     table, file, page = tmp_path / "out.csv", tmp_path / "out.json", tmp_path / "out.html"
     flags = ("--all", "--output", str(table), "--json", str(file), "--html", str(page), "--jobs", "2")
+    flags += ("--fractional", *WHOLE)
     status, out, err = explain(*flags, data=str(data))
     assert status == 0
     assert out == ""
@@ -154,11 +192,11 @@ def test_all_rows(explain, tmp_path, model):
     assert frame["row"].tolist() == [e.row for e in explanations] == list(range(12))
     assert frame["counterfactual: plas"].tolist() == [e.counterfactual["plas"] for e in explanations]
     assert page.read_text(encoding="utf-8").count("<article>") == 12
-    _, out, err = explain("--all", "--quiet", data=str(data))
+    _, out, err = explain("--all", "--quiet", "--fractional", *WHOLE, data=str(data))
     assert "explaining" not in err
     assert "12 explanations: 12 optimal" in err
     assert len(list(csv.reader(io.StringIO(out)))) == 13
-    _, out, _ = explain("--all", "--quiet", "--json", "-", data=str(data))
+    _, out, _ = explain("--all", "--quiet", "--json", "-", "--fractional", *WHOLE, data=str(data))
     assert len(json.loads(out)) == 12
     assert main(["verify", model, str(file)]) == 0
 
@@ -199,24 +237,27 @@ def test_bounds_of_one_feature_leave_the_others_their_range(explanation):
     assert free.high["age"] == np.inf
 
 
-def test_a_pipe_that_closes_is_no_error(model):
-    command = f"{sys.executable} -m surefoot explain {model} {DATA} --all --quiet | head -1"
+def test_a_pipe_that_closes_is_no_error(model, tmp_path):
+    data = tmp_path / "rows.csv"
+    datasets.load_pima().X.head(8).to_csv(data, index=False)
+    command = f"{sys.executable} -m surefoot explain {model} {data} --all --quiet | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert result.stdout.startswith("row,status")
     assert "error" not in result.stderr
 
 
 def test_no_counterfactual_is_status_1(explain):
-    every = [flag for name in datasets.load_pima().X.columns for flag in ("--immutable", name)]
-    status, out, err = explain("--row", "0", *every)
+    status, out, err = explain("--row", "0", "--immutable", *datasets.load_pima().X.columns)
     assert status == 1
     assert "No allowed change leads to the target" in out
     assert "may change" in out
     assert err == ""
 
 
-def test_a_cautious_word(explain):
-    status, _, err = explain("--all", "--quiet", "--bounds", "none")
+def test_a_cautious_word(explain, tmp_path):
+    data = tmp_path / "rows.csv"
+    datasets.load_pima().X.iloc[450:456].to_csv(data, index=False)
+    status, _, err = explain("--all", "--quiet", "--bounds", "none", "--fractional", *WHOLE, data=str(data))
     assert status == 0
     assert "with a caution" in err
 
@@ -237,6 +278,12 @@ def test_a_cautious_word(explain):
         (("--row", "0", "--values", "plas", "x"), {}, "--values plas: 'x' is not a number"),
         (("--row", "0", "--whole", "plas", "--values", "plas", "1"), {}, "--values plas: has been given"),
         (("--row", "0", "--whole", "height"), {}, "actions: unknown feature 'height'"),
+        (
+            ("--row", "0", "--whole", "age", "--fractional", "age"),
+            {},
+            "cannot be both --whole and --fractional",
+        ),
+        (("--row", "0", "--immutable", "plass"), {}, "unknown feature 'plass'; did you mean 'plas'?"),
         (("--row", "0", "--backend", "scip"), {}, "certified method needs no backend"),
         (("--row", "0", "--output", "x.csv"), {}, "--output is the table of all rows"),
         (("--row", "0"), {"data": "nowhere.csv"}, "nowhere.csv: cannot be read"),
@@ -276,7 +323,10 @@ def test_separator(explain, tmp_path):
     data = tmp_path / "semicolons.csv"
     datasets.load_pima().X.head(2).to_csv(data, index=False, sep=";")
     assert explain("--row", "1", "--separator", ";", data=str(data))[0] == 0
-    assert explain("--row", "1", data=str(data))[0] == 2
+    status, _, err = explain("--row", "1", data=str(data))
+    assert status == 0
+    assert err == f"surefoot: {data} read as: semicolon; 2 rows, 8 columns\n"
+    assert explain("--row", "1", "--separator", ",", data=str(data))[0] == 2
 
 
 def test_row_and_all_exclude_each_other(model, capsys):
@@ -360,8 +410,23 @@ def test_every_flag_is_in_a_test_of_this_suite():
 
     tests = "".join(
         (Path(__file__).parent / name).read_text(encoding="utf-8")
-        for name in ("test_cli.py", "test_cli_explain.py", "../experiments/test_reproduction.py")
+        for name in (
+            "test_cli.py",
+            "test_cli_explain.py",
+            "test_cli_tables.py",
+            "../experiments/test_reproduction.py",
+        )
     )
-    for command in ("demo", "fit", "explain", "verify", "backends", "reproduce", "completion"):
+    for command in (
+        "demo",
+        "fit",
+        "predict",
+        "diagnose",
+        "explain",
+        "verify",
+        "backends",
+        "reproduce",
+        "completion",
+    ):
         for flag in flags_of(command) - {"-h", "--help"}:
             assert f'"{flag}"' in tests, (command, flag)

@@ -12,8 +12,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
+    Normalizer,
+    PolynomialFeatures,
     PowerTransformer,
     RobustScaler,
     StandardScaler,
@@ -21,7 +24,9 @@ from sklearn.preprocessing import (
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Dag, LinearGaussianNetwork
 from surefoot.exceptions import DataError
-from surefoot.model.adoption import Affine, _in_units_before, adopt
+from surefoot.model.adoption import adopt
+from surefoot.model.adoption.gaussian import _in_units_before
+from surefoot.model.scalers import Affine
 
 UNITS = np.array([1.0, 250.0, 0.2, 40.0])
 CENTRE = np.array([3.0, 20.0, 0.0, -5.0])
@@ -176,7 +181,7 @@ def test_quadratic_discriminant_analysis_by_eigenvalues():
 def test_clipping_by_the_largest_value_is_refused():
     model = make_pipeline(MaxAbsScaler(clip=True), GaussianNB()).fit(*draw(2))
     with pytest.raises(DataError, match="step 'maxabsscaler'"):
-        adopt(model)
+        adopt(model, draw(2))
 
 
 def test_one_feature():
@@ -290,16 +295,22 @@ def test_a_change_of_units_multiplies_the_density_by_its_determinant(scale, offs
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (PCA(2), r"step 'pca', PCA\(n_components=2\)"),
-        (PowerTransformer(), "step 'powertransformer'"),
         (MinMaxScaler(clip=True), r"step 'minmaxscaler', MinMaxScaler\(clip=True\)"),
         (FunctionTransformer(np.abs), "step 'functiontransformer'"),
-        (make_pipeline(StandardScaler(), PCA()), "step 'pipeline__pca'"),
+        (make_pipeline(StandardScaler(), Normalizer()), "step 'pipeline__normalizer'"),
+        (KBinsDiscretizer(3, encode="ordinal", strategy="uniform"), r"step 'kbinsdiscretizer', KBins"),
     ],
 )
 def test_other_steps_are_refused_by_name(step, words):
     model = make_pipeline(StandardScaler(), step, GaussianNB()).fit(*draw(2))
-    with pytest.raises(DataError, match=words + ".* is not a fixed scale .* accepted .* StandardScaler"):
+    with pytest.raises(DataError, match=words + ".* cannot be taken"):
+        adopt(model, draw(2))
+
+
+@pytest.mark.parametrize("step", [PCA(2), PowerTransformer(), PolynomialFeatures()])
+def test_steps_beside_scalers_need_data(step):
+    model = make_pipeline(StandardScaler(), step, GaussianNB()).fit(*draw(2))
+    with pytest.raises(DataError, match=r"Pipeline has no density of its own: pass data=\(X, y\)"):
         adopt(model)
 
 
@@ -309,7 +320,7 @@ def test_other_steps_are_refused_by_name(step, words):
         (RandomForestClassifier(n_estimators=2).fit(*draw(2)), "RandomForestClassifier"),
         (make_pipeline(StandardScaler(), RandomForestClassifier(2)).fit(*draw(2)), "RandomForestClassifier"),
         (make_pipeline(StandardScaler()), "StandardScaler"),
-        (Pipeline([("a", "passthrough")]), "NoneType"),
+        (Pipeline([("a", "passthrough")]), "str"),
         ("model.json", "str"),
     ],
 )

@@ -102,7 +102,7 @@ def question(
     return plain(
         {
             "format": "surefoot-question",
-            "version": 1,
+            "version": 2,
             "models": [model.fingerprint_ for model in (clf, *others)],
             "features": list(clf.feature_labels_),
             "factual": factual,
@@ -121,6 +121,8 @@ def question(
                 "sets": [{"feature": j, "values": None if v is None else list(v)} for j, v in sets],
                 "declared": {},
             },
+            "choices": [],
+            "warps": None,
             "gap": gap,
         }
     )
@@ -695,14 +697,15 @@ def document(
     chance = lambda at: None if at is None else probability(clf, at, t)  # noqa: E731
     content = {
         "format": "surefoot-explanation",
-        "version": 2,
+        "version": 3,
         "question": asked,
         "certificate": {
             "format": "surefoot-certificate",
-            "version": 1,
+            "version": 2,
             "metric": geo.D,
             "ball": geo.stated_ball,
             "bound": bound,
+            "states": None,
             "robustness": robustness,
             "worst": worst,
         },

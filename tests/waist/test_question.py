@@ -98,7 +98,7 @@ def test_questions_that_make_no_sense(clf, changes, message):
     ("path", "value"),
     [
         (("format",), "question"),
-        (("version",), 2),
+        (("version",), 3),
         (("factual",), [1.0]),
         (("factual",), [1.0, "x", 2.0, 3.0]),
         (("distance", "norm"), 3),

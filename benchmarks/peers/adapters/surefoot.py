@@ -1,4 +1,4 @@
-"""surefoot, with its default settings apart from budget and norm."""
+"""surefoot, with its default settings apart from budget and norm; numbers may take any value."""
 
 from functools import partial
 
@@ -8,7 +8,9 @@ from surefoot import CounterfactualExplainer
 
 
 def prepare(case, **settings):
-    explainer = CounterfactualExplainer(case.model, data=(case.X, case.y), time_limit=60, **settings)
+    explainer = CounterfactualExplainer(
+        case.model, data=(case.X, case.y), whole=False, time_limit=60, **settings
+    )
 
     def explain(factual):
         e = explainer.explain(factual, TARGET, on_failure="return")

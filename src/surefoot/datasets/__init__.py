@@ -1,14 +1,17 @@
-"""Data: the paper's three data sets, draws from known networks, and a user's own tables."""
+"""Data: tables shipped with the package, draws from known networks, and a user's own tables."""
 
-from surefoot.datasets.bundled import load_banknote, load_ionosphere, load_pima
+from surefoot.datasets.bundled import load_banknote, load_german_credit, load_ionosphere, load_pima
 from surefoot.datasets.dataset import Dataset
+from surefoot.datasets.suspicions import data_warnings
 from surefoot.datasets.synthetic import SyntheticDataset, random_dag, random_tree, synthetic
 from surefoot.datasets.table import table
 
 __all__ = [
     "Dataset",
     "SyntheticDataset",
+    "data_warnings",
     "load_banknote",
+    "load_german_credit",
     "load_ionosphere",
     "load_pima",
     "random_dag",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import warnings
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,43 +11,72 @@ import numpy as np
 import pandas as pd
 
 from surefoot.datasets.dataset import Dataset
+from surefoot.datasets.reading import Form, Reading, duplicate_names, read_table
 from surefoot.exceptions import DataError
+from surefoot.formats import listed, suggestion
+
+__all__ = [
+    "column_faults",
+    "duplicate_names",
+    "feature_table",
+    "joined",
+    "plain_labels",
+    "table",
+    "two_valued_numbers",
+]
 
 SHOWN_ROWS = 3
 SHOWN_FAULTS = 8
-MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>"]
+# Text with more different values than this, nearly as many as rows, names rows and is no category.
+MANY_VALUES = 20
+NEARLY_ALL = 0.95
 
 
 def table(
-    source: str | os.PathLike[str] | pd.DataFrame,
+    source: str | os.PathLike[str] | pd.DataFrame | Reading,
     label: str,
     *,
     drop: Sequence[str] = (),
-    separator: str = ",",
+    categorical: Sequence[str] = (),
+    separator: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
 ) -> Dataset:
-    """Read a CSV file or DataFrame into features and labels, or say exactly what is wrong with it.
+    """Read a table into features and labels, or say exactly what is wrong with it.
+
+    Files are read as people have them: fields separated by commas, semicolons or tabs, decimal commas,
+    UTF-8 or Latin-1, packed by gzip; Parquet and Excel where pyarrow and openpyxl are installed. Empty
+    fields, ``NA``, ``?`` and ``nan`` are holes. A column of text or booleans is a category.
 
     Parameters
     ----------
-    source : path or DataFrame
-        A CSV file with a header line (UTF-8), or a frame.
+    source : path, DataFrame or Reading
+        A file with a header line, ``"-"`` for standard input, or a frame.
     label : str
         Name of the label column.
     drop : sequence of str
         Columns to leave out (identifiers, free text, constants).
-    separator : str
-        What separates the fields of the file.
+    categorical : sequence of str
+        Columns that are categories whatever they hold; their values are kept as they are written.
+    separator : str, optional
+        What separates the fields of the file. Default: looked for.
+    decimal : str, optional
+        ``","`` or ``"."``. Default: looked for.
+    header : bool, optional
+        Whether the first row holds names. Default: it should; where it looks like data that is an error.
+        Without a header the columns are called column_1, column_2, ...
 
     Returns
     -------
     Dataset
+        Numbers are floats; categories are text, booleans or whole numbers.
 
     Raises
     ------
     DataError
         One message with every fault: a label or dropped column that is missing, duplicate names, no
-        rows, and columns that are not numeric, missing, infinite or constant, by name and row. Rows
-        are counted from 0, as ``iloc`` and the command line do.
+        rows, and columns that mix numbers and text, are infinite, constant or different in nearly every
+        row, by name and row. Rows are counted from 0, as ``iloc`` and the command line do.
 
     Examples
     --------
@@ -60,44 +86,42 @@ def table(
         ...
     surefoot.exceptions.DataError: column 'income' is infinite (inf) in row 1
     """
-    where = "" if isinstance(source, pd.DataFrame) else f"{os.fspath(source)}: "
     drop = [drop] if isinstance(drop, str) else list(drop)
-    frame = source if isinstance(source, pd.DataFrame) else _read_csv(Path(source), label, separator)
-    _refuse_columns(frame, label, drop, where)
-    if frame.empty:
-        raise DataError(f"{where}there are no rows")
-    labels, features = frame[label], frame.drop(columns=[label, *drop])
-    if features.shape[1] == 0:
-        raise DataError(f"{where}there are no feature columns beside the label {label!r}")
-    found = missing_label_faults(labels, label) + column_faults(features) + _constant_faults(features)
+    categorical = [categorical] if isinstance(categorical, str) else list(categorical)
+    form = Form(separator, decimal, header, [label], categorical, [label])
+    reading = source if isinstance(source, Reading) else _reading(source, form)
+    where = f"{reading.name}: " if reading.name else ""
+    labels, features = _parts(reading.frame, label, drop, where)
+    found = missing_label_faults(labels, label) + _feature_faults(features, categorical)
     if found:
         raise DataError(where + joined(found))
     return Dataset(
-        X=features.astype(float),
+        X=_with_floats(features, categorical),
         y=labels,
         class_names=tuple(str(c) for c in np.unique(plain_labels(labels))),
-        title="" if isinstance(source, pd.DataFrame) else Path(source).stem,
-        origin="the user's own table" if isinstance(source, pd.DataFrame) else os.fspath(source),
+        title=Path(reading.name).stem,
+        origin=reading.name or "the user's own table",
     )
 
 
 def feature_table(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Reading,
     features: Sequence[Any],
     *,
-    separator: str = ",",
+    separator: str | None = None,
     label: str | None = None,
 ) -> pd.DataFrame:
-    """Read the rows of a CSV file that a fitted classifier is to look at, its features only.
+    """The rows that a fitted classifier is to look at, its features only.
 
     Values that are not numbers are left as they are: whoever explains the row complains about them.
 
     Parameters
     ----------
-    source : path
+    source : path or Reading
     features : sequence
         The features' names; columns that are none of them are left out.
-    separator : str
+    separator : str, optional
+        Of the file. Default: looked for.
     label : str, optional
         A column that says what the rows are called. Default: they are counted from 0.
 
@@ -106,19 +130,34 @@ def feature_table(
     DataError
         When a feature has no column, or there are no rows.
     """
-    frame = _read_csv(Path(source), label, separator)
+    names = [str(name) for name in features]
+    form = Form(separator, as_written=() if label is None else (label,), expected=names)
+    reading = source if isinstance(source, Reading) else read_table(source, form)
+    frame, where = reading.frame, f"{reading.name}: "
+    known = suggestion(label or "", frame.columns)
     if label is not None and label not in frame.columns:
-        raise DataError(f"{os.fspath(source)}: there is no column {label!r} to name the rows by")
-    missing = [name for name in features if str(name) not in frame.columns]
+        raise DataError(f"{where}there is no column {label!r} to name the rows by{known}")
+    missing = [name for name in names if name not in frame.columns]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        hint = " (another separator?)" if frame.shape[1] == 1 else ""
-        need = f"there is no column {str(missing[0])!r}{more}, which the model needs{hint}"
-        raise DataError(f"{os.fspath(source)}: {need}")
+        hint = _separator_hint(frame) or suggestion(missing[0], [c for c in frame.columns if c not in names])
+        raise DataError(f"{where}there is no column {missing[0]!r}{more}, which the model needs{hint}")
     if frame.empty:
-        raise DataError(f"{os.fspath(source)}: there are no rows")
-    rows = frame[[str(name) for name in features]].set_axis(list(features), axis=1)
+        raise DataError(f"{where}there are no rows")
+    rows = frame[names].set_axis(list(features), axis=1)
     return rows if label is None else rows.set_axis(frame[label].tolist(), axis=0)
+
+
+def two_valued_numbers(frame: pd.DataFrame) -> list[Any]:
+    """Columns of numbers that hold two different values, which are categories more often than not.
+
+    Examples
+    --------
+    >>> two_valued_numbers(pd.DataFrame({"smoker": [0, 1, 1], "age": [31, 45, 28], "sex": ["f", "m", "m"]}))
+    ['smoker']
+    """
+    numbers = frame.select_dtypes("number")
+    return [name for name in numbers.columns if numbers[name].nunique() == 2]
 
 
 def column_faults(frame: pd.DataFrame) -> list[str]:
@@ -179,65 +218,21 @@ def joined(found: list[str]) -> str:
     return "; ".join(found[:SHOWN_FAULTS]) + more
 
 
-def duplicate_names(names: Sequence[Any]) -> list[Any]:
-    """Names that occur more than once."""
-    return [name for name, count in Counter(names).items() if count > 1]
+def _reading(source: str | os.PathLike[str] | pd.DataFrame, form: Form) -> Reading:
+    return Reading(source, "") if isinstance(source, pd.DataFrame) else read_table(source, form)
 
 
-def _read_csv(path: Path, label: str | None, separator: str) -> pd.DataFrame:
-    separator = "\t" if separator == "\\t" else separator
-    if len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
-        raise DataError(f"separator must be a single character, not {separator!r}")
-    try:
-        header = _checked_header(path, separator)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(
-                path,
-                sep=separator,
-                encoding="utf-8-sig",
-                index_col=False,
-                low_memory=False,
-                # The label as written: '01' is not 1, and a class may be called NA.
-                dtype={} if label is None else {label: str},
-                keep_default_na=False,
-                na_values={name: MISSING for name in header if name != label},
-            )
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is not UTF-8 text") from None
-    except pd.errors.EmptyDataError:
-        raise DataError(f"{path}: the file is empty") from None
-    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
-        raise DataError(f"{path}: is not a CSV table ({' '.join(str(error).split())})") from None
-    if label in frame.columns:
-        frame[label] = _read_labels(frame[label])
-    return frame
-
-
-def _checked_header(path: Path, separator: str) -> list[str]:
-    """Look at the first lines before pandas does: it would rename, shift or cut what does not fit."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = (line for line in csv.reader(file, delimiter=separator) if line)
-        header, first = next(lines, []), next(lines, None)
-    twice = duplicate_names(header)
-    if twice:
-        raise DataError(f"{path}: column name {twice[0]!r} occurs more than once")
-    if "" in (name.strip() for name in header):
-        raise DataError(f"{path}: column {[n.strip() for n in header].index('') + 1} has no name")
-    if first is not None and len(first) != len(header):
-        raise DataError(f"{path}: row 0 has {len(first)} fields, but the header has {len(header)}")
-    return header
-
-
-def _read_labels(column: pd.Series) -> pd.Series:
-    """Text as read, turned into whole numbers or booleans where that loses nothing; empty is missing."""
-    if column.isin(["True", "False"]).all():
-        return column == "True"
-    if column.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all():
-        return column.astype("int64")
-    return column.replace("", None)
+def _parts(
+    frame: pd.DataFrame, label: str, drop: Sequence[str], where: str
+) -> tuple[pd.Series, pd.DataFrame]:
+    """Labels and features."""
+    _refuse_columns(frame, label, drop, where)
+    if frame.empty:
+        raise DataError(f"{where}there are no rows")
+    features = frame.drop(columns=[label, *drop])
+    if features.shape[1] == 0:
+        raise DataError(f"{where}there are no feature columns beside the label {label!r}")
+    return frame[label], features
 
 
 def _refuse_columns(frame: pd.DataFrame, label: str, drop: Sequence[str], where: str) -> None:
@@ -248,23 +243,74 @@ def _refuse_columns(frame: pd.DataFrame, label: str, drop: Sequence[str], where:
         raise DataError(f"{where}the label column {label!r} cannot be dropped")
     for name, what in [(label, "label column"), *((name, "column to drop") for name in drop)]:
         if name not in frame.columns:
-            shown = ", ".join(repr(c) for c in frame.columns[:8]) + (", ..." if frame.shape[1] > 8 else "")
-            hint = " (another separator?)" if where and frame.shape[1] == 1 else ""
+            shown = listed(list(frame.columns))
+            hint = (_separator_hint(frame) if where else "") or suggestion(name, frame.columns)
             raise DataError(f"{where}there is no {what} {name!r}; the columns are {shown}{hint}")
 
 
+def _separator_hint(frame: pd.DataFrame) -> str:
+    return " (another separator?)" if frame.shape[1] == 1 else ""
+
+
+def _feature_faults(features: pd.DataFrame, categorical: Sequence[str]) -> list[str]:
+    """What is wrong with numbers and categories; holes are not."""
+    found, numbers = [], []
+    for name in features.columns:
+        column = features[name]
+        if name not in categorical and not _is_category(column):
+            numbers.append(name)
+        elif name not in categorical:
+            found += _text_faults(column)
+    for name in numbers:
+        faults = [fault for fault in column_faults(features[[name]]) if " is missing " not in fault]
+        found += [fault + _category_hint(features[name], fault) for fault in faults]
+    return found + _constant_faults(features)
+
+
+def _category_hint(column: pd.Series, fault: str) -> str:
+    texts = pd.api.types.infer_dtype(column, skipna=True) in ("string", "mixed", "mixed-integer")
+    return " (if it is a category, say --categorical, categorical=)" if texts and "a number" in fault else ""
+
+
+def _is_category(column: pd.Series) -> bool:
+    """Whether a column holds booleans, or text rather than numbers."""
+    if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(column.dtype):
+        return True
+    if pd.api.types.infer_dtype(column, skipna=True) == "boolean":
+        return True
+    if pd.api.types.infer_dtype(column, skipna=True) != "string":
+        return False
+    # Text among numbers is a slip of the pen, numbers among text are names.
+    return bool(np.isfinite(_numbers(column)).sum() <= column.notna().sum() / 2)
+
+
+def _text_faults(column: pd.Series) -> list[str]:
+    count = column.nunique()
+    if isinstance(column.dtype, pd.CategoricalDtype) or not MANY_VALUES < count >= NEARLY_ALL * len(column):
+        return []
+    shown = f"holds text that differs in nearly every row ({count:,} values in {len(column):,} rows)"
+    return [f"column {column.name!r} {shown}; drop it"]
+
+
+def _with_floats(features: pd.DataFrame, categorical: Sequence[str]) -> pd.DataFrame:
+    numbers = [n for n in features.columns if n not in categorical and not _is_category(features[n])]
+    return features.astype(dict.fromkeys(numbers, float))
+
+
 def _constant_faults(frame: pd.DataFrame) -> list[str]:
-    constant = [name for name in frame.columns if _is_constant(frame[name])]
     return [
-        f"column {name!r} is constant ({_short(frame[name].iloc[0])} in every row); drop it"
-        for name in constant
-        if len(frame) > 1
+        f"column {name!r} {_constant(frame[name])}; drop it"
+        for name in frame.columns
+        if len(frame) > 1 and frame[name].nunique() < 2
     ]
 
 
-def _is_constant(column: pd.Series) -> bool:
-    first = column.iloc[0]
-    return bool(column.isna().all() if pd.isna(first) else (column == first).all())
+def _constant(column: pd.Series) -> str:
+    """How a column without two different values reads."""
+    seen = column.dropna()
+    if seen.empty:
+        return "is missing in every row"
+    return f"is constant ({_short(seen.iloc[0])} in every row{' that has it' * (len(seen) < len(column))})"
 
 
 def _rows(mask: np.ndarray) -> str:

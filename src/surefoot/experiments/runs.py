@@ -54,6 +54,7 @@ def carried_out(run: Run) -> Record:
         method=setting.method,  # type: ignore[arg-type]
         backend=setting.backend or None,
         bounds=None,
+        whole=False,
         time_limit=run.time_limit,
         n_segments=setting.n_segments,
         contraction=setting.contraction,

@@ -12,7 +12,7 @@ from surefoot.exceptions import ProblemError
 
 May = Literal["change", "stay", "rise", "fall"]
 
-LATER = ("most", "step", "moves", "cost", "protected")
+LATER = ("most", "step", "protected")
 LATER_RULES = ("when", "at_most", "at_most_of", "links")
 
 
@@ -34,12 +34,14 @@ class Action:
         Changes are multiples of it. Not supported yet.
     whole : bool, optional
         Whether the feature takes whole numbers only.
-    values : list of float, optional
+    values : list, optional
         The only values that it takes.
     moves : dict, optional
-        Where a category may go. Not supported yet.
-    cost : float, pair or dict, optional
-        Prices of changes. Not supported yet.
+        Where a category may go: today's value -> list of values. From a value that is not named it may not
+        go anywhere.
+    cost : float or dict, optional
+        The price of a change of category, which is added to the distance: one for all values, or by value.
+        Values that are not named cost 1. Prices of numbers are not supported yet.
     protected : bool, default=False
         Never proposed as a way out. Not supported yet.
 
@@ -55,8 +57,8 @@ class Action:
     most: float | None = None
     step: float | None = None
     whole: bool | None = None
-    values: Sequence[float] | None = None
-    moves: Mapping[Any, Any] | None = None
+    values: Sequence[Any] | None = None
+    moves: Mapping[Any, Sequence[Any]] | None = None
     cost: Any = None
     protected: bool = False
 
@@ -72,17 +74,30 @@ class Action:
             raise ProblemError(f"whole must be True, False or None, not {self.whole!r}")
         _check_ends(self.low, self.high, "of an action")
         self._check_values()
+        self._check_moves()
+
+    def _check_moves(self) -> None:
+        if self.moves is not None and not (
+            isinstance(self.moves, Mapping)
+            and all(isinstance(to, list | tuple) for to in self.moves.values())
+        ):
+            raise ProblemError(f"moves must be a dict of value -> list of values, not {self.moves!r}")
+        prices = self.cost.values() if isinstance(self.cost, Mapping) else [self.cost]
+        for price in prices if self.cost is not None else ():
+            if not (_is_number(price) and 0 <= price < math.inf):
+                raise ProblemError(f"a price must be a finite number of at least 0, not {price!r}")
 
     def _check_values(self) -> None:
         if self.values is None:
             return
         if isinstance(self.values, str) or not isinstance(self.values, Iterable):
-            raise ProblemError(f"values must be a list of numbers, not {self.values!r}")
+            raise ProblemError(f"values must be a list, not {self.values!r}")
         if not isinstance(self.values, list | tuple):
             object.__setattr__(self, "values", tuple(self.values))
         if not self.values:
-            raise ProblemError("values must name at least one number")
-        if not all(_is_number(value) and math.isfinite(value) for value in self.values):
+            raise ProblemError("values must name at least one")
+        named = [value for value in self.values if isinstance(value, str | bool)]
+        if not named and not all(_is_number(value) and math.isfinite(value) for value in self.values):
             raise ProblemError(f"values must be finite numbers, not {list(self.values)!r}")
         if self.whole:
             raise ProblemError("give either whole=True or values, not both")

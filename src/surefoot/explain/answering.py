@@ -16,7 +16,9 @@ from surefoot.explain.wishes import Wishes
 from surefoot.search.certified import certificate
 from surefoot.status import Status
 from surefoot.waist.answer import Answer
+from surefoot.waist.family import Family
 from surefoot.waist.problem import RobustProblem
+from surefoot.waist.question import Question
 
 # What may go wrong with one row and must not take the others along.
 FAULTS = (SurefootError, ArithmeticError, ValueError, RuntimeError, MemoryError)
@@ -37,7 +39,8 @@ class Task:
         where the ball does not depend on the wishes.
     """
 
-    problem: RobustProblem
+    problem: RobustProblem | Family
+    question: Question
     wishes: Wishes
     method: str
     settings: Settings
@@ -47,16 +50,16 @@ class Task:
 def answer(task: Task) -> Answer:
     """Search; where nothing exists, say which wish stands in the way."""
     start = time.perf_counter()
-    problem = task.problem
-    if problem.margin(problem.factual) >= 0 and problem.domain.contains(problem.factual):
-        found = at_factual(problem, task.settings.options.time_limit)
+    here = task.problem.problem() if isinstance(task.problem, Family) else task.problem
+    if here.margin(here.factual) >= 0 and here.domain.contains(here.factual):
+        found = replace(at_factual(here, task.settings.options.time_limit), state=task.question.state)
     else:
-        found = search(task.method, problem, task.settings)
+        found = search(task.method, task.problem, task.settings)
     seconds = time.perf_counter() - start
     if found.status is Status.INFEASIBLE:
         left = task.settings.options.time_limit - seconds
-        found = replace(found, advice=ways_out(problem, task.wishes, left, task.noise))
-    return replace(found, seconds=seconds)
+        found = replace(found, advice=ways_out(task.problem, task.question, task.wishes, left, task.noise))
+    return replace(task.question.unwarped(found), seconds=seconds)
 
 
 @contextmanager
@@ -78,9 +81,10 @@ def answers(tasks: Iterable[tuple[int, Task]], n_jobs: int | None) -> Iterator[I
             _close_quietly(found)
 
 
-def failed(status: Status, problem: RobustProblem, advice: str = "") -> Answer:
+def failed(status: Status, problem: RobustProblem | Family, advice: str = "") -> Answer:
     """The answer that there is none."""
-    return Answer(status, certificate=certificate(problem), advice=advice)
+    here = problem.problem() if isinstance(problem, Family) else problem
+    return Answer(status, certificate=certificate(here), advice=advice)
 
 
 def _close_quietly(found: Generator[Any, None, None]) -> None:

@@ -15,6 +15,7 @@ from surefoot.explain.answering import Task
 from surefoot.explain.assembly import class_position
 from surefoot.explain.diagnosis import Noise
 from surefoot.explain.explanation import Refusal
+from surefoot.explain.imputing import Filled
 from surefoot.explain.methods import Settings
 from surefoot.explain.rows import as_numbers
 from surefoot.explain.targets import chosen_target
@@ -22,8 +23,10 @@ from surefoot.explain.wishes import Wishes
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.waist.geometry import WhiteningKind, checked_norm
+from surefoot.waist.mixed import State
 from surefoot.waist.problem import checked_threshold
-from surefoot.waist.question import Budget, Odds, Question
+from surefoot.waist.question import Budget, Decision, Odds, Question
+from surefoot.waist.warp import Warp
 
 Array = NDArray[np.float64]
 NoiseOn = Literal["changeable", "all"]
@@ -40,6 +43,8 @@ class Terms(NamedTuple):
     budget : float or dict
         As the user gives it: by feature name.
     noise_on : {"changeable", "all"}
+    decision : float
+        In the place of the threshold, for models without probabilities.
     """
 
     norm: float
@@ -47,11 +52,16 @@ class Terms(NamedTuple):
     threshold: float
     budget: Any
     noise_on: NoiseOn
+    decision: float = 0.0
 
     def checked(self) -> Terms:
         """The same, unless no question could have these terms."""
         checked_norm(self.norm)
         checked_threshold(self.threshold)
+        if isinstance(self.decision, bool) or not isinstance(self.decision, Real):
+            raise ProblemError(f"decision must be a number, not {self.decision!r}")
+        if not math.isfinite(self.decision):
+            raise ProblemError(f"decision must be a finite number, not {self.decision!r}")
         if self.whitening not in get_args(WhiteningKind):
             raise DataError(f"whitening must be one of {get_args(WhiteningKind)}, not {self.whitening!r}")
         if not isinstance(self.noise_on, str) or self.noise_on not in get_args(NoiseOn):
@@ -93,18 +103,21 @@ class Asker:
         self.method, self.settings = method, settings
         self.networks, self.models = classifier.networks_, (classifier.fingerprint_,)
         self.features, self.declared = tuple(classifier.feature_labels_), wishes.declared()
-        self.budget = positioned(terms.budget, self.features)
-        self.noise = self._noise()
+        self.schema, self.warps = classifier.schema_, _curved(classifier.warps_)
+        self.numbers = tuple(self.features[j] for j in self.schema.numbers)
+        self.budget = self._positioned(terms.budget)
         self.exact = self._exact()
-        if len(self.exact) == len(self.features):
+        if len(self.exact) == len(self.numbers):
             self.budget = 0.0  # nothing can miss
         self.shared: dict[Any, Any] = {}
 
-    def asked(self, factual: Array, target: Any, label: Any) -> Asked:
-        """The question about a checked row."""
+    def asked(self, row: Filled, target: Any, label: Any) -> Asked:
+        """The question about a row that was read: its numbers and its categories."""
         clf, terms = self.classifier, self.terms
+        factual, state, imputed = row
+        declared = {**self.declared, "imputed": [str(name) for name in imputed]} if imputed else self.declared
         labels = clf.classes_.tolist()
-        here = class_position(clf, factual)
+        here = class_position(clf, factual, state)
         wanted = chosen_target(target, labels, here)
         question = Question(
             models=self.models,
@@ -116,20 +129,30 @@ class Asker:
             whitening=terms.whitening,
             budget=self.budget,
             exact=self.exact,
-            requirements=tuple(Odds(wanted, c, float(terms.threshold)) for c in labels if c != wanted),
+            requirements=tuple(self._required(wanted, c) for c in labels if c != wanted),
             domain=self.wishes.domain(factual),
-            declared=self.declared,
+            declared=declared,
             gap=float(self.settings.options.gap),
+            choices=self.wishes.choices(state),
+            warps=self.warps,
         )
-        problem = question.problem(clf, shared=self.shared)
-        return Asked(label, question, Task(problem, self.wishes, self.method, self.settings, self.noise))
+        family = question.family(clf, shared=self.shared)
+        posed = family if question.choices else family.problem()
+        task = Task(posed, question, self.wishes, self.method, self.settings, self._noise(state))
+        return Asked(label, question, task)
+
+    def _required(self, target: Any, rival: Any) -> Odds | Decision:
+        """What must hold against one rival: a probability, or a decision value where there is none."""
+        if getattr(self.classifier, "has_probability", True):
+            return Odds(target, rival, float(self.terms.threshold))
+        return Decision(target, rival, float(self.terms.decision))
 
     def refusal(self, values: list[Any], target: Any) -> Refusal:
         """What is known of a row about which nothing can be asked."""
         return Refusal(
             models=self.models,
             features=self.features,
-            factual=as_numbers(values),
+            factual=values if self.schema.n_categories else as_numbers(values),
             target=target,
             budget=self.budget,
             norm=float(self.terms.norm),
@@ -137,17 +160,39 @@ class Asker:
             threshold=float(self.terms.threshold),
         )
 
-    def _noise(self) -> Noise | None:
+    def _positioned(self, budget: Any) -> Budget:
+        """The budget by number; a category lands exactly, and a curved scale has no units of its own."""
+        if isinstance(budget, Mapping):
+            wrong = [name for name in budget if name in self.features and name not in self.numbers]
+            if wrong:
+                raise ProblemError(f"the budget names {wrong[0]!r}, which is a category and lands exactly")
+        found = positioned(budget, self.numbers)
+        curved = [self.numbers[j] for j in found if self.warps] if isinstance(found, Mapping) else []
+        bent = [name for name in curved if not self.warps[self.numbers.index(name)].is_identity]
+        if bent:
+            raise ProblemError(
+                f"the budget names {bent[0]!r}, which the model measures on a curved scale; give the budget "
+                "as one number, or fit the model with marginals='gaussian'"
+            )
+        return found
+
+    def _noise(self, state: State) -> Noise | None:
         """What the ball depends on when a feature may change that must not now."""
         if self.terms.noise_on == "all" or isinstance(self.budget, Mapping):
             return None
-        return Noise(self.budget, self.classifier.dag_.smallest_first_order)
+        label = self.classifier.classes_.tolist()[0]
+        return Noise(self.budget, self.classifier.network(label, state).dag.smallest_first_order)
 
     def _exact(self) -> tuple[int, ...]:
         """The features that land exactly."""
         if isinstance(self.budget, Mapping):
-            return tuple(j for j in range(len(self.features)) if j not in self.budget)
+            return tuple(j for j in range(len(self.numbers)) if j not in self.budget)
         return self.wishes.kept if self.terms.noise_on == "changeable" else ()
+
+
+def _curved(warps: tuple[Warp, ...]) -> tuple[Warp, ...]:
+    """The scales of the numbers; none at all where each is its own."""
+    return () if all(warp.is_identity for warp in warps) else tuple(warps)
 
 
 def positioned(budget: Any, features: Sequence[Any]) -> Budget:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,23 +11,39 @@ from numpy.typing import ArrayLike
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.actions import Action, Actions
+from surefoot.explain.categories import Category
 from surefoot.explain.wishes import DATA, Wishes
-from surefoot.plain import entries, finite, sequence, shown, text, truth
+from surefoot.plain import entries, finite, label, sequence, shown, text, truth
 from surefoot.waist.domain import Domain
 from surefoot.waist.question import Question
 
-FIELDS = ("may", "low", "high", "whole", "values")
+FIELDS = ("may", "low", "high", "whole", "values", "moves", "cost")
 
 
-def read_declared(values: Any, names: tuple[Any, ...], observed_range: ArrayLike | None = None) -> Wishes:
+def read_declared(
+    values: Any,
+    names: tuple[Any, ...],
+    observed_range: ArrayLike | None = None,
+    categories: Sequence[Category] = (),
+) -> Wishes:
     """Read what `Wishes.declared` gave; rules are not part of it, since the domain holds them in full."""
-    entries(values, "declared", (), ("bounds", "actions"))
+    entries(values, "declared", (), ("bounds", "actions", "whole", "imputed"))
+    for name in sequence(values.get("imputed", []), "imputed"):
+        _name(name, names)
     actions = values.get("actions", {})
     if not isinstance(actions, Mapping):
         raise DataError(f"the declared actions must be an object, not {shown(actions)}")
     named = {_name(name, names): _action(entry) for name, entry in actions.items()}
     bounds = _bounds(values.get("bounds"), names)
-    return Wishes.by_name(names, actions=Actions(named), bounds=bounds, observed_range=observed_range)
+    listed = [_name(name, names) for name in sequence(values.get("whole", []), "whole")]
+    return Wishes.by_name(
+        names,
+        actions=Actions(named),
+        bounds=bounds,
+        observed_range=observed_range,
+        categories=categories,
+        whole=[names.index(name) for name in listed],
+    )
 
 
 def check_declared(question: Question) -> None:
@@ -37,15 +53,30 @@ def check_declared(question: Question) -> None:
     what the other wishes leave.
     """
     try:
-        wishes = read_declared(question.declared, question.features)
+        wishes = read_declared(question.declared, question.features, None, _categories(question))
         said = wishes.domain(question.factual)
+        choices = wishes.choices(question.state)
     except ProblemError as error:
         raise DataError(f"the declared wishes make no sense: {error}") from None
-    domain, seen = question.domain, np.isin(np.arange(len(question.features)), wishes.observed)
+    domain, seen = question.domain, np.isin(question.numbers, wishes.observed)
     same = (domain.low == said.low) & (domain.high == said.high)
     inside = (domain.low >= said.low) & (domain.high <= said.high)
     if not np.where(seen, inside, same).all() or _sets(domain) != _sets(said):
         raise DataError("the domain is not what the declared wishes say")
+    if choices != question.choices:
+        raise DataError("the choices of the categories are not what the declared wishes say")
+
+
+def _categories(question: Question) -> list[Category]:
+    """The categories of a question; one that may rise or fall must have an order."""
+    actions = question.declared.get("actions", {})
+    found = []
+    for choice in question.choices:
+        name = question.features[choice.feature]
+        said = actions.get(str(name), {}) if isinstance(actions, Mapping) else {}
+        ordered = isinstance(said, Mapping) and said.get("may") in ("rise", "fall")
+        found.append(Category(choice.feature, name, choice.values, ordered))
+    return found
 
 
 def _sets(domain: Domain) -> dict[int, Any]:
@@ -70,7 +101,14 @@ def _action(values: Any) -> Action:
     if "whole" in entry:
         found["whole"] = truth(entry["whole"], "whole")
     if "values" in entry:
-        found["values"] = [finite(v, "an allowed value") for v in sequence(entry["values"], "values")]
+        found["values"] = [label(v, "an allowed value") for v in sequence(entry["values"], "values")]
+    if "moves" in entry:
+        moves = entry["moves"] if isinstance(entry["moves"], Mapping) else {}
+        found["moves"] = {v: [label(t, "a move") for t in sequence(to, "moves")] for v, to in moves.items()}
+    if "cost" in entry:
+        cost = entry["cost"]
+        prices = {v: finite(p, "a price") for v, p in cost.items()} if isinstance(cost, Mapping) else {}
+        found["cost"] = prices if isinstance(cost, Mapping) else finite(cost, "a price")
     return Action(**found)
 
 

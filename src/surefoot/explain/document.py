@@ -38,8 +38,8 @@ from surefoot.waist.reading import read_budget, read_features, read_norm, read_w
 
 Array = NDArray[np.float64]
 
-FORMAT, VERSION = "surefoot-explanation", 2
-CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 1
+FORMAT, VERSION = "surefoot-explanation", 3
+CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 2
 KEYS = (
     "format", "version", "question", "certificate", "status", "message", "factual", "counterfactual",
     "factual_class", "target", "decision", "factual_probability", "probability", "worst_probability",
@@ -48,7 +48,7 @@ KEYS = (
     "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
 )  # fmt: skip
 REPEATED = ("factual", "factual_class", "target", "budget", "norm", "whitening", "threshold", "model")
-CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "robustness", "worst")
+CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
 FIRST_EDITION = {"status", "factual", "certified_radius", "low", "high"}  # keys of a file of version 1
 
 
@@ -57,8 +57,10 @@ def document(e: Explanation) -> dict[str, Any]:
     asked = e.question
     question = asked.to_dict() if isinstance(asked, Question) else None
     content = {name: getattr(e, name) for name in KEYS[3:] if name not in (*REPEATED, *SERIES)}
-    content |= {name: _series(asked.features, getattr(e.context, name)) for name in SERIES[1:]}
-    content["counterfactual"] = _series(asked.features, e.answer.point)
+    content |= {name: _series(asked, *_by_kind(e.context, name)) for name in SERIES[1:]}
+    content["counterfactual"] = None
+    if isinstance(asked, Question) and e.answer.point is not None:
+        content["counterfactual"] = _named(asked, asked.row(e.answer.point, e.answer.state))
     content |= repeated(asked)
     content |= {"format": FORMAT, "version": VERSION, "question": question}
     content["certificate"] = blank_certificate() if e.certificate is None else e.certificate
@@ -67,6 +69,12 @@ def document(e: Explanation) -> dict[str, Any]:
 
 
 SERIES = ("counterfactual", "unit", "expected_before", "expected_after", "z_score")
+CHANCES = {"expected_before": "chance_before", "expected_after": "chance_after"}
+
+
+def _by_kind(context: Context, name: str) -> tuple[Array | None, Array | None]:
+    """What a series holds of the numbers and of the categories."""
+    return getattr(context, name), getattr(context, CHANCES[name]) if name in CHANCES else None
 
 
 def repeated(question: Question | Refusal) -> dict[str, Any]:
@@ -75,8 +83,12 @@ def repeated(question: Question | Refusal) -> dict[str, Any]:
     if isinstance(budget, Mapping):
         budget = {str(j): list(pair) for j, pair in budget.items()}
     norm = "inf" if question.norm == np.inf else int(question.norm)
+    if isinstance(question, Question):
+        row = question.row(question.factual, question.state)
+    else:
+        row = [plain(value) for value in question.factual]
     found = {
-        "factual": {"names": list(question.features), "values": question.factual.tolist()},
+        "factual": _named(question, row),
         "factual_class": question.factual_class,
         "target": question.target,
         "budget": budget,
@@ -132,7 +144,7 @@ def read_explanation(values: Any) -> Explanation:
 def _explanation(values: Mapping[str, Any]) -> Explanation:
     status = _status(values)
     question = _question(values, status)
-    context = _context(values, len(question.features), question.features)
+    context = _context(values, question)
     found = Explanation(question, _answer(values, status, question), context)
     complete = context.expected_before is not None and context.expected_after is not None
     if found.answer.point is not None and not (complete and context.z_score is not None):
@@ -174,7 +186,7 @@ def _refusal(values: Mapping[str, Any]) -> Refusal:
     return Refusal(
         models=(text(values["model"], "model"),),
         features=features,
-        factual=_numbers(values["factual"], "factual", features),
+        factual=_refused_row(factual["values"], len(features)),
         target=_label_or_none(values["target"], "target"),
         budget=read_budget(values["budget"], len(features)),
         norm=norm,
@@ -193,15 +205,16 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _answer(values: Mapping[str, Any], status: Status, question: Question | Refusal) -> Answer:
-    point = _optional(values, "counterfactual", question.features)
+    point, state = _point(values["counterfactual"], question)
     certificate = _certificate(values["certificate"])
     if status is Status.REFUSED and certificate != blank_certificate():
         raise DataError("an invalid request has nothing to prove")
     worst = certificate["worst"]
-    n = len(question.features)
+    n = len(question.numbers) if isinstance(question, Question) else len(question.features)
     return Answer(
         status=status,
         point=point,
+        state=state,
         lower_bound=number(values["lower_bound"], "lower_bound"),
         radius=number(values["certified_radius"], "certified_radius"),
         worst=None if worst is None else _array(worst, "the worst perturbation", n),
@@ -225,17 +238,23 @@ def _certificate(values: Any) -> dict[str, Any]:
     return dict(shallow(found, "the certificate"))
 
 
-def _context(values: Mapping[str, Any], n: int, features: tuple[Any, ...]) -> Context:
-    numbers = {name: number(values[name], name) for name in NUMBERS}
+def _context(values: Mapping[str, Any], question: Question | Refusal) -> Context:
+    numbers: dict[str, Any] = {name: number(values[name], name) for name in NUMBERS}
+    series: dict[str, Any] = {}
+    for name in SERIES[2:]:
+        of_numbers, of_categories = _read_series(values[name], name, question)
+        series[name] = of_numbers
+        if name in CHANCES:
+            series[CHANCES[name]] = of_categories
+        elif of_categories is not None and not np.isnan(of_categories).all():
+            raise DataError(f"{name} is for numbers, not for categories")
     return Context(
         **numbers,
+        **series,
         early_stop=truth(values["early_stop"], "early_stop"),
         decision=_label_or_none(values["decision"], "decision"),
-        unit=_unit(values["unit"], features, values["question"] is not None),
-        parents=_parents(values["parents"], n),
-        expected_before=_optional(values, "expected_before", features),
-        expected_after=_optional(values, "expected_after", features),
-        z_score=_optional(values, "z_score", features),
+        unit=_unit(values["unit"], question),
+        parents=_parents(values["parents"], len(question.features)),
         method=text(values["method"], "method"),
         row=_row(values["row"]),
     )
@@ -247,11 +266,16 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def _unit(values: Any, features: tuple[Any, ...], asked: bool) -> Array:
-    unit = _numbers(values, "unit", features)
-    if asked and not (np.isfinite(unit) & (unit > 0)).all():
+def _unit(values: Any, question: Question | Refusal) -> Array:
+    unit = _numbers(values, "unit", question.features)
+    if not isinstance(question, Question):
+        return unit
+    found = unit[list(question.numbers)]
+    if not (np.isfinite(found) & (found > 0)).all():
         raise DataError("unit must hold positive numbers")
-    return unit
+    if not np.isnan(np.delete(unit, list(question.numbers))).all():
+        raise DataError("unit is for numbers, not for categories")
+    return np.asarray(found)
 
 
 def _parents(values: Any, n: int) -> tuple[tuple[int, ...], ...]:
@@ -270,11 +294,44 @@ def _label_or_none(value: Any, what: str) -> Any:
     return None if value is None else label(value, what)
 
 
-def _optional(values: Mapping[str, Any], name: str, features: tuple[Any, ...]) -> Array | None:
-    found = None if values[name] is None else _numbers(values[name], name, features)
-    if found is not None and not np.isfinite(found).all():
+def _read_series(values: Any, name: str, question: Question | Refusal) -> tuple[Array | None, Array | None]:
+    """The numbers' part of a series, and the categories'."""
+    if values is None:
+        return None, None
+    found = _numbers(values, name, question.features)
+    if not isinstance(question, Question):
+        raise DataError(f"an invalid request has no {name}")
+    of_numbers = found[list(question.numbers)]
+    of_categories = found[[choice.feature for choice in question.choices]]
+    if not np.isfinite(of_numbers).all() or (name in CHANCES and not np.isfinite(of_categories).all()):
         raise DataError(f"{name} must hold finite numbers")
-    return found
+    return of_numbers, of_categories
+
+
+def _point(values: Any, question: Question | Refusal) -> tuple[Array | None, tuple[int, ...]]:
+    """Numbers and categories of a counterfactual."""
+    if values is None:
+        return None, ()
+    if not isinstance(question, Question):
+        raise DataError("an invalid request has no counterfactual")
+    series = entries(values, "counterfactual", ("names", "values"))
+    if not _same(series["names"], list(question.features)):
+        raise DataError("counterfactual names other features than the question")
+    row = sequence(series["values"], "counterfactual", len(question.features))
+    numbers = [finite(row[j], "a value of counterfactual") for j in question.numbers]
+    state = []
+    for choice in question.choices:
+        found = [k for k, value in enumerate(choice.values) if _same(value, row[choice.feature])]
+        if not found:
+            raise DataError(f"a category has no value {shown(row[choice.feature])}")
+        state.append(found[0])
+    return np.array(numbers), tuple(state)
+
+
+def _refused_row(values: Any, n: int) -> list[Any]:
+    """The values of a row about which nothing could be asked: numbers, names, or nothing."""
+    row = sequence(values, "factual", n)
+    return [np.nan if v is None else v if isinstance(v, str | bool) else number(v, "factual") for v in row]
 
 
 def _numbers(values: Any, what: str, features: tuple[Any, ...]) -> Array:
@@ -290,8 +347,20 @@ def _array(values: Any, what: str, n: int) -> Array:
     return np.array([finite(v, what) for v in sequence(values, what, n)])
 
 
-def _series(features: tuple[Any, ...], values: Array | None) -> Any:
-    return None if values is None else {"names": list(features), "values": values.tolist()}
+def _named(question: Question | Refusal, values: list[Any]) -> dict[str, Any]:
+    return {"names": list(question.features), "values": values}
+
+
+def _series(question: Question | Refusal, values: Array | None, chances: Array | None) -> Any:
+    if values is None:
+        return None
+    found: list[Any] = [None] * len(question.features)
+    if isinstance(question, Question):
+        for j, value in zip(question.numbers, values.tolist(), strict=True):
+            found[j] = value
+        for choice, value in zip(question.choices, [] if chances is None else chances, strict=False):
+            found[choice.feature] = float(value)
+    return _named(question, found)
 
 
 ROUND_KEYS = tuple(field.name for field in fields(Round))

@@ -15,11 +15,13 @@ from surefoot.explain.actions import Actions
 from surefoot.explain.answering import answer, answers, failed
 from surefoot.explain.asking import Asked, Asker, NoiseOn, Terms
 from surefoot.explain.assembly import assembled, refused
+from surefoot.explain.categories import Category
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
+from surefoot.explain.imputing import Filled, filled
 from surefoot.explain.methods import GAPS, Settings
 from surefoot.explain.progress import alive
-from surefoot.explain.rows import raw_values, row_label, row_values, split_rows
+from surefoot.explain.rows import encoded, raw_values, row_label, split_rows
 from surefoot.explain.targets import each_target
 from surefoot.explain.wishes import DATA, Wishes
 from surefoot.formats import sentence
@@ -30,6 +32,7 @@ from surefoot.search.paper.program import Options
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
 from surefoot.waist.answer import Answer
+from surefoot.waist.family import Family
 from surefoot.waist.geometry import WhiteningKind
 from surefoot.waist.problem import RobustProblem
 
@@ -59,6 +62,9 @@ class CounterfactualExplainer:
     norm : {inf, 2, 1}, default=inf
     threshold : float, default=0.5
         P(target) that must be reached; with more than two classes, against each rival by itself.
+    decision : float, default=0.0
+        In the place of the threshold, for models without probabilities (``LinearSVC`` for instance): how far
+        the decision value of the target must be above that of each rival.
     method : {"certified", "qcqp", "milp"}, default="certified"
         The certified search (a global optimum with a proof, no solver to install), the paper's nonconvex
         QCQP or its piecewise McCormick MILP.
@@ -74,6 +80,12 @@ class CounterfactualExplainer:
         What must not change, may only rise, may only fall: short for the same words in ``actions``.
     actions : Actions, optional
         What may happen to each feature, and rules over several of them.
+    whole : False, optional
+        By default numbers that were whole in every training row (``classifier.feature_kinds_``) stay whole.
+        ``False`` lets them take any value, as the paper does. ``Action(whole=...)`` says it of one feature.
+    impute : "expected", optional
+        Fill holes in the factual with what the network expects given the rest, and say so. By default a row
+        with a hole is refused by the name of the feature.
     data : pair (X, y), optional
         The training data of a scikit-learn classifier, which keeps neither the range of its features nor
         always its covariance. Without it ``bounds="data"`` means three standard deviations around the
@@ -113,6 +125,7 @@ class CounterfactualExplainer:
         noise_on: NoiseOn = "changeable",
         norm: float = np.inf,
         threshold: float = 0.5,
+        decision: float = 0.0,
         method: Method = "certified",
         backend: str | None = None,
         whitening: WhiteningKind = "cholesky",
@@ -121,6 +134,8 @@ class CounterfactualExplainer:
         increasing: Iterable[Any] = (),
         decreasing: Iterable[Any] = (),
         actions: Actions | None = None,
+        whole: Literal[False] | None = None,
+        impute: Literal["expected"] | None = None,
         data: Any = None,
         time_limit: float = 30.0,
         gap: float | None = None,
@@ -133,12 +148,16 @@ class CounterfactualExplainer:
     ) -> None:
         _check_method(method, backend, gap)
         _check_wishes(bounds, actions)
+        if whole is not None and whole is not False:
+            raise ProblemError(f"whole must be None or False, not {whole!r}; see Action(whole=True)")
+        if impute not in (None, "expected"):
+            raise ProblemError(f"impute must be None or 'expected', not {impute!r}")
         _check_numbers(tol=tol, max_iterations=max_iterations, n_segments=n_segments, contraction=contraction)
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
-        self.terms = Terms(norm, whitening, threshold, budget, noise_on).checked()
+        self.terms = Terms(norm, whitening, threshold, budget, noise_on, decision).checked()
         self.budget, self.norm, self.threshold = budget, norm, threshold
         self.method, self.backend, self.whitening, self.noise_on = method, backend, whitening, noise_on
-        self.bounds, self.actions = bounds, actions
+        self.bounds, self.actions, self.whole, self.impute = bounds, actions, whole, impute
         self.immutable, self.increasing, self.decreasing = (
             _listed(what, features)
             for what, features in (
@@ -180,8 +199,7 @@ class CounterfactualExplainer:
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         with one_blas_thread():
-            factual = row_values(row, self.classifier.feature_labels_)
-            asked = self._current_asker().asked(factual, target, row_label(row))
+            asked = self._current_asker().asked(self._read(row), target, row_label(row))
             with alive():
                 found = answer(asked.task)
             explanation = self._explanation(asked, found)
@@ -235,9 +253,16 @@ class CounterfactualExplainer:
         with one_blas_thread():
             return self._explained(entries, n_jobs, progress)
 
-    def problem(self, factual: Array, target: Any) -> RobustProblem:
-        """The optimisation problem behind a question."""
-        return self._current_asker().asked(np.asarray(factual, dtype=float), target, None).task.problem
+    def problem(self, factual: Any, target: Any) -> RobustProblem:
+        """The optimisation problem behind a question; with categories, that of the factual's."""
+        posed = self._current_asker().asked(self._read(factual), target, None).task.problem
+        return posed.problem() if isinstance(posed, Family) else posed
+
+    def _read(self, row: Any) -> Filled:
+        """A row as numbers and categories; its holes filled if that was asked for."""
+        if self.impute is not None:
+            return filled(row, self.classifier)
+        return Filled(*encoded(row, self.classifier.schema_))
 
     def _current_asker(self) -> Asker:
         """What asks; a classifier that was fitted anew is looked at again."""
@@ -247,8 +272,14 @@ class CounterfactualExplainer:
 
     def _new_asker(self) -> Asker:
         clf = self.classifier
+        schema = clf.schema_
         wishes = Wishes.by_name(
             clf.feature_labels_,
+            categories=[
+                Category(j, schema.names[j], schema.values[j] or (), schema.ordered[j])
+                for j in schema.categories
+            ],
+            whole=[j for j in schema.numbers if schema.whole[j]] if self.whole is None else [],
             actions=self.actions,
             bounds=self.bounds,
             observed_range=clf.feature_range_,
@@ -262,7 +293,7 @@ class CounterfactualExplainer:
         """A row of a batch with its question, or word of why none can be asked."""
         names = self.classifier.feature_labels_
         try:
-            return asker.asked(row_values(row, names), target, label)
+            return asker.asked(self._read(row), target, label)
         except ProblemError as error:
             found = Answer(Status.REFUSED, advice=sentence(str(error)))
         try:
@@ -293,7 +324,7 @@ class CounterfactualExplainer:
         return Explanations(done[k] for k in range(len(entries)))
 
     def _settings(self) -> Settings:
-        low, high = self.classifier.feature_percentiles_
+        low, high = self.classifier.feature_percentiles_[:, list(self.classifier.schema_.numbers)]
         return Settings(
             self.options,
             self.backend,

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.explain.words import miss_words
+from surefoot.explain.words import imputed_words, miss_words
 from surefoot.formats import share
 from surefoot.status import Status
 from surefoot.waist.answer import Answer, Round
@@ -45,7 +45,7 @@ class Refusal:
 
     models: tuple[str, ...]
     features: tuple[Any, ...]
-    factual: Array
+    factual: Any
     target: Any
     budget: Budget
     norm: float
@@ -74,6 +74,9 @@ class Context:
     unit : array of shape (n,)
     parents : tuple of tuples of int
     expected_before, expected_after, z_score : arrays or None
+        Of the numbers.
+    chance_before, chance_after : arrays or None
+        Of the categories: how probable their values are, given their parents.
     density_percentile : float
     method : str
     row
@@ -98,6 +101,8 @@ class Context:
     density_percentile: float = math.nan
     method: str = "certified"
     row: Any = None
+    chance_before: Array | None = None
+    chance_after: Array | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,12 +143,17 @@ class Explanation:
     @cached_property
     def factual(self) -> pd.Series:
         """The row that was asked about."""
-        return self._series(self.question.factual)
+        if isinstance(self.question, Question):
+            return self._row(self.question.row(self.question.factual, self.question.state))
+        return self._row(list(self.question.factual))
 
     @cached_property
     def counterfactual(self) -> pd.Series | None:
-        """The row after the change; None when there is none."""
-        return None if self.answer.point is None else self._series(self.answer.point)
+        """The row after the change, categories by name; None when there is none."""
+        if self.answer.point is None:
+            return None
+        assert isinstance(self.question, Question)
+        return self._row(self.question.row(self.answer.point, self.answer.state))
 
     @property
     def factual_class(self) -> Any:
@@ -195,7 +205,8 @@ class Explanation:
         """The paper's gamma; or a dict of feature -> (down, up) in the features' own units."""
         budget = self.question.budget
         if isinstance(budget, Mapping):
-            return {self.question.features[j]: pair for j, pair in budget.items()}
+            names = self._number_names
+            return {names[j]: pair for j, pair in budget.items()}
         return float(budget)
 
     @property
@@ -266,15 +277,21 @@ class Explanation:
 
     @cached_property
     def expected_before(self) -> pd.Series | None:
-        """What the network of the factual class expects of each feature given its parents."""
+        """What the network of the factual class expects of each feature given its parents.
+
+        Of a category: how probable its value is.
+        """
         expected = self.context.expected_before
-        return None if expected is None else self._series(expected)
+        return None if expected is None else self._series(expected, self.context.chance_before)
 
     @cached_property
     def expected_after(self) -> pd.Series | None:
-        """What the network of the target expects of each feature of the counterfactual."""
+        """What the network of the target expects of each feature of the counterfactual.
+
+        Of a category: how probable its value is.
+        """
         expected = self.context.expected_after
-        return None if expected is None else self._series(expected)
+        return None if expected is None else self._series(expected, self.context.chance_after)
 
     @cached_property
     def z_score(self) -> pd.Series | None:
@@ -326,11 +343,12 @@ class Explanation:
         return self.context.row
 
     def changes(self) -> pd.DataFrame:
-        """Feature by feature: from, to, difference, and that in standard deviations; largest first."""
+        """Feature by feature: from, to, difference, and that in standard deviations; largest first.
+
+        Categories come by name, those that change first; they have no difference.
+        """
         end = self.factual if self.counterfactual is None else self.counterfactual
-        with np.errstate(all="ignore"):
-            difference = end.to_numpy() - self.factual.to_numpy()
-            deviations = difference / self.unit.to_numpy()
+        difference, deviations = self._moved()
         table = pd.DataFrame(
             {
                 "feature": list(self.factual.index),
@@ -340,33 +358,59 @@ class Explanation:
                 "in standard deviations": deviations,
             }
         )
-        order = table["in standard deviations"].abs().sort_values(ascending=False, kind="stable").index
+        moved = np.where(np.isnan(deviations), np.where(self._differs(end), np.inf, -1.0), np.abs(deviations))
+        order = np.argsort(-moved, kind="stable")
         return table.loc[order].reset_index(drop=True)
+
+    def _differs(self, end: pd.Series) -> NDArray[np.bool_]:
+        pairs = zip(self.factual.tolist(), end.tolist(), strict=True)
+        return np.array([a != b for a, b in pairs], dtype=bool)
+
+    def _moved(self) -> tuple[Array, Array]:
+        """Differences of the numbers, in their own units and in standard deviations of their scales."""
+        names, question = len(self.question.features), self.question
+        difference, deviations = np.full(names, np.nan), np.full(names, np.nan)
+        if not isinstance(question, Question):
+            return difference, deviations
+        x0 = question.factual
+        x = x0 if self.answer.point is None else self.answer.point
+        with np.errstate(all="ignore"):
+            difference[list(question.numbers)] = x - x0
+            steps = question.warped(x) - question.warped(x0)
+            deviations[list(question.numbers)] = steps / self.context.unit
+        return difference, deviations
+
+    @property
+    def changed(self) -> list[Any]:
+        """The features that change, the largest change first."""
+        moved = self.changes()
+        far = moved["in standard deviations"].abs() > UNCHANGED
+        other = moved["in standard deviations"].isna() & (moved["from"] != moved["to"])
+        return moved["feature"][far | other].tolist()
 
     def expectations(self) -> pd.DataFrame:
         """Whether the change hangs together: what the network expects of each feature that changes.
 
         Before: the factual class, given the factual's parents. After: the target class, given the
         counterfactual's parents; the z-score is the deviation from that in conditional standard
-        deviations, within about two for what is usual in the target class.
+        deviations, within about two for what is usual in the target class. Of a category that is expected
+        which it is, with the probability stated.
         """
-        context = self.context
-        if self.counterfactual is None or context.z_score is None:
+        if self.counterfactual is None or self.z_score is None:
             raise DataError(f"there is no counterfactual to look at: {self.message}")
-        names, moved = list(self.factual.index), self.changes()
+        names = list(self.factual.index)
         table = pd.DataFrame(
             {
                 "feature": names,
                 "depends on": [", ".join(str(names[j]) for j in group) for group in self.parents],
                 "from": self.factual.to_numpy(),
-                "expected before": context.expected_before,
+                "expected before": self.expected_before.to_numpy(),  # type: ignore[union-attr]
                 "to": self.counterfactual.to_numpy(),
-                "expected after": context.expected_after,
-                "z-score": context.z_score,
+                "expected after": self.expected_after.to_numpy(),  # type: ignore[union-attr]
+                "z-score": self.z_score.to_numpy(),
             }
         ).set_index("feature")
-        changed = moved["feature"][moved["in standard deviations"].abs() > UNCHANGED]
-        return table.loc[changed.tolist()].reset_index()
+        return table.loc[self.changed].reset_index()
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -374,6 +418,8 @@ class Explanation:
         if self.counterfactual is None:
             return ()
         found = []
+        if isinstance(self.question, Question) and imputed_words(self.question):
+            found.append(imputed_words(self.question))
         if self.status not in (Status.OPTIMAL, Status.ALREADY_TARGET):
             found.append(f"{self.message} {self.advice}".strip())
         if self.distance > 0 and self.density_percentile < TAIL:
@@ -387,7 +433,7 @@ class Explanation:
 
     def _not_safe(self) -> str:
         """That errors within the budget may undo the decision, with the worst one found."""
-        size = miss_words(self.question.budget, self.question.features)
+        size = miss_words(self.question.budget, self._number_names)
         if self.violation > 0 and not math.isnan(self.worst_probability):
             lowered = f"can lower the probability of {self.target} to {share(self.worst_probability)}"
             return f"Not safe: {size} {lowered}."
@@ -436,7 +482,23 @@ class Explanation:
 
         return explanation_fragment(self)
 
-    def _series(self, values: Array | None) -> pd.Series:
-        """Values by feature; not a number where there are none."""
+    @property
+    def _number_names(self) -> tuple[Any, ...]:
+        question = self.question
+        return question.number_names if isinstance(question, Question) else question.features
+
+    def _row(self, values: list[Any]) -> pd.Series:
+        """A row by feature: of numbers, or of numbers and names."""
         names = pd.Index(list(self.question.features), tupleize_cols=False)
-        return pd.Series(np.full(len(names), np.nan) if values is None else np.array(values), names)
+        numbers = all(isinstance(v, float) for v in values)
+        return pd.Series(values, names, dtype=float if numbers else object)
+
+    def _series(self, values: Array | None, of_categories: Array | None = None) -> pd.Series:
+        """Numbers by feature; not a number where there are none."""
+        names = pd.Index(list(self.question.features), tupleize_cols=False)
+        found = np.full(len(names), np.nan)
+        if values is not None and isinstance(self.question, Question):
+            found[list(self.question.numbers)] = values
+            if of_categories is not None:
+                found[[choice.feature for choice in self.question.choices]] = of_categories
+        return pd.Series(found, names)

@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.proof.worst_case import worst_perturbation
-from surefoot.search.certified import certificate, certified_search, proven_robustness
+from surefoot.search.certified import certificate, certified_search, certified_states, proven_robustness
 from surefoot.search.paper.backends import choose_backend
 from surefoot.search.paper.cutting_set import cutting_set
+from surefoot.search.paper.enumeration import each_state
 from surefoot.search.paper.formulations import MilpFormulation, QcqpFormulation
 from surefoot.search.paper.formulations.formulation import Formulation
 from surefoot.search.paper.program import Options
 from surefoot.search.paper.rays import ray_point
 from surefoot.status import Status
 from surefoot.waist.answer import Answer, Round
+from surefoot.waist.family import Family
 from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.problem import RobustProblem
 
@@ -54,9 +56,24 @@ class Settings:
     percentiles: tuple[Array, Array]
 
 
-def search(method: str, problem: RobustProblem, settings: Settings) -> Answer:
+def search(method: str, problem: RobustProblem | Family, settings: Settings) -> Answer:
     """Run a method."""
-    return METHODS[method](problem, settings)
+    if not isinstance(problem, Family):
+        return METHODS[method](problem, settings)
+    if method == "certified":
+        return certified_states(problem, settings.options.gap, settings.options.time_limit)
+    found = each_state(
+        problem,
+        lambda posed, left: METHODS[method](posed, _within(settings, left)),
+        settings.options.time_limit,
+    )
+    return (
+        found if found.certificate is not None else replace(found, certificate=certificate(problem.problem()))
+    )
+
+
+def _within(settings: Settings, seconds: float) -> Settings:
+    return replace(settings, options=replace(settings.options, time_limit=seconds))
 
 
 def at_factual(problem: RobustProblem, time_limit: float) -> Answer:

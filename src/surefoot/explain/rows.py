@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from surefoot.exceptions import ProblemError
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.model.schema import Schema
+from surefoot.waist.mixed import State
 
 Array = NDArray[np.float64]
 
@@ -22,13 +24,25 @@ def row_label(row: Any) -> Any:
     return row.name if isinstance(row, pd.Series) else None
 
 
+def encoded(row: Any, schema: Schema) -> tuple[Array, State]:
+    """One row (Series, mapping, array, frame of one row) as numbers and categories, all of them known."""
+    if not schema.n_categories:
+        return row_values(row, schema.names), ()
+    try:
+        return schema.encode_row(raw_values(row, schema.names))
+    except DataError as error:
+        hint = "; impute='expected' fills holes" if str(error).endswith("is missing") else ""
+        raise ProblemError(f"the row cannot be explained: {error}{hint}") from None
+
+
 def row_values(row: Any, names: Sequence[Any]) -> Array:
     """One row (Series, mapping, array, frame of one row) as numbers, all of them finite."""
     values = raw_values(row, names)
     numbers = as_numbers(values)
     for name, number, value in zip(names, numbers, values, strict=True):
         if not np.isfinite(number):
-            raise ProblemError(f"the row's value of {name!r} is not a finite number: {_shown(value)}")
+            hint = "; impute='expected' fills holes" if value is None or value != value else ""
+            raise ProblemError(f"the row's value of {name!r} is not a finite number: {_shown(value)}{hint}")
     return numbers
 
 

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.exceptions import ProblemError, StructureError
 from surefoot.explain.actions import FREE, Action, Actions, Rule
+from surefoot.explain.categories import Category, refuse_for_number
 from surefoot.model.dag import feature_index
+from surefoot.waist.choice import Choice
 from surefoot.waist.domain import Domain, Row, ValueSet
 
 Array = NDArray[np.float64]
@@ -43,6 +45,10 @@ class Wishes:
         The features whose bounds are only the range seen in training: they give way to the ends of an
         action, and to today's value.
     rules : tuple of Rule
+    categories : tuple of Category
+        The features that are no numbers.
+    whole : tuple of int
+        Numbers that were whole in every training row: they stay whole, unless an action says otherwise.
 
     Examples
     --------
@@ -60,6 +66,8 @@ class Wishes:
     actions: tuple[Action, ...]
     observed: tuple[int, ...] = ()
     rules: tuple[Rule, ...] = ()
+    categories: tuple[Category, ...] = ()
+    whole: tuple[int, ...] = ()
 
     @classmethod
     def by_name(
@@ -69,6 +77,8 @@ class Wishes:
         actions: Actions | None = None,
         bounds: Mapping[Any, Any] | str | None = None,
         observed_range: ArrayLike | None = None,
+        categories: Sequence[Category] = (),
+        whole: Sequence[int] = (),
         **kinds: Iterable[Any],
     ) -> Wishes:
         """Read what a user says by feature name; unknown names and contradictions are refused.
@@ -77,7 +87,8 @@ class Wishes:
         features to (low, high) or ``"data"``; ``kinds`` are lists of features that are ``immutable``,
         ``increasing`` or ``decreasing``.
         """
-        low, high, observed = _bounds(bounds, names, observed_range)
+        named = {category.feature: category for category in categories}
+        low, high, observed = _bounds(bounds, names, observed_range, named)
         said = Actions() if actions is None else actions
         found = [FREE] * len(names)
         for feature, action in said.features.items():
@@ -88,26 +99,57 @@ class Wishes:
         for kind, features in kinds.items():
             for i in _positions(features, names, kind):
                 found[i] = _narrowed(found[i], kind, names[i])
+        for i, action in enumerate(found):
+            if i in named:
+                named[i].checked(action)
+            else:
+                refuse_for_number(names[i], action)
         for rule in said.rules:
-            _coefficients(rule, names)
-        return cls(tuple(names), low, high, tuple(found), observed, tuple(said.rules))
+            a = _coefficients(rule, names)
+            wrong = [str(names[i]) for i in np.flatnonzero(a).tolist() if i in named]
+            if wrong:
+                raise ProblemError(f"the rule {rule.name!r} adds up {wrong[0]!r}, which is a category")
+        return cls(
+            tuple(names),
+            low,
+            high,
+            tuple(found),
+            observed,
+            tuple(said.rules),
+            tuple(categories),
+            tuple(whole),
+        )
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Positions of the features that are numbers."""
+        taken = {category.feature for category in self.categories}
+        return tuple(i for i in range(len(self.names)) if i not in taken)
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The features that are declared to stay."""
-        return tuple(i for i, action in enumerate(self.actions) if action.may == "stay")
+        """The numbers that are declared to stay, counted among the numbers."""
+        return tuple(k for k, i in enumerate(self.numbers) if self.actions[i].may == "stay")
+
+    def choices(self, state: Sequence[int]) -> tuple[Choice, ...]:
+        """Where the categories may go from a state, and what that costs."""
+        pairs = zip(self.categories, state, strict=True)
+        return tuple(category.choice(self.actions[category.feature], today) for category, today in pairs)
 
     def domain(self, factual: ArrayLike) -> Domain:
-        """Where counterfactuals of a factual may lie; contradictions are named."""
-        x0 = np.asarray(factual, dtype=float)
+        """Where the numbers of a counterfactual may lie, given the factual's; contradictions are named."""
+        numbers = list(self.numbers)
+        x0 = np.zeros(len(self.names))
+        x0[numbers] = np.asarray(factual, dtype=float)
         low, high = self.low.copy(), self.high.copy()
         seen = list(self.observed)
         low[seen], high[seen] = np.minimum(low[seen], x0[seen]), np.maximum(high[seen], x0[seen])
         sets = []
-        for i in self._said:
-            low[i], high[i], allowed = self._feature(i, float(x0[i]), float(low[i]), float(high[i]))
-            sets += allowed
-        return Domain(low, high, self._rows(low, high), tuple(sets))
+        for k, i in enumerate(numbers):
+            if i in self._said or i in self.whole:
+                low[i], high[i], allowed = self._feature(i, float(x0[i]), float(low[i]), float(high[i]))
+                sets += [replace(one, feature=k) for one in allowed]
+        return Domain(low[numbers], high[numbers], self._rows(low, high), tuple(sets))
 
     def declared(self) -> dict[str, Any]:
         """What was said, in plain values: for printing."""
@@ -115,7 +157,18 @@ class Wishes:
             str(self.names[i]): {name: _plain(value) for name, value in self.actions[i].given().items()}
             for i in self._said
         }
-        return {"bounds": self._declared_bounds(), "actions": actions}
+        whole = [
+            str(self.names[i]) for i in self.whole if self.actions[i].whole is None and self._is_whole(i)
+        ]
+        found = {"bounds": self._declared_bounds(), "actions": actions}
+        return {**found, "whole": whole} if whole else found
+
+    def _is_whole(self, i: int) -> bool:
+        """Whether a feature takes whole numbers: because an action says so, or the training data were."""
+        action = self.actions[i]
+        if action.whole is None:
+            return i in self.whole and action.values is None and action.may != "stay"
+        return action.whole
 
     def one_relaxed(self) -> Iterator[tuple[str, Wishes]]:
         """What could be given up for a single feature or rule, in words, and what is left then."""
@@ -126,7 +179,10 @@ class Wishes:
             ends = f"{self.low[i]:g} to {self.high[i]:g}"
             yield f"{self.names[i]!r} may leave its bounds {ends}", self._unbounded([i])
         for i, action in enumerate(self.actions):
-            for phrase, lifted in _limits_relaxed(action):
+            lifts = [*_limits_relaxed(action)]
+            if action.whole is None and self._is_whole(i):
+                lifts.append(("take any number", {"whole": False}))
+            for phrase, lifted in lifts:
                 yield f"{self.names[i]!r} may {phrase}", self._acting({i: lifted})
         for k, rule in enumerate(self.rules):
             left = self.rules[:k] + self.rules[k + 1 :]
@@ -148,7 +204,7 @@ class Wishes:
 
     def all_relaxed(self) -> Iterator[tuple[str, Wishes]]:
         """Nothing is left."""
-        yield "every restriction is lifted", Wishes.by_name(self.names)
+        yield "every restriction is lifted", Wishes.by_name(self.names, categories=self.categories)
 
     @cached_property
     def _said(self) -> tuple[int, ...]:
@@ -182,7 +238,7 @@ class Wishes:
                 f"action and bounds of {name!r} exclude each other: at least {low:g} and at most {high:g}"
             )
         low, high = _one_way(action.may, x, low, high, name)
-        if not action.whole and action.values is None:
+        if not self._is_whole(i) and action.values is None:
             return low, high, []
         listed = _values(action, x)
         if listed == ():
@@ -210,18 +266,18 @@ class Wishes:
         for rule in self.rules:
             a = _coefficients(rule, self.names)
             row = Row(
-                a,
+                a[list(self.numbers)],
                 -math.inf if rule.low is None else float(rule.low),
                 math.inf if rule.high is None else float(rule.high),
                 rule.name,
             )
-            if _excluded(row, low, high):
+            if _excluded(row, low[list(self.numbers)], high[list(self.numbers)]):
                 raise ProblemError(f"the rule {rule.name!r} contradicts what its features may be")
             rows.append(row)
         return tuple(rows)
 
     def _declared_bounds(self) -> Any:
-        if len(self.observed) == len(self.names):
+        if len(self.observed) == len(self.numbers):
             return DATA
         bounds: dict[str, Any] = {
             str(self.names[i]): [_open(self.low[i]), _open(self.high[i])] for i in self._bounded()
@@ -231,13 +287,19 @@ class Wishes:
 
 
 def _bounds(
-    bounds: Any, names: Sequence[Any], observed_range: ArrayLike | None
+    bounds: Any,
+    names: Sequence[Any],
+    observed_range: ArrayLike | None,
+    categories: Mapping[int, Category],
 ) -> tuple[Array, Array, tuple[int, ...]]:
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-    given = dict.fromkeys(names, DATA) if isinstance(bounds, str) else dict(bounds or {})
+    every = [name for i, name in enumerate(names) if i not in categories]
+    given = dict.fromkeys(every, DATA) if isinstance(bounds, str) else dict(bounds or {})
     observed = []
     for feature, ends in given.items():
         i = _position(feature, names, "bounds")
+        if i in categories:
+            raise ProblemError(f"{names[i]!r} is a category and has no bounds; see Action(values=...)")
         if isinstance(ends, str) and ends == DATA:
             if observed_range is not None:
                 low[i], high[i] = np.asarray(observed_range, dtype=float)[:, i]
@@ -338,4 +400,6 @@ def _open(value: float) -> float | None:
 def _plain(value: Any) -> Any:
     if isinstance(value, str | bool):
         return value
-    return [float(v) for v in value] if isinstance(value, Iterable) else float(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    return [_plain(v) for v in value] if isinstance(value, Iterable) else float(value)

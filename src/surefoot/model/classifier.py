@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from hashlib import sha256
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,26 +11,45 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from surefoot.datasets.table import column_faults, duplicate_names, joined, plain_labels
-from surefoot.exceptions import DataError, ZeroVarianceError
+from surefoot.exceptions import DataError
 from surefoot.model.content import classifier_content, restore_classifier
+from surefoot.model.decision import log_density_quadratic, log_odds, numbers_network
 from surefoot.model.file import read_model, write_model
-from surefoot.model.moments import ClassMoments, class_moments, quantiles, row_chunks
-from surefoot.model.network import LinearGaussianNetwork, density_percentiles
-from surefoot.model.structure import TrainingData, choose_structure
+from surefoot.model.fingerprint import fingerprint
+from surefoot.model.fitting import (
+    Learned,
+    check_settings,
+    held_out_calibration,
+    joint_log,
+    learned,
+    number_range,
+    over_features,
+    own_densities,
+    percentiles,
+    unwarped,
+    warped,
+    with_slopes,
+)
+from surefoot.model.mixed import MixedNetwork
+from surefoot.model.network import LinearGaussianNetwork
+from surefoot.model.rows import TrainingRows, known_rows, training_rows
+from surefoot.model.stream import Stream
+from surefoot.model.streaming import is_partitioned, next_stream, partitioned_stream, streamed
+from surefoot.waist.mixed import MixedQuadratic, State
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 
 
 class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Bayes classifier whose classes are linear Gaussian networks over one shared graph.
+    """Bayes classifier whose classes are conditional linear Gaussian networks over one shared graph.
 
     log h_c(x) = log rho_c + sum_i log N(x_i; sum_j w_ij^c x_j + b_i^c, v_i^c), the sum over j running
-    over the parents of feature i; the class with the largest h_c is predicted.
+    over the parents of feature i; the class with the largest h_c is predicted. Categories among the features
+    add the logarithm of their probability given their parents, and w, b and v of a number then depend on the
+    values of its categorical parents.
 
     Parameters
     ----------
@@ -60,6 +77,23 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     var_smoothing : float, default=1e-8
         This share of each feature's overall variance is added to its variance in every class, so that
         constant, duplicated or collinear columns do no harm.
+    categorical : "auto" or list of features, default="auto"
+        Which features are categories. ``"auto"``: columns of text, booleans and pandas categories. With a
+        list: these, whatever they hold, and columns of text.
+    ordered : dict, optional
+        Categories that can rise and fall: ``{feature: [lowest value, ..., highest value]}``.
+    marginals : {"gaussian", "power", "auto"}, default="gaussian"
+        ``"power"`` bends every number by a power of its own (Yeo and Johnson) so that it is closer to
+        Gaussian; ``"auto"`` only those for which that is likelier.
+    shrinkage : float or "auto", default=0.0
+        Share of the classes' average covariance in the covariance of each class. ``"auto"`` takes that
+        under which held-out labels are likeliest.
+    calibration : {None, "temperature"}, default=None
+        ``"temperature"`` divides log-odds by a temperature and shifts them such that probabilities fit
+        held-out folds.
+    cell_smoothing : float, default=10.0
+        The parameters for each combination of values of categorical parents are estimated as if that many
+        rows of the class's average had been seen with it; 0 is maximum likelihood.
 
     Attributes
     ----------
@@ -70,22 +104,37 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         Number of rows with positive weight that ``fit`` saw.
     dag_ : Dag
         The graph over the features.
-    networks_ : tuple of LinearGaussianNetwork
+    networks_ : tuple of LinearGaussianNetwork, or of MixedNetwork where there are categories
         One density per class.
     weights_ : array of shape (n_classes, n_features, n_features)
-        ``[class, child, parent]``, the paper's w_ij^c.
+        ``[class, child, parent]``, the paper's w_ij^c. Like the next three only without categories; `network`
+        gives the numbers' network for given values of the categories.
     intercepts_, variances_, means_ : arrays of shape (n_classes, n_features)
+    schema_ : Schema
+        What each feature is.
+    feature_kinds_ : dict
+        ``"number"``, ``"whole"`` (all training values were) or ``"category"``, by feature.
+    categories_ : dict
+        The values of each category.
+    warps_ : tuple of Warp
+        How each number is bent; all identities unless ``marginals`` says otherwise.
+    shrinkage_ : float
+        The share that was used.
+    calibration_ : Calibration or None
+    completion_ : str or None
+        How many values were missing, and how the expectation-maximisation that dealt with them ended.
     structure_report_ : StructureReport
         How the graph was found.
     n_iter_ : int
         Iterations of the structure learner (1 where there is nothing to iterate).
     feature_range_ : array of shape (2, n_features)
-        Smallest and largest value of each feature in the training data.
+        Smallest and largest value of each feature in the training data; NaN for categories.
     feature_percentiles_ : array of shape (2, n_features)
-        5th and 95th percentile of each feature (of 100,000 evenly spaced rows if there are more).
+        5th and 95th percentile of each feature (of 100,000 evenly spaced rows if there are more); NaN for
+        categories.
     density_percentiles_ : array of shape (n_classes, 101)
         Percentiles 0 to 100 of the log density that each class gives to its own training rows (of 20,000
-        evenly spaced ones if there are more): how typical a row is.
+        evenly spaced ones if there are more): how typical a row is. The density of the warped numbers.
     feature_labels_ : tuple
         Names of the features, or their positions where ``fit`` saw no names.
     n_features_in_, feature_names_in_
@@ -117,6 +166,12 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         forbidden_edges: Any = None,
         priors: Any = None,
         var_smoothing: float = 1e-8,
+        categorical: Any = "auto",
+        ordered: Any = None,
+        marginals: str = "gaussian",
+        shrinkage: float | str = 0.0,
+        calibration: str | None = None,
+        cell_smoothing: float = 10.0,
     ) -> None:
         self.structure = structure
         self.max_parents = max_parents
@@ -130,102 +185,156 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.forbidden_edges = forbidden_edges
         self.priors = priors
         self.var_smoothing = var_smoothing
+        self.categorical = categorical
+        self.ordered = ordered
+        self.marginals = marginals
+        self.shrinkage = shrinkage
+        self.calibration = calibration
+        self.cell_smoothing = cell_smoothing
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the graph, then every class's regressions on it, from one pass over the rows.
+        """Learn the graph, then every class's regressions and tables on it.
 
         Parameters
         ----------
-        X : array or DataFrame of shape (rows, n_features)
+        X : array, DataFrame or Dask DataFrame of shape (rows, n_features)
+            Numbers, and in a DataFrame (or an array of objects) text, booleans and pandas categories. Values
+            may be missing.
         y : array of labels of any kind
         sample_weight : array of non-negative weights, optional
         """
-        self.__dict__.pop("networks_", None)  # a failed refit must not leave half of the old model behind
-        X_, classes, codes, weights = self._validated(X, y, sample_weight)
-        self.classes_ = classes
-        self.feature_labels_ = _feature_labels(X, self.n_features_in_)
-        moments = class_moments(X_, codes, len(classes), weights)
-        self._refuse_unusable(moments)
-        self.structure_report_ = choose_structure(
-            self.structure,
-            TrainingData(X_, codes, weights, moments, self.feature_labels_),
-            max_parents=self.max_parents,
-            root=self.root,
-            n_bins=self.n_bins,
-            l1_penalty=self.l1_penalty,
-            edge_threshold=self.edge_threshold,
-            standardize=self.standardize,
-            max_iter=self.max_iter,
-            required_edges=self.required_edges,
-            forbidden_edges=self.forbidden_edges,
+        for name in ("networks_", "_stream"):  # a failed refit must not leave half of the old model behind
+            self.__dict__.pop(name, None)
+        if is_partitioned(X):
+            return self._follow(partitioned_stream(self, X, y, sample_weight), complete=True)
+        check_settings(self)
+        rows = training_rows(self, X, y, sample_weight)
+        model = learned(self, rows)
+        self.calibration_ = (
+            None if self.calibration is None else held_out_calibration(self, rows, model.shrinkage)
         )
-        self.dag_, self.n_iter_ = self.structure_report_.dag, self.structure_report_.n_iter
-        self.class_count_, self.n_rows_ = moments.totals, int(moments.rows.sum())
-        self.class_prior_ = self._priors(moments.totals)
-        self.feature_range_ = np.array([moments.low, moments.high])
-        self.feature_percentiles_ = _percentiles(X_, weights)
-        noise = self._noise(moments)
-        networks = tuple(self._fit_class(c, moments, noise) for c in range(len(classes)))
-        self.density_percentiles_ = density_percentiles(networks, X_, codes, weights)
-        self.networks_ = networks
+        self._remember(rows, model)
         return self
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from one more batch of rows; after all of them the model is the one that `fit` would give.
+
+        Each row is seen once. So the structure must be ``"naive"`` or a graph, marginals, shrinkage and
+        calibration must need no second look, and no value may be missing. Percentiles come from a random
+        sample of 20,000 rows of each class. The classifier is fitted as soon as every class has two rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`. Later batches may bring new values of categories.
+        classes : array, optional
+            All labels that are to come; others are then refused.
+        """
+        if hasattr(self, "networks_") and not hasattr(self, "_stream"):
+            raise DataError("this classifier was fitted by fit, which keeps no statistics; start anew")
+        seen = self.__dict__.get("_stream")
+        return self._follow(next_stream(self, seen, (X, y, sample_weight), classes))
+
+    def _follow(self, stream: Stream, complete: bool = False) -> Self:
+        """Become the model of all that was seen; ``complete`` says that no more will come."""
+        found = streamed(self, stream, complete)
+        self._stream = stream
+        if found is not None:
+            self.calibration_ = None
+            self._remember(*found)
+        return self
+
+    def _remember(self, rows: TrainingRows, model: Learned) -> None:
+        """Everything that `fit` leaves behind, but for the calibration."""
+        moments, schema = model.gathered.moments, rows.schema
+        self.classes_, self.class_prior_ = rows.classes, model.prior
+        self.schema_, self.feature_labels_ = schema, schema.names
+        self.warps_, self.shrinkage_ = model.warps, model.shrinkage
+        self.structure_report_ = model.report
+        self.dag_, self.n_iter_ = model.report.dag, model.report.n_iter
+        self.class_count_, self.n_rows_ = moments.totals, int(moments.rows.sum())
+        self.feature_range_ = over_features(schema, number_range(rows, model))
+        self.feature_percentiles_ = over_features(schema, percentiles(rows.numbers, rows.weights))
+        self.density_percentiles_ = own_densities(rows, model)
+        self.completion_ = model.gathered.completion
+        self.networks_ = model.networks
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "networks_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        # Not `categorical`, which in scikit-learn promises that whole numbers in arrays are codes; and not
+        # `string`, which promises that objects are not looked into.
+        return tags
+
+    @property
+    def feature_kinds_(self) -> dict[Any, str]:
+        """Each feature's kind: ``"number"``, ``"whole"`` or ``"category"``."""
+        check_is_fitted(self)
+        return self.schema_.kinds
+
+    @property
+    def categories_(self) -> dict[Any, tuple[Any, ...]]:
+        """The values of each category."""
+        check_is_fitted(self)
+        names = [self.schema_.names[j] for j in self.schema_.categories]
+        return dict(zip(names, self.schema_.category_values, strict=True))
+
     @property
     def weights_(self) -> Array:
         """Regression weights ``[class, child, parent]``."""
-        check_is_fitted(self)
-        return np.array([network.weights for network in self.networks_])
+        return np.array([network.weights for network in self._plain_networks("weights_")])
 
     @property
     def intercepts_(self) -> Array:
         """Regression intercepts ``[class, feature]``."""
-        check_is_fitted(self)
-        return np.array([network.intercepts for network in self.networks_])
+        return np.array([network.intercepts for network in self._plain_networks("intercepts_")])
 
     @property
     def variances_(self) -> Array:
         """Conditional variances ``[class, feature]``."""
-        check_is_fitted(self)
-        return np.array([network.variances for network in self.networks_])
+        return np.array([network.variances for network in self._plain_networks("variances_")])
 
     @property
     def means_(self) -> Array:
         """Class means ``[class, feature]``."""
-        check_is_fitted(self)
-        return np.array([network.means for network in self.networks_])
+        return np.array([network.means for network in self._plain_networks("means_")])
 
     @property
     def fingerprint_(self) -> str:
         """A short digest of everything that decides: the same for a saved and loaded classifier."""
-        digest = sha256(repr(self.classes_.tolist()).encode() + self.class_prior_.tobytes())
-        for network in self.networks_:
-            for part in (network.weights, network.means, network.variances):
-                digest.update(np.ascontiguousarray(part).tobytes())
-        return digest.hexdigest()[:16]
+        check_is_fitted(self)
+        return fingerprint(self)
 
     def predict_joint_log_proba(self, X: ArrayLike) -> Array:
-        """Log h_c(x) = log P(c) + log density of x in class c, for every row and class."""
+        """Log h_c(x) = log P(c) + log density of x in class c, for every row and class.
+
+        Calibration has no part in it: this is a density, in the units of the table.
+        """
         check_is_fitted(self)
-        X_ = self._validated_rows(X)
-        log_prior = np.log(self.class_prior_)
-        joint = np.empty((len(X_), len(self.classes_)))
-        for chunk in row_chunks(len(X_)):
-            for c, network in enumerate(self.networks_):
-                joint[chunk, c] = log_prior[c] + network.log_density(X_[chunk])
-        return joint
+        numbers, codes = known_rows(self, X)
+        return with_slopes(self._joint_log(numbers, codes), numbers, self.warps_)
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Two classes: H = log h_1 - log h_0, one number per row. More classes: log h_c, a column each."""
-        joint = self.predict_joint_log_proba(X)
-        return joint[:, 1] - joint[:, 0] if len(self.classes_) == 2 else joint
+        """Two classes: H = log h_1 - log h_0, one number per row. More classes: log h_c, a column each.
+
+        With calibration, of (log h_c) / T + shift_c; so a difference is always the log-odds of two classes.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """Log posterior probability of every class."""
-        joint = self.predict_joint_log_proba(X)
-        return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
+        scores = self._scores(X)
+        return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Posterior probability of every class."""
@@ -233,16 +342,55 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Most probable label of each row."""
-        joint = self.predict_joint_log_proba(X)
-        return np.asarray(self.classes_[joint.argmax(axis=1)])
+        scores = self._scores(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
 
-    def decision_quadratic(self, target: Any, other: Any) -> Quadratic:
+    def network(self, label: Any, state: State | Mapping[Any, Any] = ()) -> LinearGaussianNetwork:
+        """The network of the (warped) numbers in one class, for given values of the categories.
+
+        Parameters
+        ----------
+        label : one of ``classes_``
+        state : tuple of codes or dict by feature name
+            Needed where there are categories.
+        """
+        check_is_fitted(self)
+        found = self.schema_.state(state) if isinstance(state, Mapping) else tuple(state)
+        if len(found) != self.schema_.n_categories:
+            raise DataError(f"a state has {self.schema_.n_categories} values, one for each category")
+        return numbers_network(self.networks_[self._class_index(label)], found)
+
+    def decision(self, target: Any, rival: Any) -> MixedQuadratic:
+        """Log-odds of one label against another in the warped numbers, a quadratic for every state.
+
+        Parameters
+        ----------
+        target, rival : labels
+            Two of ``classes_``.
+        """
+        check_is_fitted(self)
+        classes = self._class_index(target), self._class_index(rival)
+        return log_odds(self.networks_, self.class_prior_, classes, self.calibration_)
+
+    def log_density_quadratic(self, label: Any) -> MixedQuadratic:
+        """Log density of the warped numbers and of the categories in one class.
+
+        Neither prior nor calibration have a part in it.
+        """
+        check_is_fitted(self)
+        return log_density_quadratic(self.networks_[self._class_index(label)])
+
+    def decision_quadratic(self, target: Any, other: Any, state: Any = None) -> Quadratic:
         """H(x) = log h_target(x) - log h_other(x), exactly, as one `Quadratic`.
+
+        With calibration, the calibrated log-odds; with warps, in the warped numbers.
 
         Parameters
         ----------
         target, other : labels
             Two of ``classes_``.
+        state : dict of the categories' values by name, or a row of the table
+            Needed where there are categories; the quadratic is in the numbers alone.
 
         Examples
         --------
@@ -254,10 +402,10 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         True
         """
         check_is_fitted(self)
-        t, o = self._class_index(target), self._class_index(other)
-        log_prior = np.log(self.class_prior_)
-        density, rival = (self.networks_[c].log_density_quadratic() for c in (t, o))
-        return density - rival + float(log_prior[t] - log_prior[o])
+        if state is None and self.schema_.n_categories:
+            name = self.schema_.names[self.schema_.categories[0]]
+            raise DataError(f"decision_quadratic needs state: the values of the categories ({name!r}, ...)")
+        return self.decision(target, other).at(() if state is None else self.schema_.state(state))
 
     def sample(
         self, n_samples: int = 1, random_state: int | np.random.Generator | None = None
@@ -266,15 +414,23 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
         Returns
         -------
-        X : DataFrame if ``fit`` saw column names, else array
+        X : DataFrame if ``fit`` saw column names or categories, else array
         y : array of labels
         """
         check_is_fitted(self)
         rng = np.random.default_rng(random_state)
         codes = rng.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
-        X = np.empty((n_samples, self.n_features_in_))
+        Z = np.empty((n_samples, self.schema_.n_numbers))
+        states = np.empty((n_samples, self.schema_.n_categories), dtype=np.intp)
         for c, network in enumerate(self.networks_):
-            X[codes == c] = network.sample(int(np.sum(codes == c)), rng)
+            drawn = network.sample(int(np.sum(codes == c)), rng)
+            if isinstance(network, MixedNetwork):
+                Z[codes == c], states[codes == c] = drawn
+            else:
+                Z[codes == c] = drawn
+        X = unwarped(Z, self.warps_)
+        if self.schema_.n_categories:
+            return self.schema_.decode(X, states), self.classes_[codes]
         names = getattr(self, "feature_names_in_", None)
         return X if names is None else pd.DataFrame(X, columns=names), self.classes_[codes]
 
@@ -296,11 +452,11 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         return model_text(self)
 
     def plot_dag(self, ax: Any = None) -> Any:
-        """Draw the graph, the class node and its edges dashed; returns the matplotlib Axes."""
+        """Draw the graph, the class node and its edges dashed, categories square; returns the Axes."""
         from surefoot.faces.plots.dag import plot_dag
 
         check_is_fitted(self)
-        return plot_dag(self.dag_, self.feature_labels_, ax=ax)
+        return plot_dag(self.dag_, self.feature_labels_, ax=ax, categories=self.schema_.categories)
 
     def _html_repr(self) -> str:
         """Scikit-learn's box, and below it what was learned."""
@@ -309,124 +465,34 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         box: str = super()._html_repr()
         return box + model_html(self) if hasattr(self, "networks_") else box
 
-    def _validated(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp], Array | None]:
-        """Check data as scikit-learn does, with complaints that name column and row."""
-        _refuse_duplicate_names(X)
-        labels = plain_labels(y)
-        try:
-            # Integers and single precision stay what they are: rows are widened chunk by chunk.
-            X_, y_ = validate_data(self, X, labels, dtype="numeric")
-        except (TypeError, ValueError) as error:
-            raise _located(error, X) from None
-        try:
-            check_classification_targets(y_)
-            classes, codes = np.unique(y_, return_inverse=True)
-        except TypeError:
-            raise DataError("labels must all be of one kind (all numbers or all strings)") from None
-        except ValueError as error:
-            raise DataError(str(error)) from None
-        if len(classes) < 2:
-            raise DataError(
-                f"needs at least two classes, but y holds one class only: {classes.tolist()[0]!r}"
+    def _scores(self, X: ArrayLike) -> Array:
+        """Log h_c up to a term that is the same for all classes, calibrated."""
+        check_is_fitted(self)
+        return self.class_scores(*known_rows(self, X))
+
+    def class_scores(self, numbers: NDArray[Any], codes: NDArray[np.intp]) -> Array:
+        """The score of every class for rows that are read already: see `Schema.encode`.
+
+        Differences of scores are log-odds.
+        """
+        joint = self._joint_log(numbers, codes)
+        return joint if self.calibration_ is None else self.calibration_(joint)
+
+    def _joint_log(self, numbers: NDArray[Any], codes: NDArray[np.intp]) -> Array:
+        """Log P(c) + log density of the warped numbers and the categories."""
+        return joint_log(self.networks_, self.class_prior_, warped(numbers, self.warps_), codes)
+
+    def _plain_networks(self, name: str) -> tuple[LinearGaussianNetwork, ...]:
+        check_is_fitted(self)
+        found = tuple(network for network in self.networks_ if isinstance(network, LinearGaussianNetwork))
+        if len(found) != len(self.networks_):
+            raise AttributeError(
+                f"{name} is for tables without categories; network(label, state) has the rest"
             )
-        if sample_weight is None:
-            return X_, classes, codes, None
-        weights: Array = _check_sample_weight(sample_weight, X_, dtype=np.float64, ensure_non_negative=True)
-        return X_, classes, codes, weights
-
-    def _validated_rows(self, X: Any) -> NDArray[Any]:
-        _refuse_duplicate_names(X)
-        try:
-            return np.asarray(validate_data(self, X, reset=False, dtype="numeric"))
-        except (TypeError, ValueError) as error:
-            raise _located(error, X) from None
-
-    def _refuse_unusable(self, moments: ClassMoments) -> None:
-        """Refuse classes that are too small and columns whose squares overflow."""
-        sizes = np.array([np.diag(S) for S in moments.covariances])
-        huge = np.flatnonzero(~np.isfinite(sizes).all(axis=0))
-        if huge.size:
-            name, low, high = self.feature_labels_[huge[0]], moments.low[huge[0]], moments.high[huge[0]]
-            raise DataError(f"column {name!r} holds values too large to square ({low:g} to {high:g})")
-        for label, rows, total in zip(self.classes_.tolist(), moments.rows, moments.totals, strict=True):
-            if rows < 2 and total < 2:  # a row of weight two counts as two rows
-                raise DataError(
-                    f"class {label!r} has {'a single row' if rows else 'no row'} with positive weight; "
-                    f"its variances need at least two (all classes: n_samples={moments.rows.sum()})"
-                )
-
-    def _priors(self, totals: Array) -> Array:
-        if self.priors is None:
-            return np.asarray(totals / totals.sum())
-        if isinstance(self.priors, Mapping):
-            missing = [c for c in self.classes_.tolist() if c not in self.priors]
-            if missing or len(self.priors) != len(self.classes_):
-                raise DataError(f"priors must name exactly the classes {self.classes_.tolist()}")
-            prior = np.array([self.priors[c] for c in self.classes_.tolist()], dtype=float)
-        else:
-            try:
-                prior = np.array(self.priors, dtype=float)
-            except (TypeError, ValueError):
-                raise DataError(f"priors must be numbers, not {self.priors!r}") from None
-        if prior.shape != totals.shape or not (prior > 0).all() or not np.isclose(prior.sum(), 1.0):
-            raise DataError(f"priors must be {len(totals)} positive numbers that sum to one")
-        return np.asarray(prior / prior.sum())
-
-    def _noise(self, moments: ClassMoments) -> Array:
-        """Variance added to every feature: a share of its own overall variance, so units do not matter."""
-        if not (isinstance(self.var_smoothing, Real) and 0 <= self.var_smoothing < np.inf):
-            raise DataError(f"var_smoothing must be a number >= 0, not {self.var_smoothing!r}")
-        variances = np.diag(moments.pooled_covariance())
-        return np.asarray(self.var_smoothing * np.where(variances > 0, variances, 1.0))
-
-    def _fit_class(self, c: int, moments: ClassMoments, noise: Array) -> LinearGaussianNetwork:
-        try:
-            return LinearGaussianNetwork.from_moments(
-                self.dag_, moments.means[c], moments.covariances[c], noise
-            )
-        except ZeroVarianceError as error:
-            name = self.feature_labels_[error.feature]
-            raise DataError(
-                f"feature {name!r} is constant, or determined by its parents, in class "
-                f"{self.classes_.tolist()[c]!r}; its variance is zero, so var_smoothing must be positive"
-            ) from None
+        return found
 
     def _class_index(self, label: Any) -> int:
         found = np.flatnonzero(self.classes_ == label)
         if len(found) != 1:
             raise DataError(f"unknown class {label!r}; the classes are {self.classes_.tolist()}")
         return int(found[0])
-
-
-def _refuse_duplicate_names(X: Any) -> None:
-    twice = duplicate_names(list(X.columns)) if isinstance(X, pd.DataFrame) else []
-    if twice:
-        raise DataError(f"column name {twice[0]!r} occurs more than once")
-
-
-def _located(error: Exception, X: Any) -> Exception:
-    """The same complaint with the columns and rows it is about, where they can be found."""
-    if "Complex" in str(error) or (isinstance(error, TypeError) and not isinstance(X, pd.DataFrame)):
-        return error
-    try:
-        frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
-        faults = column_faults(frame)
-    except (TypeError, ValueError):  # not a table at all; scikit-learn's own words will do
-        return error
-    return DataError(joined(faults)) if faults else error
-
-
-def _feature_labels(X: Any, n_features: int) -> tuple[Any, ...]:
-    """Column names of a frame (strings or whole numbers), or positions where there are none."""
-    names = X.columns.tolist() if isinstance(X, pd.DataFrame) else []
-    alike = {type(name) for name in names} in ({str}, {int})
-    return tuple(names) if alike else tuple(range(n_features))
-
-
-def _percentiles(X: NDArray[Any], weights: Array | None) -> Array:
-    """5th and 95th percentiles; searches only use them as rough bounds, so a large sample will do."""
-    every = slice(None, None, -(-len(X) // 100_000))
-    part = None if weights is None else weights[every]
-    return np.array([quantiles(column, np.array([0.05, 0.95]), part) for column in X[every].T], dtype=float).T

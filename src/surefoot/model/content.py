@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ModelFileError, SurefootError
 from surefoot.model.dag import Dag
-from surefoot.model.network import LinearGaussianNetwork
+from surefoot.model.file import VERSION, version_of
+from surefoot.model.parts import (
+    calibration_from,
+    kinds_content,
+    network_content,
+    network_from,
+    numeric,
+    schema_from,
+    warp_content,
+    warps_from,
+)
+from surefoot.model.schema import Schema
 from surefoot.model.structure import StructureReport
+from surefoot.plain import finite, sequence
 
 if TYPE_CHECKING:
+    from surefoot.model.calibration import Calibration
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
     Classifier = TypeVar("Classifier", bound=ConditionalGaussianNetworkClassifier)
@@ -23,18 +37,36 @@ if TYPE_CHECKING:
 LABEL_TYPES = re.compile(r"^(object|\|b1|[|<][iu][1248]|<f[48]|<U[1-9][0-9]{0,5})$")
 
 
+# Settings that models had before there were categories; others are written where they are not the default.
+FIRST_SETTINGS = (
+    "structure",
+    "max_parents",
+    "root",
+    "n_bins",
+    "l1_penalty",
+    "edge_threshold",
+    "standardize",
+    "max_iter",
+    "required_edges",
+    "forbidden_edges",
+    "priors",
+    "var_smoothing",
+)
+
+
 def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
     """Everything that prediction and explanation need, and the settings it was fitted with."""
     report = clf.structure_report_
-    return {
-        "settings": {name: _plain(value) for name, value in clf.get_params(deep=False).items()},
+    content = {
+        "settings": _settings(clf),
         "features": {"named": hasattr(clf, "feature_names_in_"), "labels": list(clf.feature_labels_)},
+        "kinds": kinds_content(clf.schema_),
         "classes": {"dtype": _label_type(clf.classes_), "labels": clf.classes_.tolist()},
         "class_prior": clf.class_prior_.tolist(),
         "class_count": clf.class_count_.tolist(),
         "rows": clf.n_rows_,
-        "feature_range": clf.feature_range_.tolist(),
-        "feature_percentiles": clf.feature_percentiles_.tolist(),
+        "feature_range": _with_holes(clf.feature_range_),
+        "feature_percentiles": _with_holes(clf.feature_percentiles_),
         "density_percentiles": clf.density_percentiles_.tolist(),
         "parents": [list(group) for group in clf.dag_.parents],
         "structure": {
@@ -44,26 +76,64 @@ def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, A
             "acyclicity": float(np.nan_to_num(report.acyclicity)),
             "objective": report.objective,
         },
-        "networks": [
-            {
-                "weights": network.weights.tolist(),
-                "means": network.means.tolist(),
-                "variances": network.variances.tolist(),
-            }
-            for network in clf.networks_
-        ],
+        "networks": [network_content(network) for network in clf.networks_],
     }
+    if clf.shrinkage_:
+        content["shrinkage"] = clf.shrinkage_
+    if hasattr(clf, "decision_content"):
+        content["decision"] = clf.decision_content()
+    if version_of({**content, **_bends(clf)}) > VERSION:
+        content |= _bends(clf)
+    return content
+
+
+def _bends(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
+    plain = all(warp.is_identity for warp in clf.warps_)
+    return {
+        "warps": None if plain else [warp_content(warp) for warp in clf.warps_],
+        "calibration": None if clf.calibration_ is None else _calibration(clf.calibration_),
+    }
+
+
+def _calibration(calibration: Calibration) -> dict[str, Any]:
+    return {"temperature": calibration.temperature, "shifts": list(calibration.shifts)}
+
+
+def _settings(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
+    """Settings as JSON, those that older readers do not know only where they matter."""
+    values = {name: _plain(value) for name, value in clf.get_params(deep=False).items()}
+    defaults = {
+        name: _plain(p.default)
+        for name, p in signature(type(clf).__init__).parameters.items()
+        if name != "self"
+    }
+    return {
+        name: value for name, value in values.items() if name in FIRST_SETTINGS or value != defaults[name]
+    }
+
+
+def _with_holes(values: NDArray[np.float64]) -> list[Any]:
+    return [[None if np.isnan(value) else value for value in row] for row in values.tolist()]
 
 
 def restore_classifier(clf: Classifier, content: dict[str, Any], path: str) -> Classifier:
     """Fill a classifier from a file's content, every piece checked."""
     try:
         _restore(clf, content)
+        return _beside_decision(clf, content)
     except SurefootError as error:
         raise ModelFileError(f"{path}: is not a usable model: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{path}: is not a usable model ({type(error).__name__} at {error})") from None
-    return clf
+
+
+def _beside_decision(clf: Classifier, content: dict[str, Any]) -> Classifier:
+    """The classifier, or what was adopted with it as the network of the data."""
+    if content.get("decision") is None:
+        return clf
+    from surefoot.model.adopted import AdoptedClassifier
+
+    return cast("Classifier", AdoptedClassifier.with_decision(clf, content["decision"]))
 
 
 def _restore(clf: Classifier, content: dict[str, Any]) -> None:
@@ -79,6 +149,7 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
     clf.feature_labels_ = tuple(labels)
     if content["features"]["named"]:
         clf.feature_names_in_ = np.array(labels, dtype=object)
+    schema = clf.schema_ = schema_from(content.get("kinds"), labels)
     clf.class_prior_ = _array(
         content["class_prior"], (k,), "class_prior", lambda a: (a > 0).all() and np.isclose(a.sum(), 1)
     )
@@ -86,14 +157,31 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
     clf.n_rows_ = content["rows"]
     _require(type(clf.n_rows_) is int and clf.n_rows_ > 0, "rows")
     for name in ("feature_range", "feature_percentiles"):
-        setattr(clf, f"{name}_", _array(content[name], (2, n), name, lambda a: (a[0] <= a[1]).all()))
+        setattr(clf, f"{name}_", _ends(content[name], schema, name))
     clf.density_percentiles_ = _array(
         content["density_percentiles"], (k, 101), "density_percentiles", lambda a: (np.diff(a) >= 0).all()
     )
     clf.structure_report_ = _report(dag, content["structure"])
     clf.n_iter_ = clf.structure_report_.n_iter
-    clf.networks_ = tuple(LinearGaussianNetwork(dag, **network) for network in content["networks"])
+    clf.shrinkage_ = finite(content.get("shrinkage", 0.0), "shrinkage")
+    _require(0 <= clf.shrinkage_ <= 1, "shrinkage")
+    clf.warps_ = warps_from(content.get("warps"), schema.n_numbers)
+    clf.calibration_ = calibration_from(content.get("calibration"), k)
+    clf.networks_ = tuple(network_from(entry, dag, schema) for entry in content["networks"])
     _require(len(clf.networks_) == k, "networks")
+
+
+def _ends(values: Any, schema: Schema, name: str) -> NDArray[np.float64]:
+    """Low and high ends of the numbers; categories have none."""
+    for row in sequence(values, name, 2):
+        for j, value in enumerate(sequence(row, name, len(schema.names))):
+            _require((value is None) == (j in schema.categories), name)
+    numbers = [[row[j] for j in schema.numbers] for row in values]
+    found = np.full((2, len(schema.names)), np.nan)
+    found[:, list(schema.numbers)] = _array(
+        numbers, (2, schema.n_numbers), name, lambda a: (a[0] <= a[1]).all()
+    )
+    return found
 
 
 def _report(dag: Dag, entry: dict[str, Any]) -> StructureReport:
@@ -110,7 +198,7 @@ def _array(
     name: str,
     check: Callable[[NDArray[np.float64]], Any] = lambda _: True,
 ) -> NDArray[np.float64]:
-    array = np.array(values, dtype=float)
+    array = numeric(values, name)
     _require(array.shape == shape and np.isfinite(array).all() and check(array), name)
     return array
 

@@ -9,15 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.exceptions import ModelFileError
+from surefoot.plain import shown
 
 FORMAT = "surefoot-model"
-VERSION = 1
+VERSION, MIXED_VERSION = 1, 2  # of plain numbers alone, which older readers know; of everything else
+
+
+def version_of(content: dict[str, Any]) -> int:
+    """The oldest format version that can hold a model."""
+    kinds = content.get("kinds") or []
+    mixed = any(isinstance(entry, dict) and entry.get("kind") == "category" for entry in kinds)
+    beyond = any(content.get(key) is not None for key in ("warps", "calibration", "decision"))
+    return MIXED_VERSION if mixed or beyond else VERSION
 
 
 def write_model(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a model with format, version and checksum; an old file is replaced whole or not at all."""
     try:
-        document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(content), "model": content}
+        version = version_of(content)
+        document = {"format": FORMAT, "version": version, "sha256": _checksum(content), "model": content}
         text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         encoded = text.encode("utf-8")
     except (TypeError, ValueError) as error:
@@ -50,8 +60,10 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{path}: is JSON, but not a surefoot model")
     version = document.get("version")
-    if version != VERSION:
-        raise ModelFileError(f"{path}: has format version {version!r}; this surefoot reads version {VERSION}")
+    if type(version) is not int or version not in (VERSION, MIXED_VERSION):
+        raise ModelFileError(
+            f"{path}: has format version {shown(version)}; this surefoot reads {VERSION} and {MIXED_VERSION}"
+        )
     content = document.get("model")
     try:
         intact = isinstance(content, dict) and document.get("sha256") == _checksum(content)
@@ -59,6 +71,8 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         intact = False
     if not intact:
         raise ModelFileError(f"{path}: was changed after it was saved (its checksum does not match)")
+    if version_of(dict(content or {})) != version:
+        raise ModelFileError(f"{path}: is not a usable model: its content is not that of version {version}")
     return dict(content or {})
 
 

@@ -152,21 +152,24 @@ class LinearGaussianNetwork:
 
 
 def density_percentiles(
-    networks: Sequence[LinearGaussianNetwork],
+    networks: Sequence[Any],
     X: NDArray[Any],
     codes: NDArray[np.intp],
     weights: Array | None = None,
+    states: NDArray[np.intp] | None = None,
 ) -> Array:
     """Percentiles 0 to 100 of the log density that each class gives to its own rows.
 
     Parameters
     ----------
-    networks : sequence of LinearGaussianNetwork
+    networks : sequence of LinearGaussianNetwork or of MixedNetwork
         One for each class.
-    X : array of shape (rows, n_features)
+    X : array of shape (rows, n_numbers)
     codes : array of shape (rows,)
         The class of each row, as its position.
     weights : array of shape (rows,), optional
+    states : array of shape (rows, n_categories), optional
+        Codes of the categories; mixed networks need them.
 
     Returns
     -------
@@ -177,7 +180,7 @@ def density_percentiles(
         own = codes == c
         rows = np.flatnonzero(own if weights is None else own & (weights > 0))
         rows = rows[:: -(-len(rows) // DENSITY_ROWS)]
-        density = network.log_density(X[rows])
+        density = network.log_density(X[rows], *([] if states is None else [states[rows]]))
         table[c] = quantiles(density, np.linspace(0, 1, 101), None if weights is None else weights[rows])
     return table
 

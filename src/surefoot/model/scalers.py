@@ -15,8 +15,6 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot.exceptions import DataError
-
 Entry = TypeVar("Entry")
 
 
@@ -32,23 +30,24 @@ def by_type(table: Mapping[type, Entry], thing: Any) -> Entry | None:
     return next((table[kind] for kind in type(thing).__mro__ if kind in table), None)
 
 
-def composed(steps: list[tuple[str, Any]], n_features: int) -> Affine:
-    """a_2 (a_1 x + b_1) + b_2 = (a_2 a_1) x + (a_2 b_1 + b_2), and so on."""
-    maps = [_affine(name, step) for name, step in steps]  # refuses whatever changes the number of features
+def composed(steps: list[tuple[str, Any]], n_features: int) -> Affine | None:
+    """a_2 (a_1 x + b_1) + b_2 = (a_2 a_1) x + (a_2 b_1 + b_2), and so on; None where a step does more."""
+    maps = [affine(step) for _, step in steps]
     scale, offset = np.ones(n_features), np.zeros(n_features)
-    for a, b in maps:
-        scale, offset = a * scale, a * offset + b
+    # First of all: a step that does more may change the number of features.
+    if any(units is None for units in maps):
+        return None
+    for units in maps:
+        assert units is not None
+        scale, offset = units.scale * scale, units.scale * offset + units.offset
     return Affine(scale, offset)
 
 
-def _affine(name: str, step: Any) -> Affine:
+def affine(step: Any) -> Affine | None:
+    """What a fitted scaler does; None if it is not a fixed scale and offset for each feature."""
     read = by_type(SCALERS, step)
     if read is None or getattr(step, "clip", False) or getattr(step, "func", None) is not None:
-        raise DataError(
-            f"step {name!r}, {' '.join(repr(step).split())}, is not a fixed scale and offset for each "
-            "feature; accepted before the classifier are StandardScaler, MinMaxScaler and MaxAbsScaler with "
-            "clip=False, RobustScaler, FunctionTransformer with func=None, and 'passthrough'"
-        )
+        return None
     check_is_fitted(step)
     return read(step)
 

@@ -38,11 +38,11 @@ import math
 import struct
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from operator import mul
 from typing import Any, NamedTuple, NoReturn
 
@@ -82,9 +82,10 @@ NUMBERS = (
 )  # fmt: skip
 QUESTION_KEYS = (
     "format", "version", "models", "features", "factual", "factual_class", "target", "distance", "ball",
-    "requirements", "domain", "gap",
+    "requirements", "domain", "choices", "warps", "gap",
 )  # fmt: skip
-CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "robustness", "worst")
+CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
+SERIES = ("unit", "expected_before", "expected_after", "z_score")
 LEAF_KEYS = ("level", "norm", "cross", "products", "requirements", "between")
 MODEL_KEYS = (
     "features", "classes", "class_prior", "parents", "networks", "feature_range", "density_percentiles",
@@ -93,6 +94,8 @@ MODEL_KEYS = (
 SOLVERS = ("qcqp", "milp")  # methods whose points are right up to a tolerance
 MOST_TOL = 0.01  # in log-odds; a file cannot excuse more than that with its tolerance
 DEPTH = 900  # splits on the way to a leaf
+MOST_STEPS = 2_000_000  # looks at partial assignments of the categories, before it is given up
+SMALLEST_POWER = Fraction(1, 10**20)  # a power of a scale that is nearer to zero counts as zero
 PLACES = 128  # binary places of enclosed numbers
 SHARP = 160  # bits of an enclosed 1 / v
 ROOM = 10**6  # D'D may differ from P by one part in so many
@@ -240,12 +243,13 @@ def _norm(value: Any, where: str) -> float:
     return norm
 
 
-def _header(value: dict[str, Any], where: str, name: str, version: int) -> None:
+def _header(value: dict[str, Any], where: str, name: str, *versions: int) -> None:
     form, stated = value.get("format"), value.get("version")
     if form != name:
         raise UnreadableError(f"{where} has the format {shown(form)}, not {name}")
-    if type(stated) is not int or stated != version:
-        raise UnreadableError(f"{where} has format version {shown(stated)}; this checker reads {version}")
+    if type(stated) is not int or stated not in versions:
+        known = " and ".join(map(str, versions))
+        raise UnreadableError(f"{where} has format version {shown(stated)}; this checker reads {known}")
 
 
 def same(one: Any, other: Any) -> bool:
@@ -349,6 +353,14 @@ class Enclosure(NamedTuple):
         """Half the number in the middle: the functions here enclose twice what is asked for."""
         return Fraction(self.low + self.high, 4 << PLACES)
 
+    def times(self, factor: Fraction) -> Enclosure:
+        """The number times a positive one."""
+        above, below = factor.numerator, factor.denominator
+        return Enclosure(self.low * above // below, -(-self.high * above // below))
+
+
+NOTHING = Enclosure(0, 0)
+
 
 def twice(value: float) -> Enclosure:
     """2 times a double."""
@@ -373,8 +385,14 @@ def enclosed_log(above: int, below: int, times: int = 1) -> Enclosure:
 class Network:
     """The density of one class: squares of ``l(x) = A (x - means)`` over the variances, A = I - weights."""
 
-    def __init__(self, weights: list[list[float]], means: list[float], variances: list[float]) -> None:
-        self.weights, self.means, self.variances = weights, means, variances
+    def __init__(
+        self,
+        weights: list[list[float]],
+        means: list[float],
+        variances: list[float],
+        at: list[list[float]] | None = None,
+    ) -> None:
+        self.weights, self.means, self.variances, self.at = weights, means, variances, at
         self.ratios = [v.as_integer_ratio() for v in variances]
         self.center, W = dyadic(means), grid(weights)
         self.shift = W.shift
@@ -385,9 +403,23 @@ class Network:
 
     def deviations(self, point: Dyadic) -> Dyadic:
         """l(x)."""
+        if self.at is not None:
+            whole = [sum(a * point.whole[j] for j, a in row) for row in self.rows]
+            return Dyadic(whole, self.shift + point.shift).plus(self.start, -1)
         offset = point.plus(self.center, -1)
         whole = [sum(a * offset.whole[j] for j, a in row) for row in self.rows]
         return Dyadic(whole, self.shift + offset.shift)
+
+    @cached_property
+    def start(self) -> Dyadic:
+        """What is taken off A x where each feature has its own means of its parents: m - sum_j w_j at_j."""
+        own = [
+            Fraction(mean)
+            - sum((Fraction(w) * Fraction(a) for w, a in zip(row, at, strict=True)), Fraction(0))
+            for mean, row, at in zip(self.means, self.weights, self.at or [], strict=True)
+        ]
+        shift = max((value.denominator.bit_length() - 1 for value in own), default=0)
+        return Dyadic([(value.numerator << shift) // value.denominator for value in own], shift)
 
     @cached_property
     def inverse(self) -> Dyadic:
@@ -467,44 +499,271 @@ class Network:
             return [Fraction(covariance[i][i].sqrt()) for i in range(n)]
 
 
+class Explicit:
+    """A score of a class that is no density: twice ``linear' z + z' matrix z``, exactly."""
+
+    def __init__(self, linear: list[float], matrix: list[list[float]] | None) -> None:
+        self.linear, self.matrix, self.size = (
+            dyadic(linear),
+            None if matrix is None else grid(matrix),
+            len(linear),
+        )
+
+    def sum_of_squares(self, origin: Dyadic, moving: Sequence[int], _: bool) -> Quadratic:
+        """Twice the score at origin + z in (z, 1)."""
+        every = range(self.size)
+        matrix = self.matrix or Grid([[0] * self.size for _ in every], 0)
+        full = [
+            [matrix.rows[i][j] + matrix.rows[j][i] for j in every] for i in every
+        ]  # 2 (M + M') / 2, twice
+        shift = matrix.shift + 2 * origin.shift
+        more = max(shift, self.linear.shift + origin.shift)
+        up, lift = more - shift, more - self.linear.shift - origin.shift
+        slope = [
+            (dot(full[i], origin.whole) << up + origin.shift) + (self.linear.whole[i] << lift + origin.shift)
+            for i in every
+        ]
+        value = dot([dot(row, origin.whole) for row in full], origin.whole) << up
+        value += dot(self.linear.whole, origin.whole) << lift + 1
+        rows = [[full[i][j] << up + 2 * origin.shift for j in moving[: k + 1]] for k, i in enumerate(moving)]
+        return Quadratic([*rows, [*(slope[j] for j in moving), value]], more)
+
+    def twice_value(self, point: Dyadic) -> Enclosure:
+        """Twice the score at a point, but for its constant."""
+        whole = self.sum_of_squares(point, [], True)
+        value = whole.rows[-1][-1]
+        return Enclosure((value << PLACES) >> whole.shift, -((-value << PLACES) >> whole.shift))
+
+
+class Scale:
+    """The scale on which a number is measured: the double nearest to psi((x - shift) / scale).
+
+    psi(u) = ((1 + u)^p - 1) / p for u >= 0 and -((1 - u)^(2 - p) - 1) / (2 - p) below, a logarithm where the
+    exponent is zero. It rises everywhere, and so does its rounded value.
+    """
+
+    def __init__(self, power: float, shift: float, scale: float) -> None:
+        self.power, self.shift, self.scale = Fraction(power), Fraction(shift), Fraction(scale)
+        self._known: dict[float, float] = {}
+
+    def __call__(self, x: float) -> float:
+        """The value on the scale."""
+        if x not in self._known:
+            self._known[x] = self._ends(x) if math.isinf(x) else float(self._psi(x))
+        return self._known[x]
+
+    def _ends(self, x: float) -> float:
+        if x > 0:
+            return float(-1 / self.power) if self.power < 0 else math.inf
+        return float(-1 / (self.power - 2)) if self.power > 2 else -math.inf
+
+    def _psi(self, x: float) -> Decimal:
+        u = (Fraction(x) - self.shift) / self.scale
+        exponent, size = self.power if u >= 0 else 2 - self.power, 1 + abs(u)
+        found = DIGITS.ln(DIGITS.divide(Decimal(size.numerator), Decimal(size.denominator)))
+        if abs(exponent) >= SMALLEST_POWER:
+            p = DIGITS.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+            grown = DIGITS.exp(DIGITS.multiply(p, found))
+            found = DIGITS.divide(DIGITS.subtract(grown, Decimal(1)), p)
+        return found.copy_negate() if u < 0 else found
+
+
+class Table(NamedTuple):
+    """Probabilities of one category, by the values of its parents and its own: flat, the own value last."""
+
+    categories: list[int]
+    sizes: list[int]
+    flat: list[float]
+
+    def at(self, state: Sequence[int]) -> float:
+        """The entry for a state."""
+        place = 0
+        for k, size in zip(self.categories, self.sizes, strict=True):
+            place = place * size + state[k]
+        return self.flat[place]
+
+
+class Cells(NamedTuple):
+    """The regression of one number for every combination of values of some categories: flat lists."""
+
+    parents: list[int]
+    categories: list[int]
+    sizes: list[int]
+    mean: list[float]
+    at: list[list[float]]
+    weights: list[list[float]]
+    variance: list[float]
+
+    def place(self, state: Sequence[int]) -> int:
+        """Of the cell for a state."""
+        found = 0
+        for k, size in zip(self.categories, self.sizes, strict=True):
+            found = found * size + state[k]
+        return found
+
+
+class View(NamedTuple):
+    """A model for one state of its categories: scores over the numbers, and what the state adds to each."""
+
+    scores: list[Any]  # a Network or an Explicit for each class
+    twice_constants: list[Enclosure]
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """What a model file says, as far as an explanation needs it."""
 
     features: list[Any]
+    values: list[list[Any] | None]  # of each feature: None for a number
     labels: list[Any]
     priors: list[float]
     parents: list[list[int]]
-    order: list[int]  # topological, the smallest possible feature first
-    networks: list[Network]
+    networks: list[Network]  # without categories
+    tables: list[list[Table]]  # with categories, for each class
+    cells: list[list[Cells]]
     ranges: list[list[float]]
     percentiles: list[list[float]]
+    scales: list[Scale | None]
+    stated_scales: list[Any] | None
+    temperature: float
+    shifts: list[float]
+    calibrated: bool
+    decision: list[dict[str, Any]] | None  # scores of another model, in the place of the networks
+    has_probability: bool
     fingerprint: str
     intact: bool  # whether the checksum of the file is right
+    _views: dict[tuple[int, ...], View] = field(default_factory=dict)
+    _networks: dict[tuple[int, tuple[int, ...]], Network] = field(default_factory=dict)
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """Positions of the numbers."""
+        return [j for j, values in enumerate(self.values) if values is None]
+
+    @cached_property
+    def categories(self) -> list[int]:
+        """Positions of the categories."""
+        return [j for j, values in enumerate(self.values) if values is not None]
+
+    @cached_property
+    def number_parents(self) -> list[list[int]]:
+        """The graph over the numbers alone."""
+        place = {j: k for k, j in enumerate(self.numbers)}
+        return [[place[j] for j in self.parents[i] if j in place] for i in self.numbers]
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Of the numbers: topological, the smallest possible first."""
+        return topological(self.number_parents)
+
+    @cached_property
+    def shaping(self) -> list[int]:
+        """The categories on which the scores over the numbers depend, counted among the categories."""
+        if self.decision is not None or not self.cells:
+            return []
+        return sorted({k for cells in self.cells[0] for k in cells.categories})
 
     def position(self, label: Any) -> int:
         """Of a class; -1 if there is no such class."""
         return next((k for k, other in enumerate(self.labels) if same(label, other)), -1)
 
-    @cached_property
-    def _twice_log_priors(self) -> list[Enclosure]:
-        return [enclosed_log(*prior.as_integer_ratio(), 2) for prior in self.priors]
+    def network(self, c: int, state: tuple[int, ...]) -> Network:
+        """The density of the numbers of a class, given the categories."""
+        if not self.cells:
+            return self.networks[c]
+        places = tuple(cells.place(state) for cells in self.cells[c])
+        if (c, places) not in self._networks:
+            self._networks[c, places] = self._composed(c, places)
+        return self._networks[c, places]
 
-    def twice_scores(self, x: Sequence[float]) -> list[Enclosure]:
-        """2 log h_c(x) for every class."""
-        point, priors = dyadic(x), self._twice_log_priors
-        densities = (network.twice_log_density(point) for network in self.networks)
-        return [prior.plus(density) for prior, density in zip(priors, densities, strict=True)]
+    def _composed(self, c: int, places: tuple[int, ...]) -> Network:
+        n = len(self.numbers)
+        weights, at = ([[0.0] * n for _ in range(n)] for _ in range(2))
+        means, variances = [], []
+        for i, (cells, place) in enumerate(zip(self.cells[c], places, strict=True)):
+            for j, w, a in zip(cells.parents, cells.weights[place], cells.at[place], strict=True):
+                weights[i][j], at[i][j] = w, a
+            means.append(cells.mean[place])
+            variances.append(cells.variance[place])
+        return Network(weights, means, variances, at)
 
-    def probability(self, x: Sequence[float], t: int) -> Fraction:
-        """P(class t) at x, to some 30 digits."""
-        scores = [score.half() for score in self.twice_scores(x)]
+    def twice_log_tables(self, c: int, state: Sequence[int]) -> Enclosure:
+        """2 log P(categories) in a class."""
+        total = NOTHING
+        for table in self.tables[c] if self.tables else ():
+            total = total.plus(enclosed_log(*table.at(state).as_integer_ratio(), 2))
+        return total
+
+    def view(self, state: tuple[int, ...]) -> View:
+        """The model for one state. Scores are T times the calibrated ones."""
+        if state not in self._views:
+            self._views[state] = self._decided(state) if self.decision else self._generative(state)
+        return self._views[state]
+
+    def _generative(self, state: tuple[int, ...]) -> View:
+        every = range(len(self.labels))
+        constants = [self.twice_base(c).plus(self.twice_log_tables(c, state)) for c in every]
+        return View([self.network(c, state) for c in every], constants)
+
+    def _decided(self, state: tuple[int, ...]) -> View:
+        assert self.decision is not None
+        scores, constants = [], []
+        for c, entry in enumerate(self.decision):
+            scores.append(Explicit(entry["linear"], entry["matrix"]))
+            added = [twice(table[v]) for table, v in zip(entry["tables"], state, strict=True)]
+            total = self.twice_base(c)
+            for one in added:
+                total = total.plus(one)
+            constants.append(total)
+        return View(scores, constants)
+
+    def twice_base(self, c: int) -> Enclosure:
+        """Twice what a score is but for numbers and categories: the prior, or the constant."""
+        if self.decision is not None:
+            return twice(self.decision[c]["constant"])
+        shift = Fraction(self.temperature) * Fraction(self.shifts[c])
+        low = (2 * shift.numerator << PLACES) // shift.denominator
+        return enclosed_log(*self.priors[c].as_integer_ratio(), 2).plus(Enclosure(low, low + 1))
+
+    def twice_gain(self, t: int, r: int | None, state: Sequence[int], k: int) -> Enclosure:
+        """Twice what category k adds to the score of one class, less what it adds to another's."""
+        if self.decision is not None and r is not None:
+            one, two = (twice(self.decision[c]["tables"][k][state[k]]) for c in (t, r))
+            return one.minus(two)
+        own = self.tables[t][k].at(state).as_integer_ratio()
+        if r is None:
+            return enclosed_log(*own, 2)
+        other = self.tables[r][k].at(state).as_integer_ratio()
+        return enclosed_log(own[0] * other[1], own[1] * other[0], 2)
+
+    def gain_categories(self, k: int, density: bool = False) -> list[int]:
+        """The categories on which what category k adds depends."""
+        if self.decision is not None and not density:
+            return [k]
+        return self.tables[0][k].categories
+
+    def twice_scores(self, z: Sequence[float], state: tuple[int, ...]) -> list[Enclosure]:
+        """2 times the score of every class at a point."""
+        view, point = self.view(state), dyadic(z)
+        found = []
+        for score, constant in zip(view.scores, view.twice_constants, strict=True):
+            more = score.twice_value(point) if isinstance(score, Explicit) else score.twice_log_density(point)
+            found.append(constant.plus(more))
+        return found
+
+    def probability(self, z: Sequence[float], state: tuple[int, ...], t: int) -> Fraction:
+        """P(class t), to some 30 digits."""
+        scores = [score.half() / Fraction(self.temperature) for score in self.twice_scores(z, state)]
         total = Decimal(0)
         for score in scores:
             ahead = max(min(score - scores[t], Fraction(9999)), Fraction(-9999))
             exponent = DIGITS.divide(Decimal(ahead.numerator), Decimal(ahead.denominator))
             total = DIGITS.add(total, DIGITS.exp(exponent))
         return Fraction(DIGITS.divide(Decimal(1), total))
+
+    def twice_log_density(self, z: Sequence[float], state: tuple[int, ...], c: int) -> Enclosure:
+        """2 log density of numbers and categories in a class."""
+        return self.network(c, state).twice_log_density(dyadic(z)).plus(self.twice_log_tables(c, state))
 
 
 def topological(parents: list[list[int]]) -> list[int]:
@@ -533,7 +792,7 @@ def read_model(document: Any) -> Model:
     intact = True
     content: Any = document
     if "format" in document:
-        _header(document, "the model", "surefoot-model", 1)
+        _header(document, "the model", "surefoot-model", 1, 2)
         content = document.get("model")
         intact = document.get("sha256") == _checksum(content)
     if type(content) is not dict:
@@ -561,24 +820,163 @@ def _model(content: dict[str, Any], intact: bool) -> Model:
     k = len(labels)
     if not n or len(features) != n or k < 2 or any(len(set(group)) < len(group) for group in parents):
         raise UnreadableError("the model's parents, features or classes are wrong")
+    topological(parents)
+    values = _kinds(content.get("kinds"), n)
+    if any(values[i] is not None and values[j] is None for i, group in enumerate(parents) for j in group):
+        raise UnreadableError("a category of the model depends on a number")
     priors = _numbers(content["class_prior"], "class_prior", k)
     if not all(p > 0 for p in priors):
         raise UnreadableError("the model's class_prior is not positive")
-    networks = [_network(entry, parents) for entry in _list(content["networks"], "networks", k)]
-    ranges = _list(content["feature_range"], "feature_range", 2)
+    entries = _list(content["networks"], "networks", k)
+    mixed = any(entry is not None for entry in values)
+    numbers = [j for j, entry in enumerate(values) if entry is None]
+    scales, stated = _scales(content.get("warps"), len(numbers))
+    temperature, shifts = _calibration(content.get("calibration"), k)
+    decision, chance = _decision(content.get("decision"), k, values)
     rows = _list(content["density_percentiles"], "density_percentiles", k)
-    return Model(
+    ranges = [_list(ends, "feature_range", n) for ends in _list(content["feature_range"], "feature_range", 2)]
+    found = Model(
         features=features,
+        values=values,
         labels=labels,
         priors=priors,
         parents=parents,
-        order=topological(parents),
-        networks=networks,
-        ranges=[_numbers(ends, "feature_range", n) for ends in ranges],
+        networks=[] if mixed else [_network(entry, parents) for entry in entries],
+        tables=[_tables(entry, parents, values) for entry in entries] if mixed else [],
+        cells=[_cells(entry, parents, values) for entry in entries] if mixed else [],
+        ranges=[[_number(ends[j], "feature_range") for j in numbers] for ends in ranges],
         percentiles=[_numbers(row, "density_percentiles", 101) for row in rows],
-        fingerprint=_fingerprint(labels, priors, networks),
+        scales=scales,
+        stated_scales=stated,
+        temperature=temperature,
+        shifts=shifts,
+        calibrated=content.get("calibration") is not None,
+        decision=decision,
+        has_probability=chance,
+        fingerprint="",
         intact=intact,
     )
+    return replace(found, fingerprint=_fingerprint(found), _views={}, _networks={})
+
+
+def _kinds(value: Any, n: int) -> list[list[Any] | None]:
+    """Of each feature its values if it is a category."""
+    if value is None:
+        return [None] * n
+    found: list[list[Any] | None] = []
+    for entry in _list(value, "kinds", n):
+        if type(entry) is not dict or entry.get("kind") not in ("number", "whole", "category"):
+            raise UnreadableError("the model's kinds are wrong")
+        if entry["kind"] != "category":
+            found.append(None)
+            continue
+        values = [_label(v, "the values of a category") for v in _list(entry.get("values"), "kinds")]
+        if not values or any(same(a, b) for i, a in enumerate(values) for b in values[:i]):
+            raise UnreadableError("the values of a category are not names that differ")
+        found.append(values)
+    return found
+
+
+def _scales(value: Any, n: int) -> tuple[list[Scale | None], list[Any] | None]:
+    if value is None:
+        return [None] * n, None
+    found: list[Scale | None] = []
+    stated = []
+    for entry in _list(value, "warps", n):
+        entry = _table(entry, "a warp", ("power", "shift", "scale"))
+        shift, scale = _number(entry["shift"], "a warp"), _number(entry["scale"], "a warp")
+        power = None if entry["power"] is None else _number(entry["power"], "a warp")
+        if not scale > 0:
+            raise UnreadableError("the scale of a warp is not positive")
+        found.append(None if power is None else Scale(power, shift, scale))
+        stated.append([power, shift, scale])
+    return found, stated
+
+
+def _calibration(value: Any, k: int) -> tuple[float, list[float]]:
+    if value is None:
+        return 1.0, [0.0] * k
+    entry = _table(value, "the calibration", ("temperature", "shifts"))
+    temperature = _number(entry["temperature"], "the temperature")
+    if not temperature > 0:
+        raise UnreadableError("the temperature is not positive")
+    return temperature, _numbers(entry["shifts"], "the shifts", k)
+
+
+def _decision(value: Any, k: int, values: list[list[Any] | None]) -> tuple[list[dict[str, Any]] | None, bool]:
+    """The scores of another model; whether they are log-odds."""
+    if value is None:
+        return None, True
+    entry = _table(value, "the decision", ("kind", "probability", "scores"))
+    n, sizes = values.count(None), [len(v) for v in values if v is not None]
+    if entry["kind"] != "scores":
+        raise UnreadableError("the decision is of no known kind")
+    found = []
+    for score in _list(entry["scores"], "scores", k):
+        score = _table(score, "a score", ("constant", "linear", "matrix", "tables"))
+        tables = _list(score["tables"], "a score", len(sizes))
+        found.append(
+            {
+                "constant": _number(score["constant"], "a score"),
+                "linear": _numbers(score["linear"], "a score", n),
+                "matrix": None if score["matrix"] is None else _matrix(score["matrix"], "a score", n),
+                "tables": [_numbers(t, "a score", size) for t, size in zip(tables, sizes, strict=True)],
+            }
+        )
+    return found, _flag(entry["probability"], "the decision")
+
+
+def _split(parents: list[int], values: list[list[Any] | None]) -> tuple[list[int], list[int]]:
+    """Parents of a feature: the numbers and the categories, each counted alone, in ascending order."""
+    numbers = [j for j, entry in enumerate(values) if entry is None]
+    categories = [j for j, entry in enumerate(values) if entry is not None]
+    return [numbers.index(j) for j in sorted(parents) if j in numbers], [
+        categories.index(j) for j in sorted(parents) if j in categories
+    ]
+
+
+def _flat(value: Any, shape: Sequence[int], where: str) -> list[Any]:
+    """The entries of nested lists."""
+    found = [value]
+    for size in shape:
+        found = [entry for part in found for entry in _list(part, where, size)]
+    return found
+
+
+def _tables(entry: Any, parents: list[list[int]], values: list[list[Any] | None]) -> list[Table]:
+    entry, where = _table(entry, "a network of the model", ("tables", "cells")), "a table of the model"
+    categories = [j for j, known in enumerate(values) if known is not None]
+    sizes = [len(values[j] or []) for j in categories]
+    found = []
+    for k, table in enumerate(_list(entry["tables"], where, len(categories))):
+        own = [*_split(parents[categories[k]], values)[1], k]
+        flat = [_number(v, where) for v in _flat(table, [sizes[i] for i in own], where)]
+        if not all(p > 0 for p in flat):
+            raise UnreadableError("a probability of the model is not positive")
+        found.append(Table(own, [sizes[i] for i in own], flat))
+    return found
+
+
+def _cells(entry: Any, parents: list[list[int]], values: list[list[Any] | None]) -> list[Cells]:
+    where = "a cell of the model"
+    numbers = [j for j, known in enumerate(values) if known is None]
+    sizes = [len(known) for known in values if known is not None]
+    found = []
+    for i, cells in enumerate(_list(entry["cells"], where, len(numbers))):
+        cells = _table(cells, where, ("mean", "at", "weights", "variance"))
+        own, given = _split(parents[numbers[i]], values)
+        shape = [sizes[k] for k in given]
+        mean, variance = (
+            [_number(v, where) for v in _flat(cells[name], shape, where)] for name in ("mean", "variance")
+        )
+        at, weights = (
+            [_numbers(v, where, len(own)) for v in _flat(cells[name], shape, where)]
+            for name in ("at", "weights")
+        )
+        if not all(v > 0 for v in variance):
+            raise UnreadableError("the model has a variance that is not positive")
+        found.append(Cells(own, given, shape, mean, at, weights, variance))
+    return found
 
 
 def _labels(entry: Any, where: str, kinds: tuple[type, ...]) -> list[Any]:
@@ -600,13 +998,44 @@ def _network(entry: Any, parents: list[list[int]]) -> Network:
     return Network(weights, _numbers(entry["means"], where, n), variances)
 
 
-def _fingerprint(labels: list[Any], priors: list[float], networks: list[Network]) -> str:
-    """The digest of everything that decides: labels, then little-endian doubles."""
-    digest = hashlib.sha256(repr(labels).encode("utf-8", "surrogatepass") + _bytes(priors))
-    for network in networks:
+def _fingerprint(model: Model) -> str:
+    """The digest of everything that decides: labels, little-endian doubles, then what is more in words."""
+    digest = hashlib.sha256(repr(model.labels).encode("utf-8", "surrogatepass") + _bytes(model.priors))
+    for network in model.networks:
         digest.update(_bytes(v for row in network.weights for v in row))
         digest.update(_bytes(network.means) + _bytes(network.variances))
-    return digest.hexdigest()[:16]
+    for tables, numbers in zip(model.tables, model.cells, strict=True):
+        for table in tables:
+            digest.update(_bytes(table.flat))
+        for cells in numbers:
+            digest.update(_bytes(cells.mean) + _bytes(v for row in cells.at for v in row))
+            digest.update(_bytes(v for row in cells.weights for v in row) + _bytes(cells.variance))
+    digest.update("\n".join(_beyond(model)).encode("utf-8", "surrogatepass"))
+    found = digest.hexdigest()[:16]
+    if model.decision is None:
+        return found
+    whole = hashlib.sha256(f"{found} {model.has_probability} ".encode() + b"scores")
+    entries = model.decision
+    whole.update(_bytes(entry["constant"] for entry in entries))
+    whole.update(_bytes(v for entry in entries for v in entry["linear"]))
+    for k in range(len(model.categories)):
+        whole.update(_bytes(v for entry in entries for v in entry["tables"][k]))
+    if any(entry["matrix"] is not None for entry in entries):
+        whole.update(_bytes(v for entry in entries for row in entry["matrix"] or [] for v in row))
+    return whole.hexdigest()[:16]
+
+
+def _beyond(model: Model) -> list[str]:
+    """Categories, scales and calibration, a line each where there are any."""
+    lines = []
+    if model.categories:
+        values = tuple(None if entry is None else tuple(entry) for entry in model.values)
+        lines.append(f"categories {values!r} {tuple(map(tuple, model.parents))!r}")
+    if any(model.scales):
+        lines.append(f"warps {[tuple(entry) for entry in model.stated_scales or []]!r}")
+    if model.calibrated:
+        lines.append(f"calibration {model.temperature!r} {tuple(model.shifts)!r}")
+    return lines
 
 
 def _bytes(values: Iterable[float]) -> bytes:
@@ -617,13 +1046,13 @@ def _bytes(values: Iterable[float]) -> bytes:
 
 
 class Asked(NamedTuple):
-    """A requirement: the odds of ``label`` against ``rival``, or the density of ``label``."""
+    """A requirement: the odds of ``label`` against ``rival``, its decision against it, or its density."""
 
     kind: str
     model: int
     label: Any
     rival: Any
-    mark: float  # the threshold, or the floor
+    mark: float  # the threshold, the value of the decision, or the floor
     robust: bool
 
 
@@ -636,12 +1065,23 @@ class Row(NamedTuple):
     name: str
 
 
+class Choice(NamedTuple):
+    """A category: its position among the features, its values, what each costs, and today's."""
+
+    feature: int
+    values: list[Any]
+    prices: list[float]
+    today: int
+
+
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What was asked, as the file states it."""
+    """What was asked, as the file states it; all lists but the features run over the numbers."""
 
     models: list[str]
     features: list[Any]
+    choices: list[Choice]
+    stated_scales: list[Any] | None
     factual: list[float]
     factual_class: Any
     target: Any
@@ -656,11 +1096,43 @@ class Question:
     rows: list[Row]
     sets: dict[int, list[float] | None]
     gap: float
+    scales: list[Scale | None] = field(default_factory=list)  # of the model, where the lists are on them
 
     @property
     def n(self) -> int:
-        """Number of features."""
-        return len(self.features)
+        """Number of numbers."""
+        return len(self.factual)
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """Positions of the numbers among the features."""
+        taken = {choice.feature for choice in self.choices}
+        return [j for j in range(len(self.features)) if j not in taken]
+
+    @property
+    def names(self) -> list[Any]:
+        """Of the numbers."""
+        return [self.features[j] for j in self.numbers]
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """The factual's categories."""
+        return tuple(choice.today for choice in self.choices)
+
+    def price(self, state: Sequence[int]) -> Fraction | float:
+        """What the changed categories cost; infinite where one must not change so."""
+        prices = [choice.prices[v] for choice, v in zip(self.choices, state, strict=True)]
+        return math.inf if math.inf in prices else sum(map(Fraction, prices), Fraction(0))
+
+    def on_scales(self, scales: list[Scale | None]) -> Question:
+        """The same question on the scales on which numbers are measured; sets keep their own units."""
+        if not any(scales):
+            return self
+        ends = [
+            [value if scale is None else scale(value) for scale, value in zip(scales, values, strict=True)]
+            for values in (self.factual, self.low, self.high)
+        ]
+        return replace(self, factual=ends[0], low=ends[1], high=ends[2], scales=scales)
 
     @cached_property
     def perturbed(self) -> list[int]:
@@ -685,18 +1157,41 @@ class Question:
         """Whether nothing of the declared set of a feature lies strictly between a < b."""
         if j not in self.sets or not a < b or a < self.factual[j] < b:
             return False
-        values = self.sets[j]
-        return math.floor(a) + 1 >= b if values is None else not any(a < v < b for v in values)
+        values, scale = self.sets[j], self.scales[j] if self.scales else None
+        if values is not None:
+            return not any(a < (v if scale is None else scale(v)) < b for v in values)
+        if scale is None:
+            return math.floor(a) + 1 >= b
+        first = _last_whole(scale, a)
+        return first is not None and scale(first + 1.0) >= b
+
+
+def _last_whole(scale: Scale, end: float) -> float | None:
+    """The largest whole number that is not beyond an end of a scale, found by halving; None if none is."""
+    low, high = -(2.0**53), 2.0**53
+    if not scale(low) <= end:
+        return None
+    while high - low > 1:
+        middle = float((low + high) // 2)
+        low, high = (middle, high) if scale(middle) <= end else (low, middle)
+    return low
 
 
 def read_question(value: Any) -> Question:
     """Read a question; whether it fits the model is looked at later."""
     asked = _table(value, "the question", QUESTION_KEYS)
-    _header(asked, "the question", "surefoot-question", 1)
+    _header(asked, "the question", "surefoot-question", 2)
     listed = {
         key: _list(asked[key], f"the question's {key}") for key in ("models", "features", "requirements")
     }
-    n = len(listed["features"])
+    row = _list(asked["factual"], "the question's factual", len(listed["features"]))
+    choices = [_choice(v, row) for v in _list(asked["choices"], "the question's choices")]
+    taken = [choice.feature for choice in choices]
+    if any(a >= b for a, b in pairwise(taken)):
+        raise UnreadableError("the question's choices are not sorted")
+    factual = [_number(v, "the question's factual") for j, v in enumerate(row) if j not in taken]
+    n = len(factual)
+    scales = asked["warps"]
     distance = _table(asked["distance"], "the distance", ("kind", "whitening", "norm"))
     if distance["kind"] != "mahalanobis" or distance["whitening"] not in ("cholesky", "dag", "zca"):
         raise UnreadableError("the question's distance is not known")
@@ -707,7 +1202,9 @@ def read_question(value: Any) -> Question:
     return Question(
         models=[_text(v, "the question's models") for v in listed["models"]],
         features=[_label(v, "the question's features") for v in listed["features"]],
-        factual=_numbers(asked["factual"], "the question's factual", n),
+        choices=choices,
+        stated_scales=None if scales is None else _list(scales, "the question's warps", n),
+        factual=factual,
         factual_class=_label(asked["factual_class"], "the question's factual_class"),
         target=_label(asked["target"], "the question's target"),
         whitening=distance["whitening"],
@@ -722,6 +1219,17 @@ def read_question(value: Any) -> Question:
         sets=_sets(_list(domain["sets"], "the domain's sets"), n),
         gap=_number(asked["gap"], "the question's gap"),
     )
+
+
+def _choice(value: Any, row: list[Any]) -> Choice:
+    entry = _table(value, "a choice", ("feature", "values", "prices"))
+    j = _index(entry["feature"], "a choice", len(row))
+    values = [_label(v, "a choice") for v in _list(entry["values"], "a choice")]
+    prices = [_wide(v, "a price") for v in _list(entry["prices"], "a choice", len(values))]
+    today = [k for k, v in enumerate(values) if same(v, row[j])]
+    if len(today) != 1:
+        raise UnreadableError("the factual's category is not one of its values")
+    return Choice(j, values, prices, today[0])
 
 
 def _budget(value: Any, n: int) -> float | dict[int, tuple[float, float]]:
@@ -742,6 +1250,9 @@ def _asked(value: Any) -> Asked:
     if kind == "odds":
         entry = _table(value, where, ("kind", "model", "target", "rival", "threshold", "robust"))
         label, rival, mark = entry["target"], _label(entry["rival"], where), entry["threshold"]
+    elif kind == "decision":
+        entry = _table(value, where, ("kind", "model", "target", "rival", "value", "robust"))
+        label, rival, mark = entry["target"], _label(entry["rival"], where), entry["value"]
     elif kind == "density":
         entry = _table(value, where, ("kind", "model", "class", "floor", "robust"))
         label, rival, mark = entry["class"], None, entry["floor"]
@@ -869,7 +1380,7 @@ def added(parts: Sequence[tuple[int, int, Quadratic]], size: int) -> Quadratic:
 class Requirement(NamedTuple):
     """A function that must not be negative in a proof: a constant, and signed sums of squares."""
 
-    parts: list[tuple[int, Network]]
+    parts: list[tuple[int, Any]]  # a sign, and a Network or an Explicit
     twice_constant: int  # over 2**PLACES, rounded up
     robust: bool
 
@@ -878,7 +1389,7 @@ class Requirement(NamedTuple):
         size = len(moving) + 1
         constant = Quadratic([[0] * (i + 1) for i in range(size)], PLACES)
         constant.rows[-1][-1] = self.twice_constant
-        squares = [(sign, 0, net.sum_of_squares(origin, moving, sign > 0)) for sign, net in self.parts]
+        squares = [(sign, 0, part.sum_of_squares(origin, moving, sign > 0)) for sign, part in self.parts]
         return added([(1, 0, constant), *squares], size)
 
 
@@ -1402,28 +1913,48 @@ class Case:
     metric: list[list[float]] | None
     ball: list[list[float]] | None
     bound: Any
+    states: Any
     robustness: Any
     worst: list[float] | None
-
-    @cached_property
-    def _constants(self) -> dict[Asked, Enclosure]:
-        return {}
 
     @property
     def model(self) -> Model:
         """The explained one."""
         return self.models[0]
 
-    @property
-    def factual_network(self) -> Network:
-        """The density of the factual's class."""
-        return self.model.networks[self.model.position(self.question.factual_class)]
+    @cached_property
+    def posed(self) -> Question:
+        """The question on the scales of the model."""
+        return self.question.on_scales(self.model.scales)
 
     @property
+    def factual_network(self) -> Network:
+        """The density of the numbers in the factual's class, given its categories."""
+        return self.model.network(self.model.position(self.question.factual_class), self.question.state)
+
+    @property
+    def counterfactual(self) -> list[float] | None:
+        """The numbers of the counterfactual, in their own units."""
+        row = self.answer["counterfactual"]
+        return None if row is None else [row[j] for j in self.question.numbers]
+
+    @cached_property
     def point(self) -> list[float] | None:
-        """The counterfactual."""
-        found: list[float] | None = self.answer["counterfactual"]
-        return found
+        """The numbers of the counterfactual, on the scales of the model."""
+        own = self.counterfactual
+        if own is None:
+            return None
+        scales = self.model.scales
+        return [v if scale is None else scale(v) for v, scale in zip(own, scales, strict=True)]
+
+    @cached_property
+    def state(self) -> tuple[int, ...]:
+        """The categories of the counterfactual; -1 for what is no value."""
+        row, found = self.answer["counterfactual"] or [], []
+        for choice in self.question.choices:
+            places = [k for k, v in enumerate(choice.values) if row and same(v, row[choice.feature])]
+            found.append(places[0] if places else -1)
+        return tuple(found)
 
     @cached_property
     def perturbations(self) -> Ball:
@@ -1445,53 +1976,80 @@ class Case:
         """What a proof proves; a faster checker may decide leaves in its own way."""
         return proven_level(proof)
 
-    def _networks(self, asked: Asked) -> tuple[Network, Network | None]:
-        model = self.models[asked.model]
-        rival = None if asked.kind == "density" else model.networks[model.position(asked.rival)]
-        return model.networks[model.position(asked.label)], rival
+    def heat(self, asked: Asked) -> Fraction:
+        """What the log-odds of a requirement are multiplied by here: the model's temperature."""
+        return Fraction(1) if asked.kind == "density" else Fraction(self.models[asked.model].temperature)
 
-    def twice_constant(self, asked: Asked) -> Enclosure:
+    def classes(self, asked: Asked) -> tuple[int, int | None]:
+        """Positions of the class and of its rival."""
+        model = self.models[asked.model]
+        rival = None if asked.kind == "density" else model.position(asked.rival)
+        return model.position(asked.label), rival
+
+    def parts(self, asked: Asked, state: tuple[int, ...], sign: int) -> list[tuple[int, Any]]:
+        """What a requirement adds up, with signs: for a density minus its squares."""
+        model, (t, r) = self.models[asked.model], self.classes(asked)
+        if r is None:
+            return [(-sign, model.network(t, state))]
+        one, other = model.view(state).scores[t], model.view(state).scores[r]
+        turn = 1 if isinstance(one, Explicit) else -1
+        return [(turn * sign, one), (-turn * sign, other)]
+
+    def twice_base(self, asked: Asked, state: tuple[int, ...]) -> Enclosure:
+        """Twice what a requirement is but for its squares and for what the categories add."""
+        model, (t, r) = self.models[asked.model], self.classes(asked)
+        if r is None:
+            return model.network(t, state).twice_log_peak.minus(twice(asked.mark))
+        found = model.twice_base(t).minus(model.twice_base(r))
+        if model.decision is None:
+            one, other = model.network(t, state), model.network(r, state)
+            (v, w), (x, y) = one.volume, other.volume
+            found = found.plus(enclosed_log(x * w, y * v))
+        if asked.kind == "decision":
+            return found.minus(twice(asked.mark))
+        above, below = asked.mark.as_integer_ratio()
+        return found.minus(enclosed_log(above, below - above, 2).times(self.heat(asked)))
+
+    def twice_gain(self, asked: Asked, state: tuple[int, ...]) -> Enclosure:
+        """Twice what the categories add to a requirement."""
+        model, (t, r), total = self.models[asked.model], self.classes(asked), NOTHING
+        for k in range(len(state)):
+            total = total.plus(model.twice_gain(t, r, state, k))
+        return total
+
+    def twice_constant(self, asked: Asked, state: tuple[int, ...]) -> Enclosure:
         """Twice what a requirement is but for its squares."""
-        if asked not in self._constants:
-            self._constants[asked] = self._twice_constant(asked)
-        return self._constants[asked]
+        return self.twice_base(asked, state).plus(self.twice_gain(asked, state))
 
-    def _twice_constant(self, asked: Asked) -> Enclosure:
-        network, rival = self._networks(asked)
-        if rival is None:
-            return network.twice_log_peak.minus(twice(asked.mark))
-        model = self.models[asked.model]
-        own, other = (model.priors[model.position(c)].as_integer_ratio() for c in (asked.label, asked.rival))
-        (above, below), (v, w), (x, y) = asked.mark.as_integer_ratio(), network.volume, rival.volume
-        odds = enclosed_log(own[0] * other[1] * (below - above), own[1] * other[0] * above, 2)
-        return odds.plus(enclosed_log(x * w, y * v))
-
-    def requirement(self, asked: Asked) -> Requirement:
-        """A requirement g of the question."""
-        network, rival = self._networks(asked)
-        parts = [(-1, network)] if rival is None else [(-1, network), (1, rival)]
-        return Requirement(parts, self.twice_constant(asked).high, asked.robust)
+    def requirement(self, asked: Asked, state: tuple[int, ...], gain: float | None = None) -> Requirement:
+        """A requirement g of the question in a state; with a gain in the place of what the categories add."""
+        base = self.twice_base(asked, state)
+        total = base.plus(self.twice_gain(asked, state) if gain is None else twice(gain))
+        return Requirement(self.parts(asked, state, 1), total.high, asked.robust)
 
     def breach(self, asked: Asked, slack: float) -> Requirement:
         """``slack - g`` (``-g`` for a density): not negative where a perturbation violates."""
-        network, rival = self._networks(asked)
-        parts = [(1, network)] if rival is None else [(1, network), (-1, rival)]
-        room = twice(0.0 if rival is None else slack)
-        return Requirement(parts, room.minus(self.twice_constant(asked)).high, True)
+        room = twice(0.0 if asked.kind == "density" else slack)
+        total = room.minus(self.twice_constant(asked, self.state))
+        return Requirement(self.parts(asked, self.state, -1), total.high, True)
 
-    def twice_margin(self, asked: Asked, x: Sequence[float]) -> Enclosure:
-        """Twice a requirement at a point."""
-        network, rival = self._networks(asked)
-        point, peaks = dyadic(x), network.twice_log_peak
-        value = self.twice_constant(asked).plus(network.twice_log_density(point).minus(peaks))
-        if rival is None:
-            return value
-        return value.minus(rival.twice_log_density(point).minus(rival.twice_log_peak))
+    def twice_margin(self, asked: Asked, z: Sequence[float]) -> Enclosure:
+        """Twice a requirement at numbers, with the counterfactual's categories."""
+        point, total = dyadic(z), self.twice_constant(asked, self.state)
+        for sign, part in self.parts(asked, self.state, 1):
+            if isinstance(part, Explicit):
+                value = part.twice_value(point)
+            else:  # minus the squares
+                value = part.twice_log_peak.minus(part.twice_log_density(point))
+            total = total.plus(value) if sign > 0 else total.minus(value)
+        return total
 
 
-def bound_setting(case: Case) -> Setting:
-    """What ``certificate["bound"]`` is about."""
-    asked = case.question
+def bound_setting(
+    case: Case, state: tuple[int, ...] | None = None, gains: Sequence[float] | None = None
+) -> Setting:
+    """What ``certificate["bound"]`` is about; or a proof for a state, with given gains."""
+    asked, at = case.posed, case.question.state if state is None else state
     if case.metric is None:
         raise FaultError("the certificate states no metric")
     return Setting(
@@ -1500,7 +2058,10 @@ def bound_setting(case: Case) -> Setting:
         half=None,
         origin=dyadic(asked.factual),
         moving=list(range(asked.n)),
-        requirements=[case.requirement(entry) for entry in asked.requirements],
+        requirements=[
+            case.requirement(entry, at, None if gains is None else gains[r])
+            for r, entry in enumerate(asked.requirements)
+        ],
         domain=asked,
         ball=case.perturbations,
     )
@@ -1566,15 +2127,16 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
     question = read_question(answer["question"])
     by_name = {model.fingerprint: model for model in known}
     certificate = _table(answer["certificate"], "the certificate", CERTIFICATE_KEYS)
-    _header(certificate, "the certificate", "surefoot-certificate", 1)
+    _header(certificate, "the certificate", "surefoot-certificate", 2)
     metric, ball, worst = (certificate[key] for key in ("metric", "ball", "worst"))
     return Case(
         models=[known[0], *(by_name.get(name, known[0]) for name in question.models[1:])],
         question=question,
-        answer=_by_feature(answer, question.features),
+        answer=_by_feature(answer, question),
         metric=None if metric is None else _matrix(metric, "the metric", question.n),
         ball=None if ball is None else _matrix(ball, "the ball", len(question.perturbed)),
         bound=certificate["bound"],
+        states=certificate["states"],
         robustness=certificate["robustness"],
         worst=None if worst is None else _numbers(worst, "the worst perturbation", question.n),
     )
@@ -1588,7 +2150,7 @@ def read_answer(value: Any) -> dict[str, Any]:
         raise UnreadableError(
             "is an explanation file of version 1, written by surefoot 0.1; ask the question again"
         )
-    _header(value, "the file", "surefoot-explanation", 2)
+    _header(value, "the file", "surefoot-explanation", 3)
     answer = dict(_table(value, "the explanation", KEYS))
     for key in ("status", "message", "model", "method", "backend", "advice"):
         _text(answer[key], key)
@@ -1599,16 +2161,27 @@ def read_answer(value: Any) -> dict[str, Any]:
     return answer
 
 
-def _by_feature(answer: dict[str, Any], features: list[Any]) -> dict[str, Any]:
-    """The same with lists by feature in the place of names and values."""
-    found = dict(answer)
-    for key in ("factual", "counterfactual", "unit", "expected_before", "expected_after", "z_score"):
+def _by_feature(answer: dict[str, Any], question: Question) -> dict[str, Any]:
+    """The same with lists in the place of names and values: rows by feature, the others apart by kind."""
+    found, features = dict(answer), question.features
+    for key in ("factual", "counterfactual", *SERIES):
         if answer[key] is None:
             continue
         entry = _table(answer[key], key, ("names", "values"))
         if not all(map(same, _list(entry["names"], key, len(features)), features)):
             raise UnreadableError(f"{key} names other features than the question")
-        found[key] = _numbers(entry["values"], key, len(features))
+        row = list(_list(entry["values"], key, len(features)))  # the file itself is left as it is
+        numbers = [_number(row[j], key) for j in question.numbers]
+        others = [row[choice.feature] for choice in question.choices]
+        if key in ("factual", "counterfactual"):
+            for j, value in zip(question.numbers, numbers, strict=True):
+                row[j] = value
+            found[key] = [_label(v, key) for v in row]
+            for choice in question.choices:
+                if not any(same(v, row[choice.feature]) for v in choice.values):
+                    raise UnreadableError(f"the {key} has a category without such a value")
+        else:
+            found[key], found[f"{key} of categories"] = numbers, others
     return found
 
 
@@ -1710,7 +2283,7 @@ def question_claim(case: Case) -> Claim:
     fault = fault or _disagreement(case)
     if fault:
         return Claim("question", FAILS, fault)
-    scores = case.model.twice_scores(asked.factual)
+    scores = case.model.twice_scores(case.posed.factual, asked.state)
     own = scores.pop(case.model.position(asked.factual_class))
     if any(other.low > own.high for other in scores):
         return Claim("question", FAILS, "the factual belongs to another class")
@@ -1723,8 +2296,16 @@ def _misfit(case: Case) -> str:
     """Why the question cannot be about these models."""
     asked = case.question
     for model in case.models:
-        if len(model.features) != asked.n or not all(map(same, asked.features, model.features)):
+        if len(model.features) != len(asked.features) or not all(map(same, asked.features, model.features)):
             return "the model has other features"
+        if model.categories != [choice.feature for choice in asked.choices]:
+            return "the model has other categories"
+        if not all(same(model.values[choice.feature], choice.values) for choice in asked.choices):
+            return "a category of the model has other values"
+        if not same(model.stated_scales, case.model.stated_scales):
+            return "the models measure numbers on different scales"
+    if not same(asked.stated_scales, case.model.stated_scales):
+        return "the numbers are measured on other scales than the model's"
     if min(case.model.position(label) for label in (asked.factual_class, asked.target)) < 0:
         return "the model has no such class"
     for entry in asked.requirements:
@@ -1733,8 +2314,12 @@ def _misfit(case: Case) -> str:
         labels = [entry.label] if entry.kind == "density" else [entry.label, entry.rival]
         if any(case.models[entry.model].position(label) < 0 for label in labels):
             return "a requirement names a class that its model does not have"
-        if entry.kind == "odds" and (same(*labels) or not 0 < entry.mark < 1):
-            return "a requirement of odds has one class only, or a threshold outside of 0 to 1"
+        if entry.kind != "density" and same(*labels):
+            return "a requirement of odds has one class only"
+        if entry.kind == "odds" and not 0 < entry.mark < 1:
+            return "a requirement of odds has a threshold outside of 0 to 1"
+        if (entry.kind == "odds") > case.models[entry.model].has_probability:
+            return "a requirement asks for a probability that its model does not have"
     return ""
 
 
@@ -1749,6 +2334,11 @@ def _domain_fault(asked: Question) -> str:
             "a set of values is empty or not sorted",
         ),
         (not 0 <= asked.gap < 1, "the gap is not in [0, 1)"),
+        (
+            any(choice.prices[choice.today] != 0 for choice in asked.choices)
+            or not all(price >= 0 for choice in asked.choices for price in choice.prices),
+            "a price of a category is negative, or staying costs something",
+        ),
     )
 
 
@@ -1772,7 +2362,12 @@ def _ball_fault(asked: Question) -> str:
 def _missing_odds(case: Case) -> str:
     """The odds of the target against every rival must be asked for, with the file's threshold, robustly."""
     asked, threshold = case.question, case.answer["threshold"]
-    wanted = ("odds", 0, threshold, True)
+    if not case.model.has_probability:
+        values = {entry.mark for entry in asked.requirements if (entry.kind, entry.model) == ("decision", 0)}
+        if not math.isnan(threshold) or len(values) != 1:
+            return "a model without probabilities has one value of the decision, and no threshold"
+    kind = ("odds", threshold) if case.model.has_probability else ("decision", values.pop())
+    wanted = (kind[0], 0, kind[1], True)
     rivals = [
         entry.rival
         for entry in asked.requirements
@@ -1787,7 +2382,7 @@ def _disagreement(case: Case) -> str:
     """What the file repeats from its question must be the same."""
     asked, answer = case.question, case.answer
     wrong = {
-        "factual": answer["factual"] != asked.factual,
+        "factual": not same(answer["factual"], _row_of(asked, asked.factual, asked.state)),
         "factual_class": not same(answer["factual_class"], asked.factual_class),
         "target": not same(answer["target"], asked.target),
         "budget": _budget(answer["budget"], asked.n) != asked.budget,
@@ -1796,6 +2391,16 @@ def _disagreement(case: Case) -> str:
         "model": answer["model"] != asked.models[0],
     }
     return _first(*((bad, f"the file's {key} is not the question's") for key, bad in wrong.items()))
+
+
+def _row_of(asked: Question, numbers: Sequence[float], state: Sequence[int]) -> list[Any]:
+    """Numbers and categories by feature."""
+    row: list[Any] = [None] * len(asked.features)
+    for j, value in zip(asked.numbers, numbers, strict=True):
+        row[j] = value
+    for choice, v in zip(asked.choices, state, strict=True):
+        row[choice.feature] = choice.values[v]
+    return row
 
 
 def geometry_claim(case: Case) -> Claim | None:
@@ -1838,7 +2443,7 @@ def _whitening_fault(case: Case, matrix: list[list[float]], features: list[int],
 
 def _shape_fault(case: Case, matrix: list[list[float]], features: list[int], is_metric: bool) -> str:
     """Why a matrix does not have the shape that its name promises."""
-    kind, size, parents = case.question.whitening, range(len(features)), case.model.parents
+    kind, size, parents = case.question.whitening, range(len(features)), case.model.number_parents
     if kind == "zca":
         rows = [row[: i + 1] for i, row in enumerate(grid(matrix).rows)]
         symmetric = all(matrix[i][j] == matrix[j][i] for i in size for j in range(i))
@@ -1892,7 +2497,8 @@ def _full_fault(case: Case) -> str:
     """A point must be what the status says of it."""
     answer, asked = case.answer, case.question
     status, distance = answer["status"], answer["distance"]
-    unmoved = _bytes(case.point or []) == _bytes(asked.factual) and distance == 0
+    unmoved = _bytes(case.counterfactual or []) == _bytes(asked.factual) and distance == 0
+    unmoved = unmoved and case.state == asked.state
     early = distance > 0 and 0 < answer["violation"] <= answer["tol"]
     return _first(
         (answer["early_stop"] != early, "early_stop does not follow from violation and tol"),
@@ -1912,40 +2518,57 @@ def _unproved_optimum(case: Case) -> str:
 
 def probabilities_claim(case: Case) -> Claim:
     """P(target) at the factual and at the counterfactual, and the class predicted there."""
-    answer, model = case.answer, case.model
-    t = model.position(case.question.target)
-    before = model.probability(case.question.factual, t)
-    fault = "" if agree(answer["factual_probability"], before) else f"at the factual it is {near(before):.9g}"
+    answer, model, asked = case.answer, case.model, case.question
+    t, k = model.position(asked.target), model.position(answer["decision"])
+    fault, before = _chance_fault(case, "factual_probability", case.posed.factual, asked.state, t)
     if case.point is None:
-        return _claim("probabilities", fault, f"P(target) is {near(before):.6g} at the factual")
-    after, k = model.probability(case.point, t), model.position(answer["decision"])
-    scores = [score.half() for score in model.twice_scores(case.point)]
+        return _claim("probabilities", fault, f"P(target) is {before} at the factual")
+    later, after = _chance_fault(case, "probability", case.point, case.state, t)
+    scores = [score.half() for score in model.twice_scores(case.point, case.state)]
     behind = max(scores) - scores[k]
-    fault = fault or _first(
-        (not agree(answer["probability"], after), f"at the counterfactual it is {near(after):.9g}"),
-        (k < 0 or not behind <= AGREE * max(Fraction(1), abs(scores[k])), "the decision is another class"),
-    )
-    return _claim("probabilities", fault, f"P(target) is {near(before):.6g} now, {near(after):.6g} then")
+    fault = fault or later
+    if not fault and (k < 0 or not behind <= AGREE * max(Fraction(1), abs(scores[k]))):
+        fault = "the decision is another class"
+    return _claim("probabilities", fault, f"P(target) is {before} now, {after} then")
+
+
+def _chance_fault(
+    case: Case, key: str, z: Sequence[float], state: tuple[int, ...], t: int
+) -> tuple[str, str]:
+    """Why a stated probability is wrong, and what it is; a model without probabilities states none."""
+    stated = case.answer[key]
+    if not case.model.has_probability:
+        return ("" if math.isnan(stated) else f"the model has no {key}"), "not known"
+    found = case.model.probability(z, state, t)
+    return ("" if agree(stated, found) else f"the {key} is {near(found):.9g}"), f"{near(found):.6g}"
 
 
 def distance_claim(case: Case) -> Claim:
-    """The norm of D (x - factual)."""
+    """The norm of D (z - factual), and the price of the changed categories."""
     assert case.point is not None
     if case.metric is None:
         return Claim("distance", NOT_PROVED, "the certificate states no metric")
-    change = dyadic(case.point).plus(dyadic(case.question.factual), -1)
-    found, stated = p_norm(grid(case.metric).times(change), case.question.norm), case.answer["distance"]
+    change, price = dyadic(case.point).plus(dyadic(case.posed.factual), -1), case.question.price(case.state)
+    if not isinstance(price, Fraction):
+        return Claim("distance", FAILS, "a category changed in a way that is not allowed")
+    found, stated = (
+        p_norm(grid(case.metric).times(change), case.question.norm) + price,
+        case.answer["distance"],
+    )
     text = f"claimed {stated:.9g}, found {near(found):.9g}"
     return _claim("distance", "" if agree(stated, found) else text, text)
 
 
 def domain_claim(case: Case) -> Claim:
-    """Ends, rows and sets, exactly; rows that are equations to 1e-9 of their terms."""
-    assert case.point is not None
-    asked, x = case.question, case.point
-    out = [asked.features[j] for j in range(asked.n) if not asked.low[j] <= x[j] <= asked.high[j]]
+    """Ends, rows, sets and categories, exactly; rows that are equations to 1e-9 of their terms."""
+    assert case.counterfactual is not None
+    asked, x = case.question, case.counterfactual
+    out = [asked.names[j] for j in range(asked.n) if not asked.low[j] <= x[j] <= asked.high[j]]
     out += [row.name for row in asked.rows if not _row_holds(row, x)]
-    out += [asked.features[j] for j in asked.sets if not asked.allows(j, x[j])]
+    out += [asked.names[j] for j in asked.sets if not asked.allows(j, x[j])]
+    for choice, v in zip(asked.choices, case.state, strict=True):
+        if v < 0 or not math.isfinite(choice.prices[v]):
+            out.append(asked.features[choice.feature])
     fault = f"outside: {', '.join(map(shown, out))}" if out else ""
     return _claim("domain", fault, "the counterfactual is inside")
 
@@ -2004,22 +2627,24 @@ def worst_case_claim(case: Case) -> Claim | None:
     there = [a + d for a, d in zip(case.point, worst, strict=True)]
     if not all(map(math.isfinite, there)) or not case.perturbations.contains(worst, AGREE):
         return Claim(name, FAILS, "the perturbation lies outside the ball")
-    chance = case.model.probability(there, case.model.position(asked.target))
-    odds = [entry for entry in asked.requirements if entry.kind == "odds"]
-    violation = max(-case.twice_margin(entry, there).half() for entry in odds)
-    if not (agree(answer["worst_probability"], chance) and agree(answer["violation"], violation)):
-        text = f"P(target) is {near(chance):.9g} there, and the violation {near(violation):.9g}"
-        return Claim(name, FAILS, text)
-    text, (radius, slack, fault) = f"P(target) is {near(chance):.6g} there", case.proven
+    odds = [entry for entry in asked.requirements if entry.kind != "density"]
+    violation = max(-case.twice_margin(entry, there).half() / case.heat(entry) for entry in odds)
+    wrong, chance = _chance_fault(
+        case, "worst_probability", there, case.state, case.model.position(asked.target)
+    )
+    if wrong or not agree(answer["violation"], violation):
+        return Claim(name, FAILS, f"{wrong or 'the violation is another one'} ({near(violation):.9g})")
+    text, (radius, slack, fault) = f"P(target) is {chance} there", case.proven
     if asked.radius == 0:
         return Claim(name, HOLDS, f"{text}; nothing is perturbed")
     if violation >= 0:
         return Claim(name, HOLDS, f"{text}, which undoes the decision; others may be worse")
     if not answer["certified_radius"] >= asked.radius:
         return Claim(name, HOLDS, f"{text}; worse ones are not excluded, and the file does not say so")
-    centre = near(min(case.twice_margin(entry, case.point).half() for entry in odds))
+    centre = near(min(case.twice_margin(entry, case.point).half() / case.heat(entry) for entry in odds))
     room = max(NEAR_WORST, SHARE_WORST * (centre + answer["violation"]))
-    if fault or not radius >= asked.radius or not slack >= -answer["violation"] - room:
+    cooled = slack / case.model.temperature
+    if fault or not radius >= asked.radius or not cooled >= -answer["violation"] - room:
         return Claim(name, NOT_PROVED, f"{text}; that nothing is worse is not proved")
     return Claim(name, HOLDS, f"{text}; nothing is worse by more than {room:.2g} in log-odds")
 
@@ -2029,9 +2654,13 @@ def lower_bound_claim(case: Case) -> Claim:
     name, stated = "lower bound", case.answer["lower_bound"]
     if stated <= 0:
         return Claim(name, HOLDS, "zero needs no proof")
-    if case.bound is None:
+    if not stated > 0:
+        return Claim(name, FAILS, "it is not a number")
+    if (case.states if case.question.choices else case.bound) is None:
         return Claim(name, NOT_PROVED, f"claimed {stated:.9g}; no certificate comes with it")
     try:
+        if case.question.choices:
+            return covered_claim(case, stated)
         proven = case.proven_level(read_proof(bound_setting(case), case.bound))
     except FaultError as fault:
         return Claim(name, NOT_PROVED, f"claimed {stated:.9g}; {fault}")
@@ -2045,7 +2674,7 @@ def lower_bound_claim(case: Case) -> Claim:
 
 def _exceeds_domain(case: Case, level: float) -> bool:
     """Whether no point of the domain is farther than the level: the norm of abs(D) m is at most that."""
-    asked = case.question
+    asked = case.posed
     if level == math.inf:
         return True
     if case.metric is None or not all(map(math.isfinite, [*asked.low, *asked.high])):
@@ -2056,6 +2685,191 @@ def _exceeds_domain(case: Case, level: float) -> bool:
     reach = [max(abs(a), abs(b)) for a, b in zip(low.at(shift), high.at(shift), strict=True)]
     sizes = grid([[abs(v) for v in row] for row in case.metric])
     return within(sizes.times(Dyadic(reach, shift)), asked.norm, Fraction(level))
+
+
+# ----- All states of the categories -----------------------------------------------------------------------
+
+
+class Refuted(NamedTuple):
+    """Nothing lies within the radius in a state of this shape that adds at most these gains."""
+
+    shape: tuple[int, ...]
+    twice_gains: list[int]  # over 2**PLACES
+    radius: Fraction | float
+
+
+class Gain(NamedTuple):
+    """What one category adds to a requirement: twice, rounded up, by the values of some categories."""
+
+    categories: list[int]
+    entries: dict[tuple[int, ...], int]
+
+
+def covered_claim(case: Case, level: float) -> Claim:
+    """Every state is too dear by itself, or has a proof that holds for it."""
+    name = "lower bound"
+    states = _table(case.states, "the states", ("trades", "proofs"))
+    trades = [_number(v, "a trade") for v in _list(states["trades"], "the trades")]
+    if not all(rate >= 0 for rate in trades):
+        raise FaultError("a trade is negative")
+    proofs = [_refuted(case, entry) for entry in _list(states["proofs"], "the states")]
+    cover = Cover(case, proofs, sorted({0.0, *trades}), level)
+    open_state = cover.uncovered()
+    if open_state is not None:
+        values = [choice.values[v] for choice, v in zip(case.question.choices, open_state, strict=True)]
+        return Claim(name, NOT_PROVED, f"claimed {level:.9g}; nothing covers the categories {shown(values)}")
+    return Claim(name, HOLDS, f"claimed {level:.9g}, proven for all states by {len(proofs)} proofs")
+
+
+def _refuted(case: Case, entry: Any) -> Refuted:
+    """A proof about one shape, checked."""
+    entry = _table(entry, "a state", ("shape", "constants", "proof"))
+    asked, shaping = case.question, shaping_categories(case)
+    pairs = [_list(pair, "a shape", 2) for pair in _list(entry["shape"], "a shape", len(shaping))]
+    if [pair[0] for pair in pairs] != shaping:
+        raise FaultError("a shape does not name the categories on which the densities depend")
+    sizes = [len(asked.choices[k].values) for k in shaping]
+    shape = tuple(_index(pair[1], "a shape", size) for pair, size in zip(pairs, sizes, strict=True))
+    gains = _numbers(entry["constants"], "the constants", len(asked.requirements))
+    state = list(asked.state)
+    for k, v in zip(shaping, shape, strict=True):
+        state[k] = v
+    proof = read_proof(bound_setting(case, tuple(state), gains), entry["proof"])
+    level = case.proven_level(proof)
+    radius = math.inf if _exceeds_domain(case, level) else Fraction(level)
+    return Refuted(shape, [twice(gain).low for gain in gains], radius)
+
+
+def shaping_categories(case: Case) -> list[int]:
+    """The categories on which some requirement's squares depend."""
+    found: set[int] = set()
+    for asked in case.question.requirements:
+        model = case.models[asked.model]
+        cells = model.cells[0] if model.cells and (asked.kind == "density" or model.decision is None) else []
+        found |= {k for one in cells for k in one.categories}
+    return sorted(found)
+
+
+class Cover:
+    """Looks at all states, those of a kind together, until each is covered.
+
+    An assignment gives values to the first categories of an order. What the others can add at most is known
+    in advance; so is that less a rate times their price, for some rates. If a state costs c and adds g, then
+    ``g <= rate c + (the largest of g - rate c)``.
+    """
+
+    def __init__(self, case: Case, proofs: list[Refuted], trades: list[float], level: float) -> None:
+        self.case, self.level = case, level if level == math.inf else Fraction(level)
+        self.shaping, self.choices = shaping_categories(case), case.question.choices
+        self.order = [*self.shaping, *(k for k in range(len(self.choices)) if k not in self.shaping)]
+        self.proofs: dict[tuple[int, ...], list[Refuted]] = {}
+        for proof in proofs:
+            self.proofs.setdefault(proof.shape, []).append(proof)
+        self.allowed = [
+            [v for v, price in enumerate(choice.prices) if price < math.inf] for choice in self.choices
+        ]
+        asked = case.question.requirements
+        self._gains: dict[tuple[Asked, int], Gain] = {}
+        self.trades = trades if len(asked) == 1 else [0.0]
+        self.bounds = [[self._by_depth(entry, Fraction(rate)) for entry in asked] for rate in self.trades]
+
+    def uncovered(self) -> tuple[int, ...] | None:
+        """A state that is not covered; None if there is none."""
+        stack: list[tuple[Fraction, tuple[int, ...]]] = [(Fraction(0), ())]
+        steps = 0
+        while stack:
+            price, values = stack.pop()
+            steps += 1
+            if steps > MOST_STEPS:
+                raise FaultError(f"more than {MOST_STEPS} partial assignments of the categories remain")
+            if price >= self.level or self.covers(price, values):
+                continue
+            if len(values) == len(self.order):
+                found = dict(zip(self.order, values, strict=True))
+                return tuple(found[k] for k in range(len(values)))
+            k = self.order[len(values)]
+            prices = self.choices[k].prices
+            stack += [(price + Fraction(prices[v]), (*values, v)) for v in self.allowed[k]]
+        return None
+
+    def covers(self, price: Fraction, values: tuple[int, ...]) -> bool:
+        """Whether the proofs of its shape cover all completions of an assignment."""
+        if len(values) < len(self.shaping):
+            return False
+        proofs = self.proofs.get(values[: len(self.shaping)], [])
+        most = [self.most(bound, values) for bound in self.bounds[0]]
+        for proof in proofs:
+            far = proof.radius == math.inf or price + proof.radius >= self.level
+            if far and all(gain <= room for gain, room in zip(most, proof.twice_gains, strict=True)):
+                return True
+        return len(self.trades) > 1 and bool(proofs) and self.level != math.inf and self._stair(price, values)
+
+    def _stair(self, price: Fraction, values: tuple[int, ...]) -> bool:
+        """With one requirement: between the prices at which the next proof begins to hold."""
+        level = Fraction(self.level)
+        proofs = self.proofs[values[: len(self.shaping)]]
+        steps = sorted((max(level - proof.radius, Fraction(0)), proof.twice_gains[0]) for proof in proofs)
+        begun = [gain for start, gain in steps if start <= price]
+        if not begun:
+            return False
+        allowed = max(begun)
+        bounds = [
+            (Fraction(rate), self.most(b[0], values))
+            for rate, b in zip(self.trades, self.bounds, strict=True)
+        ]
+        for end, gain in [*((s, g) for s, g in steps if s > price), (level, allowed)]:
+            if not any((2 * rate * end * (1 << PLACES)) + most <= allowed for rate, most in bounds):
+                return False
+            allowed = max(allowed, gain)
+        return True
+
+    def most(self, by_depth: list[tuple[int, list[Gain]]], values: tuple[int, ...]) -> int:
+        """The largest that completions can add, twice."""
+        rest, gains = by_depth[len(values)]
+        return rest + sum(gain.entries[tuple(values[p] for p in gain.categories)] for gain in gains)
+
+    def _by_depth(self, asked: Asked, rate: Fraction) -> list[tuple[int, list[Gain]]]:
+        """For every number of values that are known: bounds by position, and the sum of the others."""
+        gains = [self._gain(asked, k, rate) for k in range(len(self.choices))]
+        found = []
+        for depth in range(len(self.order) + 1):
+            rest, known = 0, []
+            for gain in gains:
+                at = [self.order.index(k) for k in gain.categories]
+                kept = [i for i, place in enumerate(at) if place < depth]
+                best: dict[tuple[int, ...], int] = {}
+                for values, entry in gain.entries.items():
+                    key = tuple(values[i] for i in kept)
+                    best[key] = max(best.get(key, entry), entry)
+                if kept:
+                    known.append(Gain([at[i] for i in kept], best))
+                else:
+                    rest += best[()]
+            found.append((rest, known))
+        return found
+
+    def _gain(self, asked: Asked, k: int, rate: Fraction) -> Gain:
+        """What category k adds, less the rate times its price."""
+        if (asked, k) not in self._gains:
+            self._gains[asked, k] = self._plain_gain(asked, k)
+        plain = self._gains[asked, k]
+        if not rate:
+            return plain
+        own = plain.categories.index(k)
+        prices = [Fraction(0 if p == math.inf else p) for p in self.choices[k].prices]
+        less = [math.floor(2 * rate * price * (1 << PLACES)) for price in prices]
+        return Gain(plain.categories, {at: gain - less[at[own]] for at, gain in plain.entries.items()})
+
+    def _plain_gain(self, asked: Asked, k: int) -> Gain:
+        model, (t, r) = self.case.models[asked.model], self.case.classes(asked)
+        categories = model.gain_categories(k, asked.kind == "density")
+        entries = {}
+        for values in product(*(self.allowed[j] for j in categories)):
+            state = [0] * len(self.choices)
+            for j, v in zip(categories, values, strict=True):
+                state[j] = v
+            entries[values] = model.twice_gain(t, r, state, k).high
+        return Gain(categories, entries)
 
 
 def gap_claim(case: Case) -> Claim:
@@ -2077,12 +2891,17 @@ def gap_claim(case: Case) -> Claim:
 
 def context_claim(case: Case) -> Claim:
     """Standard deviations, expectations, and how typical the counterfactual is."""
-    answer, model, network, x = case.answer, case.model, case.factual_network, case.question.factual
-    units = network.spreads(model.order)
+    answer, model, network, z = case.answer, case.model, case.factual_network, case.posed.factual
+    units, state = network.spreads(model.order), case.question.state
+    c = model.position(case.question.factual_class)
     fault = _first(
         (answer["parents"] != model.parents, "the parents are not the model's"),
         (not _close(answer["unit"], units, units), "unit is another one"),
-        (not _close(answer["expected_before"], network.expected(x), units), "expected_before is another one"),
+        (
+            not _expected_agrees(case, "expected_before", network.expected(z), units, c, state),
+            "expected_before is another one",
+        ),
+        (any(v is not None for v in answer.get("unit of categories", [])), "a category has no unit"),
     )
     if case.point is not None:
         fault = fault or _after_fault(case, case.point, units)
@@ -2094,17 +2913,41 @@ def _close(stated: list[float] | None, values: list[Fraction], units: list[Fract
     return stated is not None and all(map(agree, stated, values, units))
 
 
-def _after_fault(case: Case, x: list[float], units: list[Fraction]) -> str:
+def _expected_agrees(
+    case: Case, key: str, values: list[Fraction], units: list[Fraction], c: int, state: tuple[int, ...]
+) -> bool:
+    """Expected numbers, in their own units; and of categories how probable their values are."""
+    stated, scales = case.answer[key], case.model.scales
+    if stated is None:
+        return False
+    on_scales = [v if scale is None else scale(v) for v, scale in zip(stated, scales, strict=True)]
+    chances = case.answer[f"{key} of categories"]
+    tables = case.model.tables[c] if case.model.tables else []
+    known = [table.at(state) for table in tables]
+    finite = all(map(math.isfinite, on_scales))
+    return (
+        finite
+        and _close(on_scales, values, units)
+        and len(chances) == len(known)
+        and all(map(same, chances, known))
+    )
+
+
+def _after_fault(case: Case, z: list[float], units: list[Fraction]) -> str:
     answer, t = case.answer, case.model.position(case.question.target)
-    network, table = case.model.networks[t], case.model.percentiles[t]
-    expected = network.expected(x)
-    scores = zip(answer["z_score"] or [], x, expected, network.variances, strict=False)
+    network, table = case.model.network(t, case.state), case.model.percentiles[t]
+    expected = network.expected(z)
+    scores = zip(answer["z_score"] or [], z, expected, network.variances, strict=False)
     scored = answer["z_score"] is not None and all(_score_agrees(*entry) for entry in scores)
-    density, stated = network.twice_log_density(dyadic(x)).half(), answer["density_percentile"]
+    scored = scored and all(v is None for v in answer["z_score of categories"])
+    density, stated = case.model.twice_log_density(z, case.state, t).half(), answer["density_percentile"]
     room = AGREE * max(Fraction(1), abs(density))
     low, high = (_percentile(density + sign * room, table) for sign in (-1, 1))
     return _first(
-        (not _close(answer["expected_after"], expected, units), "expected_after is another one"),
+        (
+            not _expected_agrees(case, "expected_after", expected, units, t, case.state),
+            "expected_after is another one",
+        ),
         (not scored, "z_score is another one"),
         (not low - AGREE <= stated <= high + AGREE, "density_percentile is another one"),
     )
@@ -2142,17 +2985,27 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
     if answer["status"] == "refused":
         return ["The request was refused."]
     case = read_case(models, explanation)
-    asked, names = case.question, [shown(name) for name in case.question.features]
-    values = ", ".join(f"{name} {value:g}" for name, value in zip(names, asked.factual, strict=True))
+    asked, names = case.question, [shown(name) for name in case.question.names]
+    row = _row_of(asked, asked.factual, asked.state)
+    values = ", ".join(
+        f"{shown(name)} {shown(value)}" for name, value in zip(asked.features, row, strict=True)
+    )
     return [
         f"Factual: {values}; decided {shown(asked.factual_class)}",
-        f"Target: {shown(asked.target)}, against each rival by at least {answer['threshold']:g}",
+        f"Target: {shown(asked.target)}, against each rival by at least {_asked_for(case):g}",
         f"Distance: norm {asked.norm:g} with {asked.whitening} whitening; allowed gap {asked.gap:g}",
         _ball_words(asked, names),
         *_domain_words(case, names),
         *_more_words(case),
         f"Made by {shown(answer['method'])} {shown(answer['backend'])} (this claims nothing)",
     ]
+
+
+def _asked_for(case: Case) -> float:
+    """The threshold, or the value of the decision where there are no probabilities."""
+    marks = (entry.mark for entry in case.question.requirements if entry.kind != "density")
+    stated: float = case.answer["threshold"]
+    return next(marks, math.nan) if math.isnan(stated) else stated
 
 
 def _ball_words(asked: Question, names: list[str]) -> str:
@@ -2180,6 +3033,13 @@ def _domain_words(case: Case, names: list[str]) -> list[str]:
     for j, values in asked.sets.items():
         listed = "a whole number" if values is None else f"one of {shown(values)}"
         lines.append(f"Values: {names[j]} is {listed}, or stays")
+    for choice in asked.choices:
+        prices = zip(choice.values, choice.prices, strict=True)
+        moves = [
+            f"{shown(v)} at {p:g}" for k, (v, p) in enumerate(prices) if k != choice.today and p < math.inf
+        ]
+        now = f"{shown(asked.features[choice.feature])} is {shown(choice.values[choice.today])}"
+        lines.append(f"Category: {now}; may become {', '.join(moves) or 'nothing else'}")
     return lines
 
 

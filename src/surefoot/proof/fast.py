@@ -144,7 +144,8 @@ def is_whitening(case: Case, matrix: list[list[float]], features: list[int], is_
 
 def context_claim(case: FastCase) -> Claim | None:
     """Standard deviations, expectations, and how typical the counterfactual is."""
-    if case.answer["parents"] == case.model.parents and _context_agrees(case):
+    plain = not case.model.categories and not any(case.model.scales)  # the others cost little either way
+    if plain and case.answer["parents"] == case.model.parents and _context_agrees(case):
         return Claim("context", HOLDS, "units, expectations and typicality were computed again")
     return exact.context_claim(case)
 

@@ -16,6 +16,8 @@ import numpy as np
 from surefoot.proof.exact import (
     LEAF_KEYS,
     PLACES,
+    Dyadic,
+    Explicit,
     FaultError,
     Form,
     Network,
@@ -142,12 +144,24 @@ class Pieces:
         constant[-1, -1] = setting.requirements[r].twice_constant / (1 << PLACES)
         total = given(constant, 1)
         for sign, network in setting.requirements[r].parts:
+            if isinstance(network, Explicit):
+                total = total + given(float(sign)) * self._explicit(network, origin)
+                continue
             offset = network.deviations(origin)
             last = [w / (1 << offset.shift) for w in offset.whole]
             rows = given(np.column_stack([self._deviation_matrix(network)[:, setting.moving], last]), 1)
             inverse = given(sign / np.array(network.variances), 1)
             total = total + (rows.transposed * inverse) @ rows
         return given(0.5) * total
+
+    def _explicit(self, score: Explicit, origin: Dyadic) -> Rounded:
+        """A score that is stated as it is, in (z, 1): computed with whole numbers and rounded once."""
+        whole = score.sum_of_squares(origin, self.proof.setting.moving, True)
+        found = np.zeros((self.size + 1, self.size + 1))
+        for i, row in enumerate(whole.rows):
+            for j, entry in enumerate(row):
+                found[i, j] = found[j, i] = entry / (1 << whole.shift)
+        return given(found, 1)
 
     def _deviation_matrix(self, network: Network) -> Array:
         if network not in self._matrices:

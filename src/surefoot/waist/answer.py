@@ -56,7 +56,9 @@ class Answer:
     ----------
     status : Status
     point : array or None
-        The counterfactual.
+        The numbers of the counterfactual.
+    state : tuple of int
+        Its categories, as positions of their values.
     lower_bound : float
         No allowed point is closer; infinite where there is none at all.
     radius : float
@@ -83,3 +85,4 @@ class Answer:
     backend: str = ""
     seconds: float = 0.0
     advice: str = ""
+    state: tuple[int, ...] = ()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.exceptions import ProblemError
+from surefoot.waist.warp import IDENTITY, Warp
 
 Array = NDArray[np.float64]
 
@@ -66,11 +69,15 @@ class ValueSet:
     values : tuple of float or None
         In ascending order; None for whole numbers.
     today : float
+    warp : Warp, optional
+        The scale on which the feature is measured: values and today's are in its own units, what goes in
+        and out of the methods is on that scale.
     """
 
     feature: int
     values: tuple[float, ...] | None
     today: float
+    warp: Warp = IDENTITY
 
     def __post_init__(self) -> None:
         if self.values is not None:
@@ -79,8 +86,31 @@ class ValueSet:
                 raise ProblemError("allowed values must be finite, different and in ascending order")
             object.__setattr__(self, "values", listed)
 
+    @property
+    def now(self) -> float:
+        """Today's value on the scale."""
+        return self.warp.exactly(self.today)
+
     def at_most(self, value: float) -> float:
         """The largest allowed number that is not above ``value``; -inf if there is none."""
+        if self.warp.is_identity:
+            return self._below(value)
+        x = self._above(float(self.warp.inverse(value)))  # rounding may put it on the wrong side
+        while x > -math.inf and (x == math.inf or self.warp.exactly(x) > value):
+            x = self._below(math.nextafter(min(x, sys.float_info.max), -math.inf))
+        return self.warp.exactly(x)
+
+    def at_least(self, value: float) -> float:
+        """The smallest allowed number that is not below ``value``; inf if there is none."""
+        if self.warp.is_identity:
+            return self._above(value)
+        x = self._below(float(self.warp.inverse(value)))
+        while x < math.inf and (x == -math.inf or self.warp.exactly(x) < value):
+            x = self._above(math.nextafter(max(x, -sys.float_info.max), math.inf))
+        return self.warp.exactly(x)
+
+    def _below(self, value: float) -> float:
+        """The largest allowed number that is not above one, in the feature's own units."""
         if self.values is None:
             found = float(math.floor(value)) if math.isfinite(value) else value
         else:
@@ -88,8 +118,8 @@ class ValueSet:
             found = self.values[k - 1] if k else -math.inf
         return max(found, self.today) if self.today <= value else found
 
-    def at_least(self, value: float) -> float:
-        """The smallest allowed number that is not below ``value``; inf if there is none."""
+    def _above(self, value: float) -> float:
+        """The smallest allowed number that is not below one, in the feature's own units."""
         if self.values is None:
             found = float(math.ceil(value)) if math.isfinite(value) else value
         else:
@@ -214,6 +244,19 @@ class Domain:
     def with_ends(self, low: Array, high: Array) -> Domain:
         """The same domain with other ends."""
         return Domain(low, high, self.rows, self.sets)
+
+    def warped(self, warps: Sequence[Warp]) -> Domain:
+        """The same domain on other scales; rows are for features that stay on their own."""
+        low = [warp.exactly(float(v)) for warp, v in zip(warps, self.low, strict=True)]
+        high = [warp.exactly(float(v)) for warp, v in zip(warps, self.high, strict=True)]
+        sets = tuple(replace(s, warp=warps[s.feature]) for s in self.sets)
+        for row in self.rows:
+            if any(a and not warp.is_identity for a, warp in zip(row.coefficients, warps, strict=True)):
+                raise ProblemError(
+                    f"the rule {row.name!r} adds up features that the model measures on a curved scale; "
+                    "fit the model with marginals='gaussian' to use it"
+                )
+        return Domain(np.array(low), np.array(high), self.rows, sets)
 
     def relaxed(self) -> Domain:
         """The same domain without its sets of values."""

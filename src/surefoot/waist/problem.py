@@ -74,7 +74,7 @@ class RobustProblem:
             raise ProblemError(
                 f"factual, requirements, metric, ball and domain differ in size: {factual.size}, {sizes}"
             )
-        if any(s.today != factual[s.feature] for s in self.domain.sets):
+        if any(s.now != factual[s.feature] for s in self.domain.sets):
             raise ProblemError("a set of values belongs to another factual: its value of today differs")
 
     @property

@@ -93,6 +93,10 @@ class Quadratic:
         H = self.recentered(origin)
         return Quadratic(B.T @ H.matrix @ B, B.T @ H.vector, H.constant)
 
+    def scaled(self, factor: float) -> Quadratic:
+        """The function times a number."""
+        return Quadratic(factor * self.matrix, factor * self.vector, factor * self.constant, self.center)
+
     def __neg__(self) -> Quadratic:
         return Quadratic(-self.matrix, -self.vector, -self.constant, self.center)
 

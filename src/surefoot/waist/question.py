@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.waist.answer import Answer
+from surefoot.waist.choice import Choice
 from surefoot.waist.domain import Domain
+from surefoot.waist.family import Family, MixedRequirement
 from surefoot.waist.geometry import Ball, Metric, Whitening, WhiteningKind, checked_norm
-from surefoot.waist.problem import Requirement, RobustProblem, checked_threshold, log_odds
-from surefoot.waist.quadratic import Quadratic
+from surefoot.waist.mixed import MixedQuadratic, State
+from surefoot.waist.problem import RobustProblem, checked_threshold, log_odds
+from surefoot.waist.warp import Warp
 
 Array = NDArray[np.float64]
 
-FORMAT, VERSION = "surefoot-question", 1
+FORMAT, VERSION = "surefoot-question", 2
 
 
 class Decider(Protocol):
@@ -27,15 +31,21 @@ class Decider(Protocol):
 
     feature_labels_: Any
     classes_: Any
-    networks_: Any
     dag_: Any
+    calibration_: Any
 
     @property
     def fingerprint_(self) -> str:
         """A digest of everything that decides."""
 
-    def decision_quadratic(self, target: Any, other: Any) -> Quadratic:
-        """H of two classes."""
+    def decision(self, target: Any, rival: Any) -> MixedQuadratic:
+        """H of two classes, for every state of the categories."""
+
+    def log_density_quadratic(self, label: Any) -> MixedQuadratic:
+        """The log density of a class."""
+
+    def network(self, label: Any, state: State = ()) -> Any:
+        """The density of the numbers of a class, given the categories."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +68,18 @@ class Odds:
     robust: bool = True
     model: int = 0
 
-    def requirement(self, models: Sequence[Decider]) -> Requirement:
-        """As a quadratic."""
-        H = models[self.model].decision_quadratic(self.target, self.rival)
-        return Requirement(H - log_odds(checked_threshold(self.threshold)), self.robust)
+    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
+        """As a quadratic for every state.
+
+        In the units of the network's own log-odds: a temperature scales them, but not their sign.
+        """
+        clf = models[self.model]
+        calibration = clf.calibration_
+        heat = 1.0 if calibration is None else float(calibration.temperature)
+        H = clf.decision(self.target, self.rival)
+        return MixedRequirement(
+            H.shifted(-log_odds(checked_threshold(self.threshold))).scaled(heat), self.robust
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -71,6 +89,41 @@ class Odds:
             "target": self.target,
             "rival": self.rival,
             "threshold": self.threshold,
+            "robust": self.robust,
+        }
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision value of a target less that of a rival reaches a value: for models without probabilities.
+
+    Parameters
+    ----------
+    target, rival : labels
+    value : float
+    robust : bool, default=True
+    model : int, default=0
+    """
+
+    target: Any
+    rival: Any
+    value: float = 0.0
+    robust: bool = True
+    model: int = 0
+
+    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
+        """As a quadratic for every state."""
+        H = models[self.model].decision(self.target, self.rival)
+        return MixedRequirement(H.shifted(-float(self.value)), self.robust)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "kind": "decision",
+            "model": self.model,
+            "target": self.target,
+            "rival": self.rival,
+            "value": self.value,
             "robust": self.robust,
         }
 
@@ -92,11 +145,10 @@ class DensityFloor:
     robust: bool = True
     model: int = 0
 
-    def requirement(self, models: Sequence[Decider]) -> Requirement:
-        """As a quadratic."""
-        clf = models[self.model]
-        network = clf.networks_[clf.classes_.tolist().index(self.label)]
-        return Requirement(network.log_density_quadratic() - self.floor, self.robust)
+    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
+        """As a quadratic for every state."""
+        density = models[self.model].log_density_quadratic(self.label)
+        return MixedRequirement(density.shifted(-self.floor), self.robust)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -109,6 +161,7 @@ class DensityFloor:
         }
 
 
+Asked = Odds | Decision | DensityFloor
 Budget = float | Mapping[int, tuple[float, float]]
 
 
@@ -123,6 +176,8 @@ class Question:
     features : tuple
         Names, in the model's order.
     factual : array of shape (n,)
+        The numbers of the row: of the features that are no categories. Everything below that goes by
+        number counts these alone.
     factual_class, target : labels
     norm : {1, 2, inf}
         Of distance and ball.
@@ -131,12 +186,16 @@ class Question:
         The paper's gamma; or how far each feature may miss, in its own units.
     exact : tuple of int
         Features that land exactly.
-    requirements : tuple of Odds and DensityFloor
+    requirements : tuple of Odds, Decision and DensityFloor
     domain : Domain
     declared : dict
         The wishes behind the domain in plain values, for printing: see `surefoot.Actions`.
     gap : float
         Relative, between the distance of the answer and the proven bound.
+    choices : tuple of Choice
+        The categories, with their values and prices.
+    warps : tuple of Warp
+        The scale on which each number is measured; empty where it is its own.
     """
 
     models: tuple[str, ...]
@@ -148,34 +207,97 @@ class Question:
     whitening: WhiteningKind
     budget: Budget
     exact: tuple[int, ...]
-    requirements: tuple[Odds | DensityFloor, ...]
+    requirements: tuple[Asked, ...]
     domain: Domain
     declared: Mapping[str, Any] = field(default_factory=dict)
     gap: float = 1e-3
+    choices: tuple[Choice, ...] = ()
+    warps: tuple[Warp, ...] = ()
 
     def __post_init__(self) -> None:
+        places = [choice.feature for choice in self.choices]
+        if places != sorted(set(places)) or not all(0 <= j < len(self.features) for j in places):
+            raise ProblemError("each category is one of the features, in their order")
         factual = np.array(self.factual, dtype=float)
-        if factual.shape != (len(self.features),) or not np.isfinite(factual).all():
+        if factual.shape != (len(self.numbers),) or not np.isfinite(factual).all():
             raise ProblemError("the factual must be a row of finite numbers, one for each feature")
+        if self.warps and len(self.warps) != len(factual):
+            raise ProblemError("there must be a scale for each number, or none at all")
         factual.setflags(write=False)
         object.__setattr__(self, "factual", factual)
         object.__setattr__(self, "norm", checked_norm(self.norm))
-        if self.domain.n_features != len(self.features):
+        if self.domain.n_features != len(factual):
             raise ProblemError("the domain has another number of features")
         self._check_numbers()
 
     def _check_numbers(self) -> None:
         """Features and models that are named by number must be there."""
         named = [*self.exact, *(self.budget if isinstance(self.budget, Mapping) else ())]
-        if not all(0 <= j < len(self.features) for j in named):
+        if not all(0 <= j < len(self.numbers) for j in named):
             raise ProblemError("budget or exact features: there is no feature of that number")
         if not all(0 <= r.model < len(self.models) for r in self.requirements):
             raise ProblemError("a requirement names a model that the question does not have")
 
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Positions of the numbers among the features."""
+        taken = {choice.feature for choice in self.choices}
+        return tuple(j for j in range(len(self.features)) if j not in taken)
+
+    @property
+    def number_names(self) -> tuple[Any, ...]:
+        """Names of the numbers."""
+        return tuple(self.features[j] for j in self.numbers)
+
+    @property
+    def state(self) -> State:
+        """The factual's categories, as positions of their values."""
+        return tuple(choice.today for choice in self.choices)
+
+    def row(self, numbers: ArrayLike, state: State) -> list[Any]:
+        """Numbers and categories by feature, categories by name."""
+        found: list[Any] = [None] * len(self.features)
+        for j, value in zip(self.numbers, np.asarray(numbers, dtype=float).tolist(), strict=True):
+            found[j] = value
+        for choice, code in zip(self.choices, state, strict=True):
+            found[choice.feature] = choice.values[code]
+        return found
+
+    def warped(self, numbers: ArrayLike) -> Array:
+        """Numbers on the scales on which distances are measured."""
+        x = np.asarray(numbers, dtype=float)
+        if not self.warps:
+            return x
+        return np.array([warp.exactly(v) for warp, v in zip(self.warps, x.tolist(), strict=True)])
+
+    def unwarped_values(self, z: Array) -> Array:
+        """Values in the features' own units from those on the scales."""
+        if not self.warps:
+            return z
+        return np.array([warp.inverse(v) for warp, v in zip(self.warps, z, strict=True)])
+
+    def perturbed(self, point: Array, perturbation: Array) -> Array:
+        """A point in its own units after a perturbation on the scales."""
+        return self.unwarped_values(self.warped(point) + perturbation)
+
+    def unwarped(self, answer: Answer) -> Answer:
+        """The answer of a search with its point in the features' own units, allowed to the last digit."""
+        if not self.warps or answer.point is None:
+            return answer
+        start, now = self.factual, self.warped(self.factual)
+        x = self.unwarped_values(answer.point)
+        x = self.domain.clipped(np.where(answer.point == now, start, x))
+        return replace(answer, point=x)
+
     @property
     def threshold(self) -> float:
-        """What the odds against every rival must reach."""
-        return next(r.threshold for r in self.requirements if isinstance(r, Odds))
+        """What the odds against every rival must reach; not a number where the model has no probabilities."""
+        return next((r.threshold for r in self.requirements if isinstance(r, Odds)), math.nan)
+
+    @property
+    def decision(self) -> float | None:
+        """What the decision value must reach, where the model has no probabilities."""
+        return next((r.value for r in self.requirements if isinstance(r, Decision)), None)
 
     @property
     def budget_radius(self) -> float:
@@ -185,7 +307,7 @@ class Question:
     def problem(
         self, classifier: Decider, *others: Decider, shared: dict[Any, Any] | None = None
     ) -> RobustProblem:
-        """The optimisation problem of this question.
+        """The optimisation problem over the numbers, the categories staying as they are.
 
         Parameters
         ----------
@@ -197,30 +319,35 @@ class Question:
             Keeps what questions about the same models have in common; the same dict for each of them
             saves factoring the same matrices again.
         """
+        return self.family(classifier, *others, shared=shared).problem()
+
+    def family(self, classifier: Decider, *others: Decider, shared: dict[Any, Any] | None = None) -> Family:
+        """The optimisation problems of this question, one for every state of the categories."""
         models, kept = (classifier, *others), {} if shared is None else shared
-        place = (self.factual_class, self.whitening, self.norm)
+        place = (self.factual_class, self.state, self.whitening, self.norm)
         metric = _once(kept, place, lambda: Metric(self._whitening(classifier), self.norm))
         size = tuple(self.budget.items()) if isinstance(self.budget, Mapping) else self.budget
-        return RobustProblem(
-            self.factual,
+        return Family(
+            self.warped(self.factual),
             tuple(_once(kept, r, partial(r.requirement, models)) for r in self.requirements),
             metric,
             _once(kept, (*place, size, self.exact), lambda: self._ball(classifier, metric)),
-            self.domain,
+            self.domain.warped(self.warps) if self.warps else self.domain,
+            self.choices,
+            _once(kept, self.requirements, dict),
         )
 
     def _whitening(self, classifier: Decider) -> Whitening:
-        labels = classifier.classes_.tolist()
-        found: Whitening = classifier.networks_[labels.index(self.factual_class)].whitening(self.whitening)
+        found: Whitening = classifier.network(self.factual_class, self.state).whitening(self.whitening)
         return found
 
     def _ball(self, classifier: Decider, metric: Metric) -> Ball:
         if isinstance(self.budget, Mapping):
-            ends = np.zeros((2, len(self.features)))
+            ends = np.zeros((2, len(self.numbers)))
             for j, pair in self.budget.items():
                 ends[:, j] = pair
             return Ball.box(*ends)
-        order = classifier.dag_.smallest_first_order
+        order = classifier.network(self.factual_class, self.state).dag.smallest_first_order
         return Ball.whitened(metric.whitening, self.norm, self.budget, self.exact, order)
 
     def to_dict(self) -> dict[str, Any]:
@@ -233,13 +360,22 @@ class Question:
             "version": VERSION,
             "models": list(self.models),
             "features": list(self.features),
-            "factual": self.factual.tolist(),
+            "factual": self.row(self.factual, self.state),
             "factual_class": self.factual_class,
             "target": self.target,
             "distance": {"kind": "mahalanobis", "whitening": self.whitening, "norm": _norm(self.norm)},
             "ball": {"norm": _norm(self.ball_norm), "budget": budget, "exact": list(self.exact)},
             "requirements": [r.to_dict() for r in self.requirements],
             "domain": self._domain_dict(),
+            "choices": [
+                {
+                    "feature": choice.feature,
+                    "values": list(choice.values),
+                    "prices": [_word(price) for price in choice.prices],
+                }
+                for choice in self.choices
+            ],
+            "warps": [[w.power, w.shift, w.scale] for w in self.warps] or None,
             "gap": self.gap,
         }
 

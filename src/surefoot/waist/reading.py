@@ -10,14 +10,25 @@ import numpy as np
 
 from surefoot.exceptions import DataError
 from surefoot.plain import end, entries, finite, label, position, sequence, shallow, shown, text, truth
+from surefoot.waist.choice import Choice
 from surefoot.waist.domain import Domain, Row, ValueSet
 from surefoot.waist.geometry import WhiteningKind
 from surefoot.waist.problem import checked_threshold
-from surefoot.waist.question import FORMAT, VERSION, Budget, DensityFloor, Odds, Question
+from surefoot.waist.question import (
+    FORMAT,
+    VERSION,
+    Asked,
+    Budget,
+    Decision,
+    DensityFloor,
+    Odds,
+    Question,
+)
+from surefoot.waist.warp import Warp
 
 KEYS = (
     "format", "version", "models", "features", "factual", "factual_class", "target", "distance", "ball",
-    "requirements", "domain", "gap",
+    "requirements", "domain", "choices", "warps", "gap",
 )  # fmt: skip
 NORMS = {1: 1.0, 2: 2.0, "inf": math.inf}
 
@@ -32,13 +43,15 @@ def read_question(values: Any) -> Question:
         )
     entries(values, "the question", KEYS)
     features = read_features(values["features"])
-    n = len(features)
-    factual = [finite(v, "a value of the factual") for v in sequence(values["factual"], "factual", n)]
+    row = sequence(values["factual"], "factual", len(features))
+    choices = tuple(_choice(entry, row) for entry in sequence(values["choices"], "choices"))
+    taken = {choice.feature for choice in choices}
+    factual = [finite(v, "a value of the factual") for j, v in enumerate(row) if j not in taken]
     distance = entries(values["distance"], "the distance", ("kind", "whitening", "norm"))
     if distance["kind"] != "mahalanobis":
         raise DataError(f"the distance is of unknown kind {shown(distance['kind'])}")
     norm = read_norm(distance["norm"])
-    budget, exact = _ball(values["ball"], norm, n)
+    budget, exact = _ball(values["ball"], norm, len(factual))
     models = tuple(text(m, "the fingerprint of a model") for m in sequence(values["models"], "models"))
     domain, declared = _domain(values["domain"], factual)
     return Question(
@@ -55,7 +68,37 @@ def read_question(values: Any) -> Question:
         domain=domain,
         declared=declared,
         gap=_not_negative(values["gap"], "gap"),
+        choices=choices,
+        warps=_warps(values["warps"], len(factual)),
     )
+
+
+def _choice(values: Any, row: list[Any]) -> Choice:
+    entry = entries(values, "a choice", ("feature", "values", "prices"))
+    j = position(entry["feature"], "the feature of a choice", len(row))
+    names = tuple(label(v, "the value of a category") for v in sequence(entry["values"], "values"))
+    kinds = [(type(name) is bool, name) for name in names]  # True is not 1 here
+    today = (type(row[j]) is bool, label(row[j], "a value of the factual"))
+    if len(set(kinds)) < len(kinds) or kinds.count(today) != 1:
+        raise DataError("the values of a category must differ, and the factual's must be one of them")
+    prices = tuple(end(v, "a price") for v in sequence(entry["prices"], "prices", len(names)))
+    return Choice(j, names, prices, kinds.index(today))
+
+
+def _warps(values: Any, n: int) -> tuple[Warp, ...]:
+    if values is None:
+        return ()
+    found = []
+    for entry in sequence(values, "warps", n):
+        power, shift, scale = sequence(entry, "a warp", 3)
+        found.append(
+            Warp(
+                None if power is None else finite(power, "the power of a warp"),
+                finite(shift, "the shift of a warp"),
+                finite(scale, "the scale of a warp"),
+            )
+        )
+    return tuple(found)
 
 
 def read_features(values: Any) -> tuple[Any, ...]:
@@ -122,14 +165,14 @@ def _pair(values: Any) -> tuple[float, float]:
     return down, up
 
 
-def _requirements(values: Any, n_models: int) -> tuple[Odds | DensityFloor, ...]:
+def _requirements(values: Any, n_models: int) -> tuple[Asked, ...]:
     found = tuple(_requirement(entry, n_models) for entry in sequence(values, "requirements"))
-    if not any(isinstance(r, Odds) for r in found):
+    if not any(isinstance(r, Odds | Decision) for r in found):
         raise DataError("a question must ask for the odds of the target")
     return found
 
 
-def _requirement(entry: Any, n_models: int) -> Odds | DensityFloor:
+def _requirement(entry: Any, n_models: int) -> Asked:
     kind = entry.get("kind") if isinstance(entry, Mapping) else None
     if kind == "odds":
         entries(entry, "a requirement", ("kind", "model", "target", "rival", "threshold", "robust"))
@@ -137,6 +180,15 @@ def _requirement(entry: Any, n_models: int) -> Odds | DensityFloor:
             label(entry["target"], "target"),
             label(entry["rival"], "rival"),
             checked_threshold(finite(entry["threshold"], "threshold")),
+            truth(entry["robust"], "robust"),
+            position(entry["model"], "the model of a requirement", n_models),
+        )
+    if kind == "decision":
+        entries(entry, "a requirement", ("kind", "model", "target", "rival", "value", "robust"))
+        return Decision(
+            label(entry["target"], "target"),
+            label(entry["rival"], "rival"),
+            finite(entry["value"], "the value of a decision"),
             truth(entry["robust"], "robust"),
             position(entry["model"], "the model of a requirement", n_models),
         )

@@ -52,3 +52,20 @@ def test_long_names_are_shortened():
 def test_names_are_not_taken_for_mathematics():
     ax = plot_dag(Dag([(), (0,)]), ["$a_1", "$x^{2$"])
     ax.figure.canvas.draw()
+
+
+def test_categories_look_different():
+    ax = plot_dag(Dag([(), (0,), (0,)]), ["housing", "income", "car"], categories=(0, 2))
+    boxes = {text.get_text(): text.get_bbox_patch() for text in ax.texts if text.get_text()}
+    shapes = {name: type(box.get_boxstyle()).__name__ for name, box in boxes.items()}
+    assert shapes == {"housing": "Square", "income": "Round", "car": "Square", "class": "Circle"}
+    assert boxes["housing"].get_facecolor() == boxes["car"].get_facecolor() != boxes["income"].get_facecolor()
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["depends on the feature", "depends on the class", "category", "number"]
+
+
+def test_without_categories_the_legend_does_not_speak_of_them():
+    ax = plot_dag(Dag([(), (0,)]), ["a", "b"])
+    assert "category" not in [text.get_text() for text in ax.get_legend().get_texts()]
+    ax = plot_dag(Dag([(), (0,)]), ["a", "b"], categories=(0, 1))
+    assert "number" not in [text.get_text() for text in ax.get_legend().get_texts()]

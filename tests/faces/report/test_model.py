@@ -1,6 +1,7 @@
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier
+from tests.model.test_cells import people
 
 
 def test_summary_names_classes_and_edges(bundled):
@@ -41,3 +42,21 @@ def test_unfitted(bundled):
     assert "<table><caption" not in clf._repr_html_()
     with pytest.raises(ValueError, match="not fitted"):
         clf.summary()
+
+
+def test_categories_holes_warps_and_calibration_are_told():
+    frame, labels = people(300)
+    frame.loc[3, "housing"] = None
+    clf = ConditionalGaussianNetworkClassifier(
+        "naive", marginals="power", shrinkage=0.25, calibration="temperature"
+    ).fit(frame, labels)
+    text = clf.summary()
+    assert "300 rows, 5 features (3 numbers, 2 categories)" in text
+    assert "housing (3 values); car (2 values)" in text
+    assert "1 missing value" in text
+    assert "income (power " in text
+    assert "25% of the average covariance" in text
+    assert f"temperature {clf.calibration_.temperature:.3g}" in text
+    assert "housing (3 values)" in clf._repr_html_()
+    plain = ConditionalGaussianNetworkClassifier("naive").fit(frame[["age", "debt"]], labels).summary()
+    assert all(word not in plain for word in ("categories", "bent", "holes", "calibrated", "shrinkage"))

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from surefoot.datasets import Dataset, table
-from surefoot.datasets.table import feature_table
-from surefoot.exceptions import DataError, ModelFileError, NoCounterfactualError, ProblemError
+from surefoot.exceptions import DataError, NoCounterfactualError, ProblemError
 from surefoot.explain.actions import Action, Actions
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.explain.verification import verify
 from surefoot.explain.wishes import DATA
+from surefoot.faces.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.faces.cli.main import INTERRUPTED, say
 from surefoot.faces.cli.parser import DATA_SETS, parser
+from surefoot.faces.cli.tables import check_names, check_writable, model, rows_of_table
 from surefoot.faces.report.demo import demo
 from surefoot.faces.report.page import write_report
-from surefoot.formats import printable
+from surefoot.formats import printable, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
@@ -37,41 +36,22 @@ def run_demo(options: argparse.Namespace) -> int:
     return DONE
 
 
-def run_fit(options: argparse.Namespace) -> int:
-    """``surefoot fit``."""
-    data = table(options.data, options.label, drop=options.drop, separator=options.separator)
-    clf = ConditionalGaussianNetworkClassifier(
-        structure=options.structure,
-        max_parents=options.max_parents,
-        root=options.root,
-        required_edges=options.require,
-        forbidden_edges=options.forbid,
-    )
-    try:
-        clf.fit(data.X, data.y)
-    except DataError as error:
-        raise DataError(f"{options.data}: {error}") from None
-    clf.save(options.output)
-    sys.stdout.write(clf.summary() + "\n")
-    if options.folds:
-        sys.stdout.write(_held_out(clf, data, options.folds) + "\n")
-    say(f"surefoot: wrote {options.output}")
-    return DONE
-
-
 def run_explain(options: argparse.Namespace) -> int:
     """``surefoot explain``."""
-    _check_outputs(options)
-    clf = _model(options.model)
+    if options.output and not options.all:
+        raise ProblemError("--output is the table of all rows; it goes with --all")
+    check_writable([options.json, options.html, options.output])
+    clf = model(options.model)
+    _check_request(options, clf)
     explainer = _explainer(clf, options)
     target = _label(options.target, clf)
-    rows = feature_table(options.data, clf.feature_labels_, separator=options.separator, label=options.id)
+    rows = rows_of_table(options, clf)
     return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
 
 
 def run_verify(options: argparse.Namespace) -> int:
     """``surefoot verify``."""
-    clf = _model(options.model)
+    clf = model(options.model)
     try:
         explanations = Explanations.from_json(Path(options.explanation).read_text(encoding="utf-8"))
         results = [verify(e, clf, exact=options.exact) for e in explanations]
@@ -135,31 +115,14 @@ def run_completion(options: argparse.Namespace) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": run_demo,
     "fit": run_fit,
+    "diagnose": run_diagnose,
+    "predict": run_predict,
     "explain": run_explain,
     "verify": run_verify,
     "backends": run_backends,
     "reproduce": run_reproduce,
     "completion": run_completion,
 }
-
-
-def _held_out(clf: ConditionalGaussianNetworkClassifier, data: Dataset, folds: int) -> str:
-    from sklearn.base import clone
-    from sklearn.model_selection import cross_val_score
-
-    try:
-        score = cross_val_score(clone(clf), data.X, data.y, cv=folds).mean()
-    except ValueError as error:
-        raise DataError(f"--folds {folds}: {error}") from None
-    return f"  accuracy  {score:.1%} of the rows that a fit has not seen ({folds}-fold cross-validation)"
-
-
-def _model(path: str) -> ConditionalGaussianNetworkClassifier:
-    try:
-        return ConditionalGaussianNetworkClassifier.load(path)
-    except ModelFileError as error:
-        hint = " (the model comes first, then the data)" if Path(path).suffix != ".json" else ""
-        raise ModelFileError(f"{error}{hint}") from None
 
 
 def _explainer(
@@ -178,7 +141,7 @@ def _explainer(
         immutable=options.immutable,
         increasing=options.increasing,
         decreasing=options.decreasing,
-        actions=_actions(options),
+        actions=_actions(clf, options),
         time_limit=options.time_limit,
         gap=options.gap,
         tol=options.tol,
@@ -187,18 +150,16 @@ def _explainer(
     )
 
 
-def _check_outputs(options: argparse.Namespace) -> None:
-    """Before anything is searched: what cannot be written would be lost at the end."""
-    given = [name for name in (options.json, options.html, options.output) if name]
-    if len(set(given)) < len(given):
-        raise ProblemError(f"two outputs cannot go to the same place: {', '.join(given)}")
-    if options.output and not options.all:
-        raise ProblemError("--output is the table of all rows; it goes with --all")
-    for path in (Path(name) for name in given if name != "-"):
-        if not path.parent.is_dir():
-            raise ProblemError(f"{path}: No such file or directory")
-        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise ProblemError(f"{path}: cannot be written")
+def _check_request(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> None:
+    """Names that the model does not have, before anything is read."""
+    names = clf.feature_labels_
+    for flag in ("immutable", "increasing", "decreasing"):
+        check_names(flag, getattr(options, flag), names)
+    for flag, entries in (("bounds", options.bound or []), ("budget", options.budget_of)):
+        check_names(flag, [entry[0] for entry in entries], names)
+    check_names(
+        "actions", [*options.whole, *options.fractional, *(entry[0] for entry in options.values)], names
+    )
 
 
 def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Any:
@@ -218,15 +179,31 @@ def _budget(options: argparse.Namespace) -> Any:
     return {name: _number("--budget-of", name, size) for name, size in options.budget_of}
 
 
-def _actions(options: argparse.Namespace) -> Actions:
-    """What --whole and --values say."""
+def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Actions:
+    """What --whole, --fractional and --values say."""
+    both = next((name for name in options.whole if name in options.fractional), None)
+    if both is not None:
+        raise ProblemError(f"{both!r} cannot be both --whole and --fractional")
     found: dict[Any, Action] = {name: Action(whole=True) for name in options.whole}
-    for name, *values in options.values:
-        if name in found or not values:
-            reason = "has been given values or --whole already" if values else "needs at least one value"
+    found |= {name: Action(whole=False) for name in options.fractional}
+    for name, *texts in options.values:
+        if name in found or not texts:
+            reason = "has been given values or --whole already" if texts else "needs at least one value"
             raise ProblemError(f"--values {name}: {reason}")
-        found[name] = Action(values=[_number("--values", name, value) for value in values])
+        found[name] = Action(values=[_value(clf, name, text) for text in texts])
     return Actions(found)
+
+
+def _value(clf: ConditionalGaussianNetworkClassifier, feature: str, text: str) -> Any:
+    """A number, or the value of a category that reads like this."""
+    categories = {str(name): values for name, values in clf.categories_.items()}
+    if feature not in categories:
+        return _number("--values", feature, text)
+    values = {str(value): value for value in categories[feature]}
+    if text not in values:
+        hint = suggestion(text, values) or f"; its values are {_quoted(values)}"
+        raise ProblemError(f"--values {feature}: unknown value {text!r}{hint}")
+    return values[text]
 
 
 def _number(flag: str, feature: str, text: str) -> float:
@@ -251,7 +228,9 @@ def _label(text: str | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
     if text is None:
         raise ProblemError(f"--target is needed; the classes are {_quoted(labels)}")
     if text not in labels:
-        raise ProblemError(f"--target {text}: unknown class; the classes are {_quoted(labels)}")
+        raise ProblemError(
+            f"--target {text}: unknown class; the classes are {_quoted(labels)}{suggestion(text, labels)}"
+        )
     return labels[text]
 
 

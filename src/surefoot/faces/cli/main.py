@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 
-from surefoot.exceptions import SurefootError
+from surefoot.exceptions import SurefootError, SurefootWarning
 from surefoot.faces.cli.parser import parser
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # names may hold what the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
+        warnings.simplefilter("default", SurefootWarning)  # what surefoot warns of is for the user to see
         warnings.showwarning = lambda message, *_: say(f"surefoot: warning: {message}")
         try:
             # Loaded here, so that help, completion and mistakes in the usage are answered at once.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError
 from surefoot.explain.explanation import UNCHANGED, Explanation
 from surefoot.faces.plots.style import (
+    CHOSEN,
     FALLING,
     INK,
     MUTED,
@@ -23,7 +24,7 @@ from surefoot.faces.plots.style import (
     new_axes,
     shortened,
 )
-from surefoot.formats import number
+from surefoot.faces.plots.values import Values
 
 SIZE = "in standard deviations"
 MINUS = "\N{MINUS SIGN}"
@@ -31,6 +32,9 @@ MINUS = "\N{MINUS SIGN}"
 
 def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int = 20) -> Any:
     """Draw the change of each feature as a bar, the largest on top, with its values from and to.
+
+    Of a category that changes the bar is its price, which counts as much in the distance as that many
+    standard deviations; these bars are grey and come first.
 
     Parameters
     ----------
@@ -49,18 +53,29 @@ def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int 
     found_point(explanation)
     if not isinstance(max_features, Integral) or max_features < 1:
         raise DataError(f"max_features must be a positive integer, not {max_features!r}")
-    table = explanation.changes()
-    changed = table[table[SIZE].abs() >= NEGLIGIBLE]
+    values = Values(explanation)
+    table = _table(explanation, values)
+    changed = table[table["chosen"] | (table[SIZE].abs() >= NEGLIGIBLE)]
     shown = changed.head(int(max_features))
-    note = _note(len(changed) - len(shown), table[SIZE].abs().to_numpy())
+    note = _note(len(changed) - len(shown), table[SIZE].abs().to_numpy()[~table["chosen"].to_numpy()])
     if ax is None:
-        ax = new_axes((6.4, 1.5 + 0.3 * max(len(shown), 2)))
+        # Names of categories take two lines.
+        ax = new_axes((6.4, 1.5 + (0.38 if shown["chosen"].any() else 0.3) * max(len(shown), 2)))
     _bars(ax, shown)
-    _values(ax, shown, explanation.unit[shown["feature"]].to_numpy())
-    lines = ["change in standard deviations of the factual class", *([note] if note else [])]
+    _values(ax, shown, values)
+    what = "change in standard deviations of the factual class"
+    lines = [f"{what}; of a category: its price" if shown["chosen"].any() else what, *([note] if note else [])]
     ax.set_xlabel("\n".join(lines), parse_math=False)
     _legend(ax, shown)
     return ax
+
+
+def _table(explanation: Explanation, values: Values) -> pd.DataFrame:
+    """The changes; categories that change are ``chosen``, their price is their size."""
+    table = explanation.changes()
+    table["chosen"] = table["feature"].isin(values.moved_categories)
+    prices = [values.price(feature) for feature in table["feature"]]
+    return table.assign(**{SIZE: table[SIZE].where(table[SIZE].notna(), prices)})
 
 
 def _note(smaller: int, sizes: NDArray[np.float64]) -> str:
@@ -83,6 +98,8 @@ def _bars(ax: Any, shown: pd.DataFrame) -> None:
     bars = ax.barh(places, sizes, height=0.62, edgecolor=INK, linewidth=0.6, zorder=2)
     for bar, size in zip(bars, sizes, strict=True):
         bar.set(facecolor=RISING if size > 0 else FALLING, hatch="" if size > 0 else "////")
+    for bar in np.array(bars, dtype=object)[shown["chosen"].to_numpy()]:
+        bar.set(facecolor=CHOSEN, hatch="")
     ax.axvline(0, color=INK, linewidth=0.9, zorder=3)
     ax.set_yticks(places, [shortened(name) for name in shown["feature"]], parse_math=False)
     ax.tick_params(axis="y", length=0)
@@ -94,16 +111,21 @@ def _bars(ax: Any, shown: pd.DataFrame) -> None:
         ax.spines[side].set_visible(False)
 
 
-def _values(ax: Any, shown: pd.DataFrame, units: NDArray[np.float64]) -> None:
+def _values(ax: Any, shown: pd.DataFrame, values: Values) -> None:
     """A column beside the axes: there a number meets neither bars nor other numbers."""
     if shown.empty:
         ax.text(0.5, 0.5, "no feature changes", transform=ax.transAxes, ha="center", va="center")
         ax.set_xlim(-1, 1)
         return
-    across = {"transform": ax.get_yaxis_transform(), "fontsize": SMALL, "va": "center"}
+    across = {"transform": ax.get_yaxis_transform(), "fontsize": SMALL, "va": "center", "parse_math": False}
     ax.text(1.02, -0.6, "from → to", color=MUTED, **{**across, "va": "bottom"})
-    for place, (start, end, unit) in enumerate(zip(shown["from"], shown["to"], units, strict=True)):
-        ax.text(1.02, place, f"{number(start, unit)} → {number(end, unit)}".replace("-", MINUS), **across)
+    for place, (_, line) in enumerate(shown.iterrows()):
+        start, end = (values.value(line["feature"], line[column]) for column in ("from", "to"))
+        if line["chosen"]:
+            text = f"{shortened(start)} →\n{shortened(end)}"
+        else:
+            text = f"{start} → {end}".replace("-", MINUS)
+        ax.text(1.02, place, text, **across)
 
 
 def _legend(ax: Any, shown: pd.DataFrame) -> None:
@@ -111,7 +133,9 @@ def _legend(ax: Any, shown: pd.DataFrame) -> None:
 
     line: dict[str, Any] = {"edgecolor": INK, "linewidth": 0.6}
     handles = []
-    if (shown[SIZE] > 0).any():
+    if shown["chosen"].any():
+        handles.append(Patch(facecolor=CHOSEN, label="category changes", **line))
+    if ((shown[SIZE] > 0) & ~shown["chosen"]).any():
         handles.append(Patch(facecolor=RISING, label="rises", **line))
     if (shown[SIZE] < 0).any():
         handles.append(Patch(facecolor=FALLING, hatch="////", label="falls", **line))

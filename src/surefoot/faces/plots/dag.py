@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import cos, pi, sin
 from typing import Any
 
@@ -12,9 +12,21 @@ from surefoot.model.dag import Dag
 CLASS_NODE = -1
 Positions = dict[int, tuple[float, float]]
 
+NUMBER = {"boxstyle": "round,pad=0.35", "facecolor": "white", "linestyle": "-"}
+CATEGORY = {"boxstyle": "square,pad=0.35", "facecolor": "#dce9f5", "linestyle": "-"}
 
-def plot_dag(dag: Dag, names: Sequence[Any], *, ax: Any = None, class_name: str = "class") -> Any:
+
+def plot_dag(
+    dag: Dag,
+    names: Sequence[Any],
+    *,
+    ax: Any = None,
+    class_name: str = "class",
+    categories: Collection[int] = (),
+) -> Any:
     """Draw features as boxes, solid arrows from parent to child, dashed arrows from the class.
+
+    Numbers have round corners; categories have square ones and are shaded.
 
     Parameters
     ----------
@@ -25,6 +37,8 @@ def plot_dag(dag: Dag, names: Sequence[Any], *, ax: Any = None, class_name: str 
         Drawn into a new figure of fitting size when left out.
     class_name : str
         What to write into the class node.
+    categories : collection of int
+        Positions of the features that are categories.
 
     Returns
     -------
@@ -35,7 +49,7 @@ def plot_dag(dag: Dag, names: Sequence[Any], *, ax: Any = None, class_name: str 
     if ax is None:
         ax = _new_axes(places, max(len(label) for label in labels))
     nodes = {
-        node: _node(ax, place, class_name if node == CLASS_NODE else labels[node], node == CLASS_NODE)
+        node: _node(ax, place, class_name if node == CLASS_NODE else labels[node], _look(node, categories))
         for node, place in places.items()
     }
     for child in range(dag.n_features):
@@ -44,7 +58,7 @@ def plot_dag(dag: Dag, names: Sequence[Any], *, ax: Any = None, class_name: str 
         span = dag.depths[child] - dag.depths[parent]
         # An arrow that skips a row bends, so that it does not run through the nodes between.
         _arrow(ax, nodes[parent], nodes[child], color=INK, linewidth=1.3, bend=0.0 if span == 1 else 0.18)
-    _legend(ax, bool(dag.n_edges))
+    _legend(ax, bool(dag.n_edges), len(categories), dag.n_features)
     _frame(ax, places)
     return ax
 
@@ -84,13 +98,15 @@ def _new_axes(places: Positions, longest_name: int) -> Any:
     return new_axes((max(size[0], 3.5), max(size[1], 3.0)))
 
 
-def _node(ax: Any, place: tuple[float, float], label: str, is_class: bool) -> Any:
-    box = {
-        "boxstyle": "circle,pad=0.3" if is_class else "round,pad=0.35",
-        "facecolor": "#eeeeee" if is_class else "white",
-        "edgecolor": INK,
-        "linestyle": "--" if is_class else "-",
-    }
+def _look(node: int, categories: Collection[int]) -> dict[str, Any]:
+    """Shape and shade of a node."""
+    if node == CLASS_NODE:
+        return {"boxstyle": "circle,pad=0.3", "facecolor": "#eeeeee", "linestyle": "--"}
+    return CATEGORY if node in categories else NUMBER
+
+
+def _node(ax: Any, place: tuple[float, float], label: str, look: dict[str, Any]) -> Any:
+    box = {"edgecolor": INK, **look}
     return ax.text(*place, label, ha="center", va="center", fontsize=9, bbox=box, zorder=4, parse_math=False)
 
 
@@ -102,12 +118,18 @@ def _arrow(ax: Any, start: Any, end: Any, bend: float = 0.0, **style: Any) -> No
     ax.annotate("", xy=end.get_position(), xytext=start.get_position(), arrowprops=arrow, zorder=2)
 
 
-def _legend(ax: Any, has_edges: bool) -> None:
+def _legend(ax: Any, has_edges: bool, n_categories: int, n_features: int) -> None:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=FAINT, linestyle="--", label="depends on the class")]
     if has_edges:
         handles.insert(0, Line2D([], [], color=INK, label="depends on the feature"))
+    if n_categories:
+        box: dict[str, Any] = {"linestyle": "none", "markeredgecolor": INK, "markersize": 8}
+        shade = str(CATEGORY["facecolor"])
+        handles.append(Line2D([], [], marker="s", markerfacecolor=shade, label="category", **box))
+        if n_categories < n_features:
+            handles.append(Line2D([], [], marker="o", markerfacecolor="white", label="number", **box))
     ax.legend(
         handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False, fontsize=8
     )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, MissingDependencyError
+from surefoot.waist.question import Question
 
 if TYPE_CHECKING:
     from surefoot.explain.explanation import Explanation
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which most colour-blind people can tell apart.
 TARGET, FACTUAL = "#0072B2", "#D55E00"
 RISING, FALLING = "#56B4E9", "#E69F00"
+CHOSEN = "#BBBBBB"  # a category that changes, which neither rises nor falls
 SHADE = "#DCE9F2"
 INK, MUTED, FAINT = "#1a1a1a", "#5a5a5a", "#9a9a9a"
 
@@ -79,7 +81,11 @@ def _legend(ax: Any, handles: Sequence[Any], columns: int) -> Any:
 
 
 def found_point(explanation: Explanation) -> NDArray[np.float64]:
-    """The counterfactual as an array; an explanation without one cannot be drawn."""
-    if explanation.counterfactual is None:
+    """The numbers of the counterfactual, on the scales on which distances are measured.
+
+    An explanation without one cannot be drawn.
+    """
+    question, point = explanation.question, explanation.answer.point
+    if point is None or not isinstance(question, Question):
         raise DataError(f"there is no counterfactual to draw: {explanation.message}")
-    return explanation.counterfactual.to_numpy(dtype=float)
+    return question.warped(point)

@@ -42,9 +42,10 @@ def model_facts(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, st
     )
     facts = [
         ("classes", classes),
-        ("trained on", f"{_rows(clf)}, {clf.n_features_in_} features"),
+        ("trained on", f"{_rows(clf)}, {_features(clf)}"),
         ("edges", edge_text(clf)),
     ]
+    facts += [(heading, text) for heading, text in _particulars(clf) if text]
     report = clf.structure_report_
     if report.method == "ban":
         state = "converged" if report.converged else "did not converge"
@@ -52,6 +53,36 @@ def model_facts(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, st
             ("search", f"{state} after {report.n_iter} iterations, objective {report.objective:.6g}")
         )
     return facts
+
+
+def _features(clf: ConditionalGaussianNetworkClassifier) -> str:
+    n, k = clf.schema_.n_numbers, clf.schema_.n_categories
+    if not k:
+        return f"{n} features"
+    numbers = "1 number" if n == 1 else f"{n} numbers"
+    return f"{n + k} features ({numbers}, {'1 category' if k == 1 else f'{k} categories'})"
+
+
+def _particulars(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, str]]:
+    """What a model of plain numbers does not have."""
+    names = [clf.schema_.names[j] for j in clf.schema_.numbers]
+    pairs = zip(names, clf.warps_, strict=True)
+    powers = [f"{name} (power {warp.power:g})" for name, warp in pairs if not warp.is_identity]
+    sizes = [f"{name} ({len(values)} values)" for name, values in clf.categories_.items()]
+    calibration = "" if clf.calibration_ is None else f"temperature {clf.calibration_.temperature:.3g}"
+    return [
+        ("categories", _first(sizes)),
+        ("holes", getattr(clf, "completion_", None) or ""),
+        ("bent", _first(powers)),
+        ("shrinkage", f"{clf.shrinkage_:.0%} of the average covariance" if clf.shrinkage_ else ""),
+        ("calibrated", calibration),
+    ]
+
+
+def _first(items: list[str]) -> str:
+    """The first few of a list."""
+    more = f"; and {len(items) - SHOWN_EDGES} more" if len(items) > SHOWN_EDGES else ""
+    return "; ".join(items[:SHOWN_EDGES]) + more
 
 
 def _rows(clf: ConditionalGaussianNetworkClassifier) -> str:
@@ -65,5 +96,4 @@ def edge_text(clf: ConditionalGaussianNetworkClassifier) -> str:
     edges = [f"{names[parent]} -> {names[child]}" for parent, child in clf.dag_.edges]
     if not edges:
         return "none"
-    more = f"; and {len(edges) - SHOWN_EDGES} more" if len(edges) > SHOWN_EDGES else ""
-    return f"{len(edges)}: " + "; ".join(edges[:SHOWN_EDGES]) + more
+    return f"{len(edges)}: {_first(edges)}"

@@ -82,14 +82,14 @@ def _drawn(drawings: list[tuple[Callable[[], Any], str]]) -> list[Picture] | Non
 def _picture(draw: Callable[[], Any], caption: str) -> Picture | None:
     """A picture; None where the numbers of an explanation cannot be drawn, such as distances of 1e300."""
     try:
-        return Picture(_as_source(draw()), caption)
+        return Picture(as_source(draw()), caption)
     except DataError:
         raise
     except (ArithmeticError, ValueError):
         return None
 
 
-def _as_source(axes: Any) -> str:
+def as_source(axes: Any) -> str:
     """The figure as an SVG image that the page holds itself; the figure is closed."""
     import matplotlib.pyplot as plt
     import numpy as np

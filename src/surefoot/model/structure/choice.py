@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import StructureError
+from surefoot.model.completion import completed_by_class
 from surefoot.model.dag import Dag, feature_index
-from surefoot.model.moments import ClassMoments
-from surefoot.model.structure.knowledge import Knowledge
+from surefoot.model.moments import ClassMoments, class_moments
+from surefoot.model.structure.greedy import learn_greedy
+from surefoot.model.structure.knowledge import NUMBER_TO_CATEGORY, Knowledge
 from surefoot.model.structure.naive import learn_naive
 from surefoot.model.structure.notears import learn_notears
 from surefoot.model.structure.report import StructureReport
-from surefoot.model.structure.tree import learn_tree
+from surefoot.model.structure.tree import learn_mixed_tree, learn_tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +28,20 @@ class TrainingData:
 
     Parameters
     ----------
-    X : array of shape (rows, n)
+    X : array of shape (rows, n_numbers)
+        The numbers, in the order of the features; nan where missing.
     classes : array of int
         Class number of each row.
     weights : array, optional
         Weight of each row.
     moments : ClassMoments
+        Of the numbers.
     names : sequence
-        Feature names, or their indices where they have none.
+        Names of all features, or their indices where they have none.
+    codes : array of shape (rows, n_categories), optional
+        Codes of the categories' values; -1 where missing.
+    categories : tuple of int
+        Positions of the categories among the features.
     """
 
     X: NDArray[np.floating]
@@ -41,6 +49,26 @@ class TrainingData:
     weights: NDArray[np.float64] | None
     moments: ClassMoments
     names: Sequence[Any]
+    codes: NDArray[np.intp] | None = None
+    categories: tuple[int, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are numbers only, and no holes."""
+        return not self.categories and not np.isnan(self.X).any()
+
+    def completed(self) -> TrainingData:
+        """The same rows, their holes filled with the means and most frequent values of their classes."""
+        codes = self.category_codes()
+        if not np.isnan(self.X).any() and not (codes < 0).any():
+            return self
+        X, codes = completed_by_class(self.X, codes, self.classes, self.weights)
+        moments = class_moments(X, self.classes, len(self.moments.totals), self.weights)
+        return replace(self, X=X, codes=codes, moments=moments)
+
+    def category_codes(self) -> NDArray[np.intp]:
+        """Codes of the categories; an array without columns where there are none."""
+        return np.empty((len(self.classes), 0), dtype=np.intp) if self.codes is None else self.codes
 
 
 def choose_structure(
@@ -66,7 +94,9 @@ def choose_structure(
                 "required_edges, forbidden_edges, max_parents and root guide a learner; "
                 "a given graph is taken as it is"
             )
-        return StructureReport("given", given_dag(structure, data.names))
+        dag = given_dag(structure, data.names)
+        _refuse_number_to_category(dag, data)
+        return StructureReport("given", dag)
     if root is not None and structure != "tan":
         raise StructureError(f"root is for structure='tan', not {structure!r}")
     if structure == "tan" and max_parents == 0:
@@ -74,11 +104,16 @@ def choose_structure(
     if structure == "naive":
         return learn_naive(len(data.names), knowledge)
     if structure == "tan":
-        return learn_tree(
+        return _tree(data, knowledge, root, n_bins)
+    if structure == "ban":
+        data = data.completed()
+    if structure == "ban" and data.categories:
+        return learn_greedy(
             data.X,
+            data.category_codes(),
+            data.categories,
             data.classes,
-            n_bins=n_bins,
-            root=None if root is None else feature_index(root, data.names),
+            max_parents=max_parents,
             knowledge=knowledge,
             weights=data.weights,
         )
@@ -96,6 +131,23 @@ def choose_structure(
         "structure must be 'naive', 'tan', 'ban' or a graph "
         f"(Dag, networkx.DiGraph or {{child: [parents]}}), not {structure!r}"
     )
+
+
+def _tree(data: TrainingData, knowledge: Knowledge, root: Any, n_bins: int) -> StructureReport:
+    """TAN; tables without categories and holes are learned from as ever."""
+    position = None if root is None else feature_index(root, data.names)
+    options: Any = {"n_bins": n_bins, "root": position, "knowledge": knowledge, "weights": data.weights}
+    if data.is_plain:
+        return learn_tree(data.X, data.classes, **options)
+    return learn_mixed_tree(data.X, data.category_codes(), data.categories, data.classes, **options)
+
+
+def _refuse_number_to_category(dag: Dag, data: TrainingData) -> None:
+    for parent, child in dag.edges:
+        if child in data.categories and parent not in data.categories:
+            raise StructureError(
+                f"the graph has {data.names[parent]!r} -> {data.names[child]!r}, {NUMBER_TO_CATEGORY}"
+            )
 
 
 def given_dag(structure: Any, names: Sequence[Any]) -> Dag:

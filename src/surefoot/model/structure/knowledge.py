@@ -14,6 +14,8 @@ from surefoot.model.dag import feature_index, refuse_cycle
 
 Edge = tuple[int, int]
 
+NUMBER_TO_CATEGORY = "but a number cannot be the parent of a category; turn the edge around or leave it out"
+
 
 @dataclass(frozen=True)
 class Knowledge:
@@ -58,6 +60,33 @@ class Knowledge:
     def name(self, feature: int) -> str:
         """What to call a feature in a message."""
         return repr(self.names[feature]) if self.names else str(feature)
+
+    def respecting_kinds(self, n_features: int, categories: Sequence[int]) -> Knowledge:
+        """The same knowledge, with every edge from a number to a category forbidden.
+
+        Raises
+        ------
+        StructureError
+            When such an edge is required.
+        """
+        kinds = set(categories)
+        numbers = [i for i in range(n_features) if i not in kinds]
+        impossible = frozenset((number, category) for number in numbers for category in categories)
+        for parent, child in sorted(self.required & impossible):
+            raise StructureError(
+                f"required_edges has {self.name(parent)} -> {self.name(child)}, {NUMBER_TO_CATEGORY}"
+            )
+        return Knowledge(self.required, self.forbidden | impossible, self.names)
+
+    def refuse_crowded(self, max_parents: int | None) -> None:
+        """Raise a StructureError if required edges give a feature more parents than it may have."""
+        children = [child for _, child in self.required]
+        for child in sorted(set(children)):
+            if max_parents is not None and children.count(child) > max_parents:
+                raise StructureError(
+                    f"required_edges give {self.name(child)} {children.count(child)} parents, "
+                    f"but max_parents is {max_parents}"
+                )
 
     def allowed(self, n_features: int) -> NDArray[np.bool_]:
         """Matrix ``[parent, child]`` of edges that may be learned.

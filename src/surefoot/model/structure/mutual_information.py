@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +37,102 @@ def equal_frequency_codes(X: NDArray[np.floating], n_bins: int, weights: Array |
         cuts = np.unique(quantiles(column, np.arange(1, n_bins) / n_bins, weights))
         codes[:, j] = np.searchsorted(cuts, column)
     return codes
+
+
+def feature_codes(
+    X: NDArray[np.floating],
+    categories: NDArray[np.intp],
+    positions: Sequence[int],
+    n_bins: int,
+    weights: Array | None = None,
+) -> NDArray[np.intp]:
+    """Bins of the numbers and values of the categories side by side, in the order of the features.
+
+    Parameters
+    ----------
+    X : array of shape (rows, n_numbers)
+        Numbers; nan where missing.
+    categories : array of shape (rows, n_categories)
+        Codes of the categories' values; -1 where missing.
+    positions : sequence of int
+        Positions of the categories among all features.
+    n_bins : int
+        Number of equal-frequency bins of a number.
+    weights : array of shape (rows,), optional
+
+    Returns
+    -------
+    array of shape (rows, n_features)
+        With -1 where a value is missing.
+    """
+    n = X.shape[1] + len(positions)
+    codes = np.full((len(X), n), -1, dtype=np.intp)
+    codes[:, list(positions)] = categories
+    numbers = [i for i in range(n) if i not in set(positions)]
+    for column, position in zip(X.T, numbers, strict=True):
+        rows = np.flatnonzero(~np.isnan(column))
+        if rows.size:
+            part = None if weights is None else weights[rows]
+            codes[rows, position] = equal_frequency_codes(column[rows, None], n_bins, part)[:, 0]
+    return codes
+
+
+def corrected_mutual_information(
+    codes: NDArray[np.intp], classes: NDArray[np.intp], weights: Array | None = None
+) -> Array:
+    """I(X_i; X_j | Y) for all pairs in nats, less what chance alone would give: at least zero.
+
+    Independent features with a and b values seem to share ``(a - 1)(b - 1) / (2 N)`` nats in a class of N
+    rows; without this correction categories of many values would win. A row counts for the pairs of features
+    that it has values of.
+
+    Parameters
+    ----------
+    codes : array of shape (rows, n_features)
+        What `feature_codes` returns.
+    classes : array of shape (rows,)
+    weights : array of shape (rows,), optional
+    """
+    n = codes.shape[1]
+    sizes = codes.max(axis=0) + 1
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    w = np.ones(len(codes)) if weights is None else weights
+    information, total = np.zeros((n, n)), np.zeros((n, n))
+    for c in np.unique(classes[w > 0]):
+        counts = _present_counts(codes, np.flatnonzero((classes == c) & (w > 0)), w, starts)
+        for i, j in combinations(range(n), 2):
+            block = counts[starts[i] : starts[i + 1], starts[j] : starts[j + 1]]
+            information[i, j] += _excess_information(block)
+            total[i, j] += block.sum()
+    # A pair that is never seen together carries no information that could be used.
+    information = np.maximum(information, 0.0) / np.where(total > 0, total, 1.0)
+    return np.asarray(information + information.T)
+
+
+def _present_counts(
+    codes: NDArray[np.intp], rows: NDArray[np.intp], w: Array, starts: NDArray[np.intp]
+) -> Array:
+    """Weight of every pair of values of all features; missing values do not count."""
+    counts = np.zeros((starts[-1], starts[-1]))
+    for chunk in row_chunks(len(rows)):
+        part = rows[chunk]
+        indicator = np.zeros((len(part), starts[-1]))
+        present, feature = np.nonzero(codes[part] >= 0)
+        columns = codes[part[present], feature] + starts[feature]
+        indicator[present, columns] = np.sqrt(w[part[present]])
+        counts += indicator.T @ indicator
+    return counts
+
+
+def _excess_information(counts: Array) -> float:
+    """N times the mutual information of a table of counts, less its expectation under independence."""
+    rows, columns, total = counts.sum(axis=1), counts.sum(axis=0), counts.sum()
+    if total == 0:
+        return 0.0
+    present = counts > 0
+    ratio = np.divide(counts * total, np.outer(rows, columns), out=np.ones_like(counts), where=present)
+    chance = (np.count_nonzero(rows) - 1) * (np.count_nonzero(columns) - 1) / 2
+    return float(np.sum(counts * np.log(ratio)) - chance)
 
 
 def conditional_mutual_information(

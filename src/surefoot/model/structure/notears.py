@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize
 
-from surefoot.exceptions import StructureError
 from surefoot.model.dag import Dag
 from surefoot.model.structure.knowledge import Knowledge
 from surefoot.model.structure.ordered_lasso import OrderedLasso
@@ -68,7 +67,7 @@ def learn_notears(
     S = np.asarray(covariance, dtype=float)
     n = len(S)
     known = knowledge or Knowledge()
-    _refuse_crowded(known, max_parents)
+    known.refuse_crowded(max_parents)
     if standardize:
         scale = np.sqrt(np.where(np.diag(S) > 0, np.diag(S), 1.0))
         S = S / np.outer(scale, scale)
@@ -218,13 +217,3 @@ def _strongest(
         rank = np.argsort(np.argsort(-strength, axis=0, kind="stable"), axis=0, kind="stable")
         keep &= rank < room
     return np.asarray(keep | required)
-
-
-def _refuse_crowded(known: Knowledge, max_parents: int | None) -> None:
-    children: Sequence[int] = [child for _, child in known.required]
-    for child in sorted(set(children)):
-        if max_parents is not None and children.count(child) > max_parents:
-            raise StructureError(
-                f"required_edges give {known.name(child)} {children.count(child)} parents, "
-                f"but max_parents is {max_parents}"
-            )

@@ -35,9 +35,11 @@ class StructureReport:
         always acyclic. Zero for the other methods.
     objective : float
         The value that was optimised: penalised squared error of the acyclic weights for ``"ban"``
-        (before the threshold), total conditional mutual information for ``"tan"`` (in nats).
+        (before the threshold), or with categories the log likelihood less log(N) / 2 for each parameter;
+        total conditional mutual information for ``"tan"`` (in nats).
     scores : array of shape (n, n), optional
-        ``[child, parent]`` strengths the edges were chosen by.
+        ``[child, parent]`` strengths the edges were chosen by; for ``"ban"`` with categories, what leaving
+        each edge out would cost.
     """
 
     method: str

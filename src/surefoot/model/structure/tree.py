@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,17 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from surefoot.exceptions import StructureError
 from surefoot.model.dag import Dag
 from surefoot.model.structure.knowledge import Edge, Knowledge
-from surefoot.model.structure.mutual_information import conditional_mutual_information, equal_frequency_codes
+from surefoot.model.structure.mutual_information import (
+    conditional_mutual_information,
+    corrected_mutual_information,
+    equal_frequency_codes,
+    feature_codes,
+)
 from surefoot.model.structure.report import StructureReport
 
 Array = NDArray[np.float64]
+
+SHOWN_NAMES = 8
 
 
 def learn_tree(
@@ -53,6 +61,73 @@ def learn_tree(
     edges = _best_branching(information, known, root) if known else _spanning_tree(information, root or 0)
     objective = sum(information[edge] for edge in edges)
     return StructureReport("tan", Dag.from_edges(n, edges), objective=float(objective), scores=information)
+
+
+def learn_mixed_tree(
+    X: NDArray[np.floating],
+    categories: NDArray[np.intp],
+    positions: Sequence[int],
+    classes: NDArray[np.intp],
+    *,
+    n_bins: int = 8,
+    root: int | None = None,
+    knowledge: Knowledge | None = None,
+    weights: Array | None = None,
+) -> StructureReport:
+    """The same for tables with categories or holes: no edge leads from a number to a category.
+
+    Informations are corrected for chance (`corrected_mutual_information`), and edges that carry none are
+    left out, so the tree may fall into several.
+
+    Parameters
+    ----------
+    X : array of shape (rows, n_numbers)
+        Numbers; nan where missing.
+    categories : array of shape (rows, n_categories)
+        Codes of the categories' values; -1 where missing.
+    positions : sequence of int
+        Positions of the categories among all features.
+    classes : array of int
+    n_bins, root, knowledge, weights
+        As in `learn_tree`. The root must be a category if there is one; default: the first.
+    """
+    n = X.shape[1] + len(positions)
+    known = Knowledge() if knowledge is None else knowledge
+    kinds = known.respecting_kinds(n, positions)
+    _refuse_impossible(known, root)
+    _refuse_number_as_root(known, root, positions)
+    codes = feature_codes(X, categories, positions, n_bins, weights)
+    information = corrected_mutual_information(codes, classes, weights)
+    edges = _best_branching(information, kinds, root) if known else _two_trees(information, positions, root)
+    edges = [edge for edge in edges if information[edge] > 0 or edge in known.required]
+    objective = sum(information[edge] for edge in edges)
+    return StructureReport("tan", Dag.from_edges(n, edges), objective=float(objective), scores=information)
+
+
+def _two_trees(information: Array, positions: Sequence[int], root: int | None) -> list[Edge]:
+    """Best tree over the categories, then best tree over the numbers that grows out of it.
+
+    Categories have no numbers as parents, so theirs is a tree of its own; seen from the numbers it is one
+    node, at the distance of the nearest category. Informations are symmetric, so both are spanning trees
+    whose edges are pointed away from the root afterwards.
+    """
+    numbers = [i for i in range(len(information)) if i not in set(positions)]
+    if not positions:
+        return _spanning_tree(information, root or 0)
+    if not numbers:
+        return _spanning_tree(information, positions[0] if root is None else root)
+    chosen = list(positions)
+    start = 0 if root is None else chosen.index(root)
+    within = _spanning_tree(information[np.ix_(chosen, chosen)], start)
+    edges = [(chosen[parent], chosen[child]) for parent, child in within]
+    nearest = information[np.ix_(chosen, numbers)]
+    inner = np.zeros((len(numbers) + 1,) * 2)
+    inner[1:, 1:] = information[np.ix_(numbers, numbers)]
+    inner[0, 1:] = inner[1:, 0] = nearest.max(axis=0)
+    for parent, child in _spanning_tree(inner, 0):
+        category = chosen[int(nearest[:, child - 1].argmax())]
+        edges.append((numbers[parent - 1] if parent else category, numbers[child - 1]))
+    return edges
 
 
 def _spanning_tree(information: Array, root: int) -> list[Edge]:
@@ -112,3 +187,14 @@ def _refuse_impossible(known: Knowledge, root: int | None) -> None:
         )
     if root is not None and root in parents:
         raise StructureError(f"{known.name(root)} is the root, but required_edges give it a parent")
+
+
+def _refuse_number_as_root(known: Knowledge, root: int | None, positions: Sequence[int]) -> None:
+    if root is None or not positions or root in positions:
+        return
+    names = ", ".join(known.name(position) for position in positions[:SHOWN_NAMES])
+    more = ", ..." if len(positions) > SHOWN_NAMES else ""
+    raise StructureError(
+        f"the root must be a category, because no category can have a number as its parent; "
+        f"{known.name(root)} is a number, and the categories are {names}{more}"
+    )

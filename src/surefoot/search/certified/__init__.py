@@ -2,5 +2,6 @@
 
 from surefoot.search.certified.answer import certificate, certified_search, proven_robustness
 from surefoot.search.certified.robustness import Robustness
+from surefoot.search.certified.states import certified_states
 
-__all__ = ["Robustness", "certificate", "certified_search", "proven_robustness"]
+__all__ = ["Robustness", "certificate", "certified_search", "certified_states", "proven_robustness"]

@@ -36,7 +36,7 @@ def certified_search(problem: RobustProblem, gap: float, time_limit: float) -> A
         Seconds; then the best point and bound so far are returned.
     """
     with one_blas_thread():
-        return _searched(problem, gap, Clock(time_limit))
+        return searched(problem, gap, Clock(time_limit))
 
 
 def proven_robustness(problem: RobustProblem, point: Array, time_limit: float) -> Robustness:
@@ -69,16 +69,19 @@ def certificate(
     same = ball.is_box or (ball.basis.shape == problem.metric.matrix.shape and bool(ball.noisy.all()))
     return {
         "format": "surefoot-certificate",
-        "version": 1,
+        "version": 2,
         "metric": problem.metric.matrix.tolist(),
         "ball": None if same else ball.matrix.tolist(),
         "bound": bound,
+        "states": None,
         "robustness": None if robustness is None else robustness.to_dict(),
         "worst": None if robustness is None else robustness.worst.tolist(),
     }
 
 
-def _searched(problem: RobustProblem, gap: float, clock: Clock) -> Answer:
+def searched(problem: RobustProblem, gap: float, clock: Clock, judged: RobustProblem | None = None) -> Answer:
+    """The answer to a problem; robustness is proved for ``judged``, by default the same problem."""
+    posed = problem if judged is None else judged
     search = Search(whitened(problem), gap, clock)
     robust = None
     try:
@@ -86,7 +89,7 @@ def _searched(problem: RobustProblem, gap: float, clock: Clock) -> Answer:
         while search.points.best is not None:
             point = search.space.x(search.points.best)
             try:
-                robust = _robust(problem, point, clock)
+                robust = _robust(posed, point, clock)
                 break
             except BreachError as breach:
                 start, robust = search.points.best, None
@@ -122,7 +125,7 @@ def _answer(problem: RobustProblem, search: Search, status: Status, robust: Robu
         and status is Status.OPTIMAL
     ):
         status = Status.TIME_LIMIT  # the bound is proven, the robustness is not
-    proof = proof_of(search.space, search.proof, search.scenarios, lambda v: _perturbation(problem, v))
+    proof = bound_document(problem, search)
     return Answer(
         status=status,
         point=point,
@@ -133,6 +136,11 @@ def _answer(problem: RobustProblem, search: Search, status: Status, robust: Robu
         certificate=certificate(problem, proof, robust),
         backend="clarabel",
     )
+
+
+def bound_document(problem: RobustProblem, search: Search) -> dict[str, Any]:
+    """What proves the bound of a search, in the format of docs/certificate.md."""
+    return proof_of(search.space, search.proof, search.scenarios, lambda v: _perturbation(problem, v))
 
 
 def _perturbation(problem: RobustProblem, v: Array) -> Array:

@@ -36,6 +36,11 @@ PAIR_ROUNDS = 2
 FAR = 1e5  # an open domain is given up beyond so many times the way to the boundary
 
 
+def allowance(gap: float, distance: float) -> float:
+    """How far below a distance a proof may end."""
+    return max(gap * distance, ABSOLUTE_GAP)
+
+
 class NotConcaveError(Exception):
     """No multipliers were found that make the Lagrangian concave."""
 
@@ -128,7 +133,7 @@ class Search:
 
     def _allowance(self) -> float:
         """How far below the best point's distance a proof may end."""
-        return max(self.gap * self.points.distance, ABSOLUTE_GAP)
+        return allowance(self.gap, self.points.distance)
 
     def _enough(self) -> float:
         """The bound at which a region is done with."""

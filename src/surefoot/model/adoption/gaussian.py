@@ -1,8 +1,8 @@
-"""adopt: a fitted scikit-learn model that is a conditional Gaussian network classifier, as one."""
+"""Gaussian models of scikit-learn, which are conditional Gaussian network classifiers, as such."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +16,17 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from surefoot.datasets.table import plain_labels
 from surefoot.exceptions import DataError
+from surefoot.model.adoption.data import class_codes, pair
+from surefoot.model.adoption.wrappers import unwrapped
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.columns import holds_whole
 from surefoot.model.dag import Dag
 from surefoot.model.moments import class_moments, quantiles
 from surefoot.model.network import LinearGaussianNetwork, density_percentiles
 from surefoot.model.scalers import Affine, by_type, composed
+from surefoot.model.schema import Schema
 from surefoot.model.structure import StructureReport
+from surefoot.model.warp import IDENTITY
 
 Array = NDArray[np.float64]
 Networks = tuple[LinearGaussianNetwork, ...]
@@ -70,75 +75,12 @@ class Summary(NamedTuple):
     density_percentiles: Array
 
 
-def adopt(estimator: Any, data: tuple[Any, Any] | None = None) -> ConditionalGaussianNetworkClassifier:
-    """Turn a fitted scikit-learn model into the conditional Gaussian network classifier that it is.
-
-    Gaussian naive Bayes is a network without edges; quadratic and linear discriminant analysis are complete
-    ones. If a pipeline feeds the model x' = a x + b, the network in the units of x has
-    ``means (m - b) / a, weights w_ij a_j / a_i, variances v_i / a_i^2``; densities change by the same
-    factor in every class, so decisions and probabilities stay what they are.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-        GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis,
-        ConditionalGaussianNetworkClassifier (returned as it is), or a Pipeline that ends in one of these
-        after any number of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler,
-        FunctionTransformer(func=None) and ``"passthrough"``.
-    data : (X, y), optional
-        The rows it was fitted on, in the units that go into the estimator. LinearDiscriminantAnalysis
-        with ``solver="svd"`` and without ``store_covariance=True`` cannot do without.
-
-    Returns
-    -------
-    ConditionalGaussianNetworkClassifier
-        Its probabilities have been compared with those of ``estimator``. What scikit-learn does not
-        keep comes from ``data``. Without it, ``feature_range_`` and ``feature_percentiles_`` reach from the
-        lowest class mean to the highest, plus 3 and 1.645 standard deviations; ``density_percentiles_``
-        are those of Gaussian rows; and where the estimator has no ``class_count_``, each class counts as one
-        row.
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        The estimator, or a step of it, is not fitted.
-    DataError
-        It is something else, does something else before the model, is singular, or decides differently.
-
-    Examples
-    --------
-    >>> from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from surefoot import datasets
-    >>> bank = datasets.load_banknote()
-    >>> model = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis()).fit(bank.X, bank.y)
-    >>> clf = adopt(model, data=(bank.X, bank.y))
-    >>> bool(np.allclose(clf.predict_proba(bank.X), model.predict_proba(bank.X)))
-    True
-    >>> clf.dag_.n_edges
-    6
-    """
-    if isinstance(estimator, ConditionalGaussianNetworkClassifier):
-        check_is_fitted(estimator)
-        return estimator
-    steps = list(_flat("", estimator))
-    model, read = _model_and_reader(steps)
-    units = composed(steps[:-1], model.n_features_in_)
-    clf = _named(steps)
-    rows = None if data is None else _checked_rows(clf, data)
-    inner = None if rows is None else Rows(units.scale * rows.X + units.offset, rows.codes)
-    networks = tuple(_in_units_before(network, units) for network in read(model, inner))
-    _complete(clf, model, networks, _summary(model, networks, rows, units))
-    _refuse_other_decisions(clf, estimator, _tolerance(model))
-    return clf
-
-
 # --- the steps of a pipeline
 
 
 def _flat(name: str, estimator: Any) -> Iterator[tuple[str, Any]]:
     """The steps of a pipeline, and of pipelines within it, without those that do nothing."""
+    estimator = unwrapped(estimator)
     if not isinstance(estimator, Pipeline):
         yield name, estimator
         return
@@ -147,20 +89,51 @@ def _flat(name: str, estimator: Any) -> Iterator[tuple[str, Any]]:
             yield from _flat(f"{name}__{inner_name}" if name else inner_name, step)
 
 
-def _model_and_reader(steps: Steps) -> tuple[Any, Reader]:
-    """The last step and how to read its networks; refuses other models, and unfitted ones."""
+def adopted_gaussian(
+    estimator: Any, data: tuple[Any, Any] | None
+) -> ConditionalGaussianNetworkClassifier | None:
+    """The network that a Gaussian model behind nothing but scalers is; None if it is something else.
+
+    If the scalers feed the model x' = a x + b, the network in the units of x has ``means (m - b) / a,
+    weights w_ij a_j / a_i, variances v_i / a_i^2``; densities change by the same factor in every class, so
+    decisions and probabilities stay what they are.
+    """
+    steps = list(_flat("", estimator))
     model: Any = steps[-1][1] if steps else None
     read = by_type(READERS, model)
     if read is None:
-        accepted = ", ".join(kind.__name__ for kind in READERS)
-        raise DataError(
-            f"surefoot explains Gaussian classifiers, not {type(model).__name__}; accepted are {accepted}, "
-            "and a Pipeline that ends in one of them"
-        )
+        return None
     check_is_fitted(model)
     if len(model.classes_) < 2:
         raise DataError(f"there must be two classes or more, not {len(model.classes_)}")
-    return model, read
+    units = composed(steps[:-1], model.n_features_in_)
+    if isinstance(model, ConditionalGaussianNetworkClassifier):
+        if len(steps) == 1:
+            return model
+        _refuse_mixed(model, units)
+    if units is None:
+        return None
+    clf = _named(steps)
+    rows = None if data is None else _checked_rows(clf, data)
+    inner = None if rows is None else Rows(units.scale * rows.X + units.offset, rows.codes)
+    networks = tuple(_in_units_before(network, units) for network in read(model, inner))
+    _complete(clf, model, networks, _summary(model, networks, rows, units))
+    if rows is not None:
+        clf.schema_ = Schema.of_numbers(
+            clf.feature_labels_, [holds_whole(pd.Series(column)) for column in rows.X.T]
+        )
+    _refuse_other_decisions(clf, estimator, _tolerance(model))
+    return clf
+
+
+def _refuse_mixed(model: ConditionalGaussianNetworkClassifier, units: Affine | None) -> None:
+    """A network behind scalers is one again; behind anything else, or with categories, it is not."""
+    plain = all(warp.is_identity for warp in model.warps_) and not model.schema_.n_categories
+    if units is None or not plain:
+        raise DataError(
+            "a ConditionalGaussianNetworkClassifier can be taken out of a pipeline only if it has neither "
+            "categories nor warps and stands behind nothing but scalers; fit it to the table itself"
+        )
 
 
 def _in_units_before(network: LinearGaussianNetwork, units: Affine) -> LinearGaussianNetwork:
@@ -282,27 +255,15 @@ def _named(steps: Steps) -> ConditionalGaussianNetworkClassifier:
 
 
 def _checked_rows(clf: ConditionalGaussianNetworkClassifier, data: Any) -> Rows:
-    if not (isinstance(data, tuple | list) and len(data) == 2):
-        raise DataError("data must be the pair (X, y) that the estimator was fitted on")
-    X = data[0] if hasattr(clf, "feature_names_in_") else np.asarray(data[0])
+    table, y = pair(data)
+    X = table if hasattr(clf, "feature_names_in_") else np.asarray(table)
     try:
         X_ = validate_data(clf, X, reset=False, dtype=np.float64)
-        labels = column_or_1d(plain_labels(data[1]))
+        labels = column_or_1d(plain_labels(y))
         check_consistent_length(X_, labels)
     except ValueError as error:
         raise DataError(f"data: {error}") from None
-    return Rows(X_, _codes(clf.classes_.tolist(), labels.tolist()))
-
-
-def _codes(classes: Sequence[Any], labels: Sequence[Any]) -> NDArray[np.intp]:
-    position = {label: c for c, label in enumerate(classes)}
-    strange = sorted({repr(label) for label in labels if label not in position})
-    if strange:
-        raise DataError(f"data has the label {strange[0]}, but the classes are {classes}")
-    absent = sorted(position.keys() - set(labels), key=classes.index)
-    if absent:
-        raise DataError(f"data has no row of class {absent[0]!r}")
-    return np.array([position[label] for label in labels], dtype=np.intp)
+    return Rows(X_, class_codes(clf.classes_.tolist(), labels.tolist()))
 
 
 def _summary(model: Any, networks: Networks, rows: Rows | None, units: Affine) -> Summary:
@@ -366,6 +327,11 @@ def _complete(
     clf.structure_report_ = getattr(model, "structure_report_", StructureReport(method, dag))
     clf.n_iter_ = clf.structure_report_.n_iter
     clf.class_prior_ = _prior(model)
+    clf.schema_ = Schema.of_numbers(clf.feature_labels_)
+    clf.warps_ = (IDENTITY,) * clf.n_features_in_
+    clf.shrinkage_ = getattr(model, "shrinkage_", 0.0)
+    clf.calibration_ = getattr(model, "calibration_", None)
+    clf.completion_ = getattr(model, "completion_", None)
     for name, value in summary._asdict().items():
         setattr(clf, f"{name}_", value)
     clf.networks_ = networks
@@ -406,7 +372,7 @@ def _refuse_other_decisions(
 
 
 def _points(clf: ConditionalGaussianNetworkClassifier) -> Any:
-    units = map(_unit, clf.networks_)
+    units = map(_unit, clf._plain_networks("means_"))
     drawn = [scale * unit.sample(POINTS_PER_CLASS, random_state=0) for unit, scale in units]
     points = np.vstack([clf.means_, *drawn])
     names = getattr(clf, "feature_names_in_", None)

@@ -1,0 +1,133 @@
+"""Columns of text as people write them: blanks, holes, decimal commas and grouped digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from surefoot.exceptions import DataError
+
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
+DECIMALS = {".": "point", ",": "comma"}
+OTHER = {".": ",", ",": "."}
+TEXT_KINDS = ("string", "mixed", "mixed-integer", "empty")  # as pandas calls what a column holds
+PLAIN = {d: re.compile(rf"[+-]?(\d+({re.escape(d)}\d*)?|{re.escape(d)}\d+)([eE][+-]?\d+)?") for d in DECIMALS}
+GROUPED = {
+    d: re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(OTHER[d])}\d{{3}})+({re.escape(d)}\d+)?")
+    for d in DECIMALS
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TextColumn:
+    """The different values of a column of text, blanks at their ends removed.
+
+    Parameters
+    ----------
+    name : column name
+    series : Series
+    texts : tuple of str
+        Different from each other, none of them a hole.
+    """
+
+    name: Any
+    series: pd.Series
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: Any, series: pd.Series) -> TextColumn:
+        """Look at a column once."""
+        texts = {value.strip() for value in pd.unique(series.dropna()) if isinstance(value, str)}
+        return cls(name, series, tuple(sorted(texts - set(MISSING))))
+
+    @property
+    def padded(self) -> bool:
+        """Whether some value has blanks at its ends."""
+        return any(isinstance(v, str) and v != v.strip() for v in pd.unique(self.series.dropna()))
+
+    def holds_numbers(self, decimal: str) -> bool:
+        """Whether every value is a number when this is the decimal sign."""
+        return bool(self.texts) and all(
+            PLAIN[decimal].fullmatch(v) or GROUPED[decimal].fullmatch(v) for v in self.texts
+        )
+
+    def proves(self, decimal: str) -> bool:
+        """Whether every value is a number with this decimal sign, and some value is none with the other."""
+        other = OTHER[decimal]
+        return self.holds_numbers(decimal) and not all(
+            PLAIN[other].fullmatch(v) or GROUPED[other].fullmatch(v) for v in self.texts
+        )
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether commas in numbers may be decimal commas or group digits."""
+        return any("," in v for v in self.texts) and self.holds_numbers(",") and self.holds_numbers(".")
+
+    def stripped(self) -> pd.Series:
+        """The column with blanks removed and holes as None."""
+        texts = [value for value in pd.unique(self.series.dropna()) if isinstance(value, str)]
+        clean = {value: None if value.strip() in MISSING else value.strip() for value in texts}
+        return _mapped(self.series, clean)
+
+    def numbers(self, decimal: str) -> pd.Series:
+        """The column as floats."""
+        texts = [value for value in pd.unique(self.series.dropna()) if isinstance(value, str)]
+        found = {value: _number(value.strip(), decimal) for value in texts}
+        return self.series.map(lambda value: found.get(value, value)).astype(float)
+
+
+def text_columns(frame: pd.DataFrame, leave: Sequence[Any] = ()) -> list[TextColumn]:
+    """Columns that hold text, other than those to leave alone."""
+    return [
+        TextColumn.of(name, frame[name])
+        for name in frame.columns
+        if name not in leave
+        and not isinstance(frame[name].dtype, pd.CategoricalDtype)
+        and pd.api.types.infer_dtype(frame[name], skipna=True) in TEXT_KINDS
+    ]
+
+
+def decimal_of(columns: Sequence[TextColumn], used: str, proven: bool, said: bool) -> str:
+    """The decimal sign of a table, refused where its columns disagree or can be read in two ways.
+
+    Parameters
+    ----------
+    columns : sequence of TextColumn
+        Those that are text when the table is read with the sign ``used``.
+    used : str
+    proven : bool
+        Whether another column has numbers with this sign.
+    said : bool
+        Whether the user has chosen the sign.
+    """
+    against = [column for column in columns if column.proves(OTHER[used])]
+    backed = proven or any(column.proves(used) for column in columns)
+    if against and (said or backed):
+        sign, other, column = DECIMALS[used], DECIMALS[OTHER[used]], against[0]
+        example = next(value for value in column.texts if OTHER[used] in value)
+        rest = f"the decimal sign is a {sign}" if said else f"other columns have decimal {sign}s"
+        hint = "" if said else "; say --decimal (decimal=)"
+        raise DataError(f"column {column.name!r} has decimal {other}s ({example!r}), but {rest}{hint}")
+    unclear = [column for column in columns if column.is_unclear]
+    if unclear and not (against or backed or said):
+        example = next(value for value in unclear[0].texts if "," in value)
+        hint = "say --decimal , or --decimal . (decimal=)"
+        raise DataError(f"column {unclear[0].name!r}: {example!r} can be read in two ways; {hint}")
+    return OTHER[used] if against else used
+
+
+def _number(text: str, decimal: str) -> float:
+    if text in MISSING:
+        return float("nan")
+    return float(text.replace(OTHER[decimal], "").replace(decimal, "."))
+
+
+def _mapped(column: pd.Series, values: dict[str, str | None]) -> pd.Series:
+    """The column with some of its values replaced; the rest, booleans for instance, stay."""
+    if all(old == new for old, new in values.items()):
+        return column
+    return column.map(lambda value: values.get(value, value) if isinstance(value, str) else value)

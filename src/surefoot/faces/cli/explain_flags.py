@@ -1,0 +1,150 @@
+"""The flags of ``surefoot explain``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from surefoot.faces.cli.flags import file_flag, listing_flag, names_flag, reading_flags
+
+EXPLAIN_EXAMPLES = """examples:
+  surefoot explain model.json loans.csv --row 3 --target yes
+  surefoot explain model.json loans.csv --row 3 --budget 0.05 --json explanation.json --html report.html
+  surefoot explain model.json loans.csv --row 3 --immutable age sex --increasing income --bound debt 0 5000
+  surefoot explain model.json loans.csv --row 3 --whole cards --values schooling 9 12 16 --budget-of debt 50
+  surefoot explain model.json loans.csv --all --target yes --budget 0.05 --id customer --output out.csv
+
+outputs:
+  --json    everything about one row (an object) or all of them (an array), as `surefoot verify` reads it
+  --output  one line for each row: row, status, factual_class, target, factual_probability, probability,
+            worst_probability, distance, lower_bound, gap, coverage, certified_radius, density_percentile,
+            seconds, message, advice, and 'factual: FEATURE' and 'counterfactual: FEATURE' for each feature
+  --html    a page to read and to print; opens offline
+
+exit status: 0 done; 1 no counterfactual, or some rows without one; 2 bad usage or input
+"""
+
+
+def explain_flags(command: argparse.ArgumentParser) -> None:
+    """Of ``surefoot explain``."""
+    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    file_flag(
+        command,
+        "data",
+        "DATA",
+        "table with the model's features (CSV, Parquet, Excel; '-': standard input); others are ignored",
+    )
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("--row", type=int, metavar="N", help="explain row N, counted from 0 below the header")
+    which.add_argument("--all", action="store_true", help="explain every row, with a progress bar")
+    command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
+    reading_flags(command)
+    question = command.add_argument_group("the question")
+    question.add_argument("--target", metavar="LABEL", help="the class wanted (default: the other of two)")
+    question.add_argument(
+        "--budget",
+        type=float,
+        default=0.0,
+        metavar="G",
+        help="how far the change may miss, in standard deviations (default: 0, carried out exactly)",
+    )
+    question.add_argument(
+        "--budget-of",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("FEATURE", "SIZE"),
+        help="how far one feature may miss, in its own units, in the place of --budget; may be repeated",
+    )
+    question.add_argument(
+        "--noise-on",
+        choices=("changeable", "all"),
+        default="changeable",
+        help="which features may miss: those that may change (default), or all",
+    )
+    question.add_argument("--norm", choices=("inf", "2", "1"), default="inf", help="default: inf")
+    question.add_argument(
+        "--threshold", type=float, default=0.5, metavar="P", help="probability to be reached (default: 0.5)"
+    )
+    question.add_argument(
+        "--whitening",
+        choices=("cholesky", "dag", "zca"),
+        default="cholesky",
+        help="coordinates in which distances are measured (default: cholesky)",
+    )
+    _actions(command.add_argument_group("what may change"))
+    _solving(command.add_argument_group("how it is solved"))
+    _outputs(command.add_argument_group("outputs"))
+
+
+def _actions(group: Any) -> None:
+    group.add_argument(
+        "--bounds",
+        choices=("data", "none"),
+        default="data",
+        help="stay within the range seen in training (default), or anywhere",
+    )
+    group.add_argument(
+        "--bound",
+        nargs=3,
+        action="append",
+        metavar=("FEATURE", "LOW", "HIGH"),
+        help="bounds of one feature; '-' leaves an end open; may be repeated",
+    )
+    names_flag(group, "--immutable", "FEATURE", "features that must not change")
+    names_flag(group, "--increasing", "FEATURE", "features that may only rise")
+    names_flag(group, "--decreasing", "FEATURE", "features that may only fall")
+    names_flag(
+        group,
+        "--whole",
+        "FEATURE",
+        "features that take whole numbers only (those that were whole in training do)",
+    )
+    names_flag(group, "--fractional", "FEATURE", "features that need not stay whole")
+    listing_flag(group, "--values", "a feature and the only values that it may take; may be repeated")
+
+
+def _solving(group: Any) -> None:
+    group.add_argument(
+        "--method",
+        choices=("certified", "qcqp", "milp"),
+        default="certified",
+        help="default: certified; the others are the paper's, and need a solver",
+    )
+    group.add_argument("--backend", choices=("scip", "gurobi", "highs"), help="with qcqp and milp")
+    group.add_argument(
+        "--time-limit", type=float, default=30.0, metavar="S", help="seconds for one row (default: 30)"
+    )
+    group.add_argument(
+        "--gap",
+        type=float,
+        metavar="R",
+        help="relative gap to the proven bound (default: 0.001; qcqp, milp: 0.01)",
+    )
+    group.add_argument(
+        "--tol",
+        type=float,
+        default=1e-3,
+        metavar="E",
+        help="with qcqp and milp: largest violation left (default: 0.001)",
+    )
+    group.add_argument(
+        "--segments", type=int, default=20, metavar="M", help="with milp: number of segments (default: 20)"
+    )
+    group.add_argument(
+        "--contraction",
+        type=float,
+        default=0.5,
+        metavar="NU",
+        help="with milp: contraction factor (default: 0.5)",
+    )
+    group.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="processes for --all (default: 1); -1: all cores"
+    )
+
+
+def _outputs(group: Any) -> None:
+    file_flag(group, "--json", "FILE", "write everything as JSON; '-': to stdout")
+    file_flag(group, "--html", "FILE", "write a page to read")
+    file_flag(group, "--output", "FILE", "with --all: write a CSV table ('-' or left out: to stdout)")
+    group.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -1,0 +1,158 @@
+"""``surefoot fit``, ``predict`` and ``diagnose``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import pandas as pd
+
+from surefoot.datasets import Dataset
+from surefoot.datasets.suspicions import data_warnings
+from surefoot.datasets.table import two_valued_numbers
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.faces.cli.main import say
+from surefoot.faces.cli.tables import (
+    check_names,
+    check_writable,
+    known_table,
+    labelled_table,
+    model,
+    rows_of_table,
+)
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.diagnosis import Diagnosis, diagnose
+from surefoot.model.selection import select
+
+DONE = 0
+SHOWN_NAMES = 6
+
+
+def run_fit(options: argparse.Namespace) -> int:
+    """``surefoot fit``."""
+    check_writable([options.output])
+    data = labelled_table(options, [*options.categorical, *_orders(options)], options.drop)
+    about_data = {"categorical": _categories(data.X, options), "ordered": _orders(options) or None}
+    settings = _settings(options)
+    try:
+        clf = _fitted(data, settings, about_data) if settings else _selected(data, options.folds, about_data)
+        clf.save(options.output)
+        sys.stdout.write(clf.summary() + "\n")
+        if options.folds:
+            sys.stdout.write(f"\n{_diagnosis(clf, data, options.folds)}\n")
+        else:
+            _warn(data, options.label)
+    except DataError as error:
+        raise DataError(f"{options.data}: {error}") from None
+    say(f"surefoot: wrote {options.output}")
+    return DONE
+
+
+def run_predict(options: argparse.Namespace) -> int:
+    """``surefoot predict``."""
+    check_writable([options.output])
+    clf = model(options.model)
+    rows = rows_of_table(options, clf)
+    frame = pd.DataFrame({"row": rows.index, "predicted": clf.predict(rows)})
+    if options.proba:
+        shares = clf.predict_proba(rows)
+        for position, label in enumerate(clf.classes_.tolist()):
+            frame[f"probability: {label}"] = shares[:, position]
+    to_file = options.output and options.output != "-"
+    frame.to_csv(options.output if to_file else sys.stdout, index=False, lineterminator="\n")
+    if to_file:
+        say(f"surefoot: wrote {options.output}")
+    return DONE
+
+
+def run_diagnose(options: argparse.Namespace) -> int:
+    """``surefoot diagnose``."""
+    check_writable([options.html])
+    clf = model(options.model)
+    data = known_table(options, clf)
+    report = _diagnosis(clf, data, options.folds)
+    sys.stdout.write(f"{report}\n")
+    if options.html:
+        from surefoot.faces.report.diagnosis_page import write_diagnosis
+
+        write_diagnosis(report, options.html, clf, title=f"How good is {options.model}?")
+        say(f"surefoot: wrote {options.html}")
+    return DONE
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """What the user says about the model; empty: it is to be chosen."""
+    given = {
+        "structure": options.structure,
+        "max_parents": options.max_parents,
+        "root": options.root,
+        "required_edges": options.require,
+        "forbidden_edges": options.forbid,
+        "marginals": options.marginals,
+        "shrinkage": _shrinkage(options.shrinkage),
+        "cell_smoothing": options.cell_smoothing,
+    }
+    found = {name: value for name, value in given.items() if value is not None}
+    if options.calibration:
+        found["calibration"] = None if options.calibration == "none" else options.calibration
+    return found
+
+
+def _shrinkage(text: str | None) -> float | str | None:
+    try:
+        return text if text in (None, "auto") else float(str(text))
+    except ValueError:
+        raise ProblemError(f"--shrinkage {text}: must be a number from 0 to 1, or auto") from None
+
+
+def _orders(options: argparse.Namespace) -> dict[str, list[str]]:
+    for name, *values in options.ordered:
+        if len(values) < 2:
+            raise ProblemError(f"--ordered {name}: needs at least two values, lowest first")
+    return {name: values for name, *values in options.ordered}
+
+
+def _categories(X: pd.DataFrame, options: argparse.Namespace) -> Any:
+    """Columns that are categories: named ones, text, truth values, and numbers with two values."""
+    for flag in ("categorical", "numeric"):
+        check_names(f"--{flag}", getattr(options, flag), list(X.columns), "column")
+    numbers = set(X.select_dtypes("number").columns)
+    text = next((name for name in options.numeric if name not in numbers), None)
+    if text is not None:
+        raise ProblemError(f"--numeric {text}: the column holds text, which makes it a category")
+    two = [name for name in two_valued_numbers(X) if name not in (*options.numeric, *options.categorical)]
+    found = [n for n in X.columns if n not in numbers or n in two or n in options.categorical]
+    if found:
+        taken = f", two-valued numbers ({', '.join(two)}) among them" if two else ""
+        what = "column holds categories" if len(found) == 1 else "columns hold categories"
+        more = f" and {len(found) - SHOWN_NAMES} more" if len(found) > SHOWN_NAMES else ""
+        say(f"surefoot: {len(found)} {what}: {', '.join(found[:SHOWN_NAMES])}{more}{taken}")
+    return found or "auto"
+
+
+def _fitted(
+    data: Dataset, settings: dict[str, Any], about_data: dict[str, Any]
+) -> ConditionalGaussianNetworkClassifier:
+    return ConditionalGaussianNetworkClassifier(**settings, **about_data).fit(data.X, data.y)
+
+
+def _selected(data: Dataset, folds: int, about_data: dict[str, Any]) -> ConditionalGaussianNetworkClassifier:
+    if folds < 2:
+        raise ProblemError("--folds must be at least 2 for a model to be chosen; or say --structure")
+    chosen = select(data.X, data.y, cv=folds, random_state=0, **about_data)
+    sys.stdout.write(f"{chosen}\n\n")
+    return chosen.classifier
+
+
+def _diagnosis(clf: ConditionalGaussianNetworkClassifier, data: Dataset, folds: int) -> Diagnosis:
+    try:
+        return diagnose(clf, data.X, data.y, cv=folds)
+    except ValueError as error:
+        raise DataError(f"--folds {folds}: {error}") from None
+
+
+def _warn(data: Dataset, label: str) -> None:
+    """What is suspicious about the data, where no diagnosis says it."""
+    for warning in data_warnings(data.X, data.y, label):
+        say(f"surefoot: warning: {warning}")

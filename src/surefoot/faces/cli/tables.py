@@ -1,0 +1,99 @@
+"""Tables that commands read: how they were taken is said in one line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from surefoot.datasets import Dataset, table
+from surefoot.datasets.reading import Form, Reading, read_table
+from surefoot.datasets.table import feature_table
+from surefoot.exceptions import DataError, ModelFileError, ProblemError
+from surefoot.faces.cli.main import say
+from surefoot.formats import listed, suggestion
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+
+
+def labelled_table(
+    options: argparse.Namespace, categorical: Sequence[str] = (), drop: Sequence[str] = ()
+) -> Dataset:
+    """The table with labels that ``fit`` learns from."""
+    form = _form(options, as_written=[options.label], as_text=categorical, expected=[options.label])
+    reading = _said(read_table(options.data, form))
+    return table(reading, options.label, drop=drop, categorical=categorical)
+
+
+def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Dataset:
+    """A table with labels whose features are those of a model."""
+    names = [str(name) for name in clf.feature_labels_]
+    written = [options.label]
+    form = _form(options, as_written=written, as_text=_text_features(clf), expected=[*names, *written])
+    reading = _said(read_table(options.data, form))
+    rows = feature_table(reading, clf.feature_labels_)
+    if options.label not in reading.frame.columns:
+        hint = suggestion(options.label, reading.frame.columns)
+        raise DataError(f"{reading.name}: there is no label column {options.label!r}{hint}")
+    labels = reading.frame[options.label]
+    return Dataset(X=rows, y=labels, class_names=tuple(str(c) for c in clf.classes_), title=reading.name)
+
+
+def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
+    """The rows that a model is asked about, named by ``--id``."""
+    names = [str(name) for name in clf.feature_labels_]
+    written = [options.id] if options.id else []
+    form = _form(options, as_written=written, as_text=_text_features(clf), expected=names)
+    return feature_table(_said(read_table(options.data, form)), clf.feature_labels_, label=options.id)
+
+
+def model(path: str) -> ConditionalGaussianNetworkClassifier:
+    """Read a model; who gives the table first is told so."""
+    try:
+        return ConditionalGaussianNetworkClassifier.load(path)
+    except ModelFileError as error:
+        hint = " (the model comes first, then the data)" if Path(path).suffix != ".json" else ""
+        raise ModelFileError(f"{error}{hint}") from None
+
+
+def check_writable(paths: Iterable[str | None]) -> None:
+    """Before anything is computed: what cannot be written would be lost at the end."""
+    given = [name for name in paths if name]
+    if len(set(given)) < len(given):
+        raise ProblemError(f"two outputs cannot go to the same place: {', '.join(given)}")
+    for path in (Path(name) for name in given if name != "-"):
+        if not path.parent.is_dir():
+            raise ProblemError(f"{path}: No such file or directory")
+        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise ProblemError(f"{path}: cannot be written")
+
+
+def check_names(flag: str, names: Iterable[str], known: Sequence[Any], what: str = "feature") -> None:
+    """Refuse a name that is none of the known ones."""
+    texts = [str(name) for name in known]
+    for name in names:
+        if name not in texts:
+            hint = suggestion(name, texts) or f"; the {what}s are {listed(texts)}"
+            raise ProblemError(f"{flag}: unknown {what} {name!r}{hint}")
+
+
+def _form(options: argparse.Namespace, **known: Any) -> Form:
+    return Form(options.separator, options.decimal, options.header, **known)
+
+
+def _said(reading: Reading) -> Reading:
+    if reading.assumed or reading.notes:
+        say(f"surefoot: {reading}")
+    return reading
+
+
+def _text_features(clf: ConditionalGaussianNetworkClassifier) -> list[str]:
+    """Categories with text among their values: '01' is not 1."""
+    return [
+        str(name)
+        for name, values in clf.categories_.items()
+        if any(isinstance(value, str) for value in values)
+    ]

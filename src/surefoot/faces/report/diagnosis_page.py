@@ -1,0 +1,50 @@
+"""How good a model is, as one page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from surefoot.exceptions import MissingDependencyError
+from surefoot.faces.report.pictures import as_source
+from surefoot.faces.report.templates import rendered
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.diagnosis import Diagnosis
+
+
+def write_diagnosis(
+    diagnosis: Diagnosis,
+    path: str | os.PathLike[str],
+    classifier: ConditionalGaussianNetworkClassifier,
+    *,
+    title: str = "How good is this model?",
+) -> Path:
+    """Write one HTML page that opens offline: the comparison, its verdict, calibration and residuals.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+    path : str or path
+        Where to write.
+    classifier : ConditionalGaussianNetworkClassifier
+        The one that was diagnosed.
+    title : str
+        Heading of the page.
+    """
+    page = rendered(
+        "diagnosis.html",
+        title=title,
+        diagnosis=diagnosis,
+        picture=_picture(diagnosis),
+        model=classifier.summary(),
+    )
+    target = Path(path)
+    target.write_text(page, encoding="utf-8")
+    return target
+
+
+def _picture(diagnosis: Diagnosis) -> str | None:
+    try:
+        return as_source(diagnosis.plot())
+    except MissingDependencyError:
+        return None

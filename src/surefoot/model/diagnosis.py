@@ -1,0 +1,370 @@
+"""diagnose: how good a classifier is, compared with others on the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from surefoot.datasets.suspicions import data_warnings
+from surefoot.datasets.table import plain_labels
+from surefoot.exceptions import DataError
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.fitting import warped
+from surefoot.model.mixed import MixedNetwork
+from surefoot.model.rivals import held_out_probabilities
+from surefoot.model.schema import as_frame
+from surefoot.threads import one_blas_thread
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+OWN = "this classifier"
+BINS = 10
+LEAST_POINTS = 2.0  # of accuracy; a smaller loss is not worth a caution
+LEAST_LOSS = 0.05  # share of a rival's log loss, likewise
+CONFIDENT = 1.645  # standard errors; differences that chance explains are no differences
+SMALLEST_PROBABILITY = 1e-15
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well one model predicts held-out rows.
+
+    Parameters
+    ----------
+    model : str
+    accuracy, log_loss, calibration_error : float
+        The last two are nan for a model without probabilities. Calibration error: mean distance between
+        predicted probability and observed share, over ten bins of equal mass.
+    """
+
+    model: str
+    accuracy: float
+    log_loss: float
+    calibration_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What `diagnose` returns; print it, or draw it with `plot`.
+
+    Parameters
+    ----------
+    scores : tuple of Score
+        This classifier, logistic regression, gradient boosting, and always answering with the majority.
+    verdict : str
+        One sentence on whether to trust it.
+    warnings : tuple of str
+        What is suspicious about the data.
+    cv : int
+        Number of folds.
+    refitted : bool
+        Whether the classifier was fitted anew for each fold; an adopted model is taken as it is.
+    classes : tuple
+        Labels.
+    labels : array of shape (rows,)
+        Position of the true label of each row.
+    probabilities : array of shape (rows, n_classes) or None
+        What the classifier predicted for each row.
+    residuals : DataFrame
+        For each number and row, how many standard deviations it is from what its parents and the true class
+        make expected. Standard normal if the network is right.
+    """
+
+    scores: tuple[Score, ...]
+    verdict: str
+    warnings: tuple[str, ...]
+    cv: int
+    refitted: bool
+    classes: tuple[Any, ...]
+    labels: Codes
+    probabilities: Array | None
+    residuals: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each model: accuracy, log loss and calibration error."""
+        frame = pd.DataFrame([vars(score) for score in self.scores])
+        return frame.set_index("model")
+
+    def __str__(self) -> str:
+        table = self.to_frame().rename(columns=lambda name: name.replace("_", " ")).rename_axis(None)
+        lines = [self.verdict, "", table.to_string(float_format=lambda v: f"{v:.3f}", na_rep="-"), ""]
+        lines.append(self.how())
+        lines += [f"Caution: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        table = self.to_frame().to_html(float_format=lambda v: f"{v:.3f}", na_rep="-")
+        cautions = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
+        how = f"<p>{escape(self.how())}</p>"
+        return f"<p><b>{escape(self.verdict)}</b></p>{table}{how}" + (
+            f"<ul>{cautions}</ul>" if cautions else ""
+        )
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the calibration curve and the quantiles of the residuals; returns both matplotlib Axes."""
+        from surefoot.faces.plots.diagnosis import plot_diagnosis
+
+        return plot_diagnosis(self, axes=axes)
+
+    def how(self) -> str:
+        """On how many rows, and how."""
+        rows = f"{len(self.labels):,} rows, {self.cv} folds; every model predicts rows that it has not seen."
+        if self.refitted:
+            return rows
+        return (
+            f"{len(self.labels):,} rows, {self.cv} folds. The adopted model is taken as it is: if it was "
+            "fitted on these rows, its figures are too good."
+        )
+
+
+def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: int = 5) -> Diagnosis:
+    """Compare a classifier, by cross-validation, with logistic regression and gradient boosting.
+
+    Parameters
+    ----------
+    clf : ConditionalGaussianNetworkClassifier
+        Fitted. Its settings are fitted anew on each fold; an adopted model is taken as it is.
+    frame : DataFrame or array of shape (rows, n_features)
+    y : array of labels
+    cv : int, default=5
+        Number of folds.
+
+    Examples
+    --------
+    >>> from surefoot import ConditionalGaussianNetworkClassifier, datasets
+    >>> bank = datasets.load_banknote()
+    >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+    >>> report = diagnose(clf, bank.X, bank.y, cv=3)
+    >>> report.to_frame().columns.tolist()
+    ['accuracy', 'log_loss', 'calibration_error']
+    """
+    check_is_fitted(clf)
+    labels = _label_codes(clf, y)
+    numbers, codes = clf.schema_.encode(as_frame(frame))
+    folds = _folds(labels, clf.classes_.tolist(), cv)
+    with one_blas_thread():
+        own = _held_out(clf, frame, y, folds) if _can_refit(clf) else _as_it_is(clf, frame)
+    rivals = dict(held_out_probabilities(numbers, codes, labels, folds))
+    scores = [_score(OWN, own.predicted, own.probabilities, labels)]
+    scores += [_score(name, p.argmax(axis=1), p, labels) for name, p in rivals.items()]
+    scores.append(_majority(labels, clf.classes_.tolist()))
+    return Diagnosis(
+        tuple(scores),
+        _verdict(scores, _Comparison(own, rivals, labels)),
+        tuple(data_warnings(as_frame(frame), y)),
+        len(folds),
+        _can_refit(clf),
+        tuple(clf.classes_.tolist()),
+        labels,
+        own.probabilities,
+        pd.DataFrame(_residuals(own, clf, numbers, codes, labels), columns=_number_names(clf)),
+    )
+
+
+def calibration_curve(probabilities: Array, happened: NDArray[np.bool_], bins: int = BINS) -> pd.DataFrame:
+    """Mean predicted probability, observed share and number of rows in bins of equal mass.
+
+    Equal probabilities stay in one bin.
+
+    Parameters
+    ----------
+    probabilities : array of shape (rows,)
+    happened : array of bool
+    bins : int
+    """
+    cuts = np.unique(np.quantile(probabilities, np.arange(1, bins) / bins, method="inverted_cdf"))
+    grouped = pd.DataFrame({"predicted": probabilities, "observed": happened.astype(float)}).groupby(
+        np.searchsorted(cuts, probabilities)
+    )
+    return grouped.agg(
+        predicted=("predicted", "mean"), observed=("observed", "mean"), rows=("observed", "size")
+    ).reset_index(drop=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """What a classifier says about rows that it has not seen, and the fitted classifier of each row."""
+
+    predicted: Codes
+    probabilities: Array | None
+    models: list[tuple[ConditionalGaussianNetworkClassifier, Codes]]
+
+
+def _can_refit(clf: ConditionalGaussianNetworkClassifier) -> bool:
+    """Adopted models have settings that are not theirs."""
+    asked = clf.structure if isinstance(clf.structure, str) else "given"
+    return type(clf) is ConditionalGaussianNetworkClassifier and clf.structure_report_.method == asked
+
+
+def _held_out(
+    clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, folds: list[tuple[Codes, Codes]]
+) -> _Held:
+    probabilities, models = np.empty((len(y), len(clf.classes_))), []
+    labels = np.asarray(plain_labels(y))
+    for train, test in folds:
+        model = clone(clf).fit(_rows(frame, train), labels[train])
+        probabilities[test] = model.predict_proba(_rows(frame, test))
+        models.append((model, test))
+    return _Held(probabilities.argmax(axis=1), probabilities, models)
+
+
+def _as_it_is(clf: ConditionalGaussianNetworkClassifier, frame: Any) -> _Held:
+    found = {label: c for c, label in enumerate(clf.classes_.tolist())}
+    predicted = np.array([found[label] for label in clf.predict(frame).tolist()], dtype=np.intp)
+    probabilities = clf.predict_proba(frame) if hasattr(clf, "predict_proba") else None
+    return _Held(predicted, probabilities, [(clf, np.arange(len(predicted)))])
+
+
+def _rows(frame: Any, rows: Codes) -> Any:
+    return frame.iloc[rows] if isinstance(frame, pd.DataFrame) else np.asarray(frame)[rows]
+
+
+def _label_codes(clf: ConditionalGaussianNetworkClassifier, y: Any) -> Codes:
+    known = {label: c for c, label in enumerate(clf.classes_.tolist())}
+    labels = column_or_1d(plain_labels(y)).tolist()
+    strange = next((label for label in labels if label not in known), None)
+    if strange is not None:
+        raise DataError(f"unknown class {strange!r}; the classes are {clf.classes_.tolist()}")
+    return np.array([known[label] for label in labels], dtype=np.intp)
+
+
+def _folds(labels: Codes, classes: list[Any], cv: int) -> list[tuple[Codes, Codes]]:
+    if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or cv < 2:
+        raise DataError(f"cv must be a whole number of at least 2, not {cv!r}")
+    sizes = np.bincount(labels, minlength=len(classes))
+    if sizes.min() < 3:
+        label = classes[int(sizes.argmin())]
+        raise DataError(f"class {label!r} has {sizes.min()} rows; a comparison needs at least three")
+    splitter = StratifiedKFold(min(int(cv), int(sizes.min())), shuffle=True, random_state=0)
+    return list(splitter.split(np.zeros(len(labels)), labels))
+
+
+def _score(name: str, predicted: Codes, probabilities: Array | None, labels: Codes) -> Score:
+    accuracy = float((predicted == labels).mean())
+    if probabilities is None:
+        return Score(name, accuracy, np.nan, np.nan)
+    loss = float(_losses(probabilities, labels).mean())
+    return Score(name, accuracy, loss, _calibration_error(probabilities, labels))
+
+
+def _losses(probabilities: Array, labels: Codes) -> Array:
+    own = probabilities[np.arange(len(labels)), labels]
+    return np.asarray(-np.log(np.maximum(own, SMALLEST_PROBABILITY)))
+
+
+def _calibration_error(probabilities: Array, labels: Codes) -> float:
+    """Mean over the classes; with two classes, that of either."""
+    errors = []
+    for c in range(probabilities.shape[1]):
+        curve = calibration_curve(probabilities[:, c], labels == c)
+        errors.append(np.average((curve["predicted"] - curve["observed"]).abs(), weights=curve["rows"]))
+    return float(np.mean(errors))
+
+
+def _majority(labels: Codes, classes: list[Any]) -> Score:
+    shares = np.bincount(labels, minlength=len(classes)) / len(labels)
+    most = int(shares.argmax())
+    entropy = float(-np.sum(shares * np.log(np.maximum(shares, SMALLEST_PROBABILITY))))
+    return Score(f"always {classes[most]!r}", float(shares[most]), entropy, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """Row by row, so that differences can be told from chance."""
+
+    own: _Held
+    rivals: dict[str, Array]
+    labels: Codes
+
+    def clearly_wrong_more_often(self, rival: str) -> bool:
+        right = self.rivals[rival].argmax(axis=1) == self.labels
+        return _clear(right.astype(float) - (self.own.predicted == self.labels))
+
+    def clearly_loses(self, rival: str) -> bool:
+        assert self.own.probabilities is not None
+        gaps = _losses(self.own.probabilities, self.labels) - _losses(self.rivals[rival], self.labels)
+        return _clear(gaps)
+
+
+def _clear(differences: Array) -> bool:
+    error = differences.std() / np.sqrt(len(differences))
+    return bool(differences.mean() > CONFIDENT * error)
+
+
+def _verdict(scores: list[Score], comparison: _Comparison) -> str:
+    """One sentence, the worst news first."""
+    own, *rivals, majority = scores
+    if own.accuracy < majority.accuracy:
+        return _below_majority(own, majority)
+    best = max(rivals, key=lambda score: score.accuracy)
+    points = 100 * (best.accuracy - own.accuracy)
+    if points >= LEAST_POINTS and comparison.clearly_wrong_more_often(best.model):
+        return (
+            f"Gives up {points:.2g} points of accuracy compared with {best.model} ({own.accuracy:.1%} : "
+            f"{best.accuracy:.1%}): treat explanations as a description of this model, not of the data."
+        )
+    if np.isnan(own.log_loss):
+        return f"Predicts as well as {best.model} (accuracy {own.accuracy:.1%} : {best.accuracy:.1%})."
+    sharpest = min(rivals, key=lambda score: score.log_loss)
+    losses = f"(log loss {own.log_loss:.2f} : {sharpest.log_loss:.2f})"
+    if own.log_loss > (1 + LEAST_LOSS) * sharpest.log_loss and comparison.clearly_loses(sharpest.model):
+        return (
+            f"Is right as often as {best.model}, but its probabilities are worse than those of "
+            f"{sharpest.model} {losses}: do not rely on them, or fit with calibration='temperature'."
+        )
+    if own.log_loss < (1 - LEAST_LOSS) * sharpest.log_loss:
+        return f"Predicts better than {' and '.join(score.model for score in rivals)} {losses}."
+    return f"Predicts as well as {sharpest.model} {losses}."
+
+
+def _below_majority(own: Score, majority: Score) -> str:
+    return (
+        f"Is right less often than {majority.model} would be ({own.accuracy:.1%} : {majority.accuracy:.1%}): "
+        "do not act on explanations of this model."
+    )
+
+
+def _number_names(clf: ConditionalGaussianNetworkClassifier) -> list[Any]:
+    return [clf.schema_.names[j] for j in clf.schema_.numbers]
+
+
+def _residuals(
+    own: _Held, clf: ConditionalGaussianNetworkClassifier, numbers: Array, codes: Codes, labels: Codes
+) -> Array:
+    """Deviations of each number from what its parents make expected, in the network of its true class."""
+    found = np.full(numbers.shape, np.nan)
+    known = np.asarray(~np.isnan(numbers).any(axis=1) & (codes >= 0).all(axis=1))
+    for model, test in own.models:
+        for c, network in enumerate(model.networks_):
+            rows = test[(labels[test] == c) & known[test]]
+            Z = np.asarray(warped(numbers[rows], model.warps_), dtype=float)
+            if isinstance(network, MixedNetwork):
+                # A category that the fold never saw has no cell; its schema may have other codes.
+                values = _recoded(clf, model, codes[rows])
+                fine = (values >= 0).all(axis=1)
+                found[rows[fine]] = network.deviations(Z[fine], values[fine])
+            else:
+                found[rows] = (Z - network.expected(Z)) / np.sqrt(network.variances)
+    return found
+
+
+def _recoded(
+    clf: ConditionalGaussianNetworkClassifier, model: ConditionalGaussianNetworkClassifier, codes: Codes
+) -> Codes:
+    """Codes of one schema's values in another; -1 where it does not have them."""
+    found = np.empty_like(codes)
+    pairs = zip(clf.schema_.category_values, model.schema_.category_values, strict=True)
+    for k, (values, others) in enumerate(pairs):
+        places = {value: code for code, value in enumerate(others)}
+        table = np.array([places.get(value, -1) for value in values], dtype=np.intp)
+        found[:, k] = table[codes[:, k]]
+    return found

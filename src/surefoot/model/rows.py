@@ -1,0 +1,227 @@
+"""Tables and labels as arrays that a classifier can learn from; complaints name column and row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from surefoot.datasets.table import column_faults, duplicate_names, joined, plain_labels
+from surefoot.exceptions import DataError
+from surefoot.model.schema import Schema, as_frame
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+NUMERIC = {"dtype": "numeric", "ensure_all_finite": "allow-nan"}
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """What `fit` learns from.
+
+    Parameters
+    ----------
+    schema : Schema
+    numbers : array of shape (rows, n_numbers)
+        Of any numeric type: integers and single precision are widened chunk by chunk.
+    codes : array of shape (rows, n_categories)
+    classes : array
+        The labels, each once, sorted.
+    labels : array of int
+        Position of each row's label among the classes.
+    weights : array, optional
+    """
+
+    schema: Schema
+    numbers: NDArray[Any]
+    codes: Codes
+    classes: NDArray[Any]
+    labels: Codes
+    weights: Array | None
+
+    def part(self, rows: Any) -> TrainingRows:
+        """Some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(
+            self,
+            numbers=self.numbers[rows],
+            codes=self.codes[rows],
+            labels=self.labels[rows],
+            weights=weights,
+        )
+
+
+def training_rows(
+    clf: Any, X: Any, y: Any, sample_weight: Any, least_classes: int = 2, reset: bool = True
+) -> TrainingRows:
+    """Check data as scikit-learn does, and find out what each column holds.
+
+    Parameters
+    ----------
+    clf : ConditionalGaussianNetworkClassifier
+        Its settings; it learns the names of the features.
+    X, y, sample_weight
+        As in `fit`.
+    least_classes : int
+        Fewer labels are refused.
+    reset : bool
+        Whether these are the first rows; otherwise the features must be those that it knows.
+    """
+    _refuse_duplicate_names(X)
+    if _may_hold_categories(X, clf.categorical, clf.ordered):
+        schema = Schema.learned(X, clf.categorical, clf.ordered, _labels_of(X))
+        if schema.n_categories:
+            found = _mixed_rows(clf, X, y, sample_weight, (schema, reset))
+            return _with_enough_classes(found, least_classes)
+    return _with_enough_classes(_numeric_rows(clf, X, y, sample_weight, reset), least_classes)
+
+
+def _with_enough_classes(rows: TrainingRows, least: int) -> TrainingRows:
+    if len(rows.classes) < least:
+        label = rows.classes.tolist()[0]
+        raise DataError(f"needs at least two classes, but y holds one class only: {label!r}")
+    return rows
+
+
+def known_rows(clf: Any, X: Any) -> tuple[NDArray[Any], Codes]:
+    """Numbers and codes of a table, read by the kinds that `fit` saw."""
+    _refuse_duplicate_names(X)
+    if clf.schema_.n_categories:
+        frame = as_frame(X)
+        validate_data(clf, frame, reset=False, skip_check_array=True)
+        return clf.schema_.encode(frame)  # type: ignore[no-any-return]
+    try:
+        found = np.asarray(validate_data(clf, X, reset=False, **NUMERIC))
+    except (TypeError, ValueError) as error:
+        raise _located(error, X) from None
+    return found, np.zeros((len(found), 0), dtype=np.intp)
+
+
+def refuse_holes(schema: Schema, numbers: NDArray[Any], codes: Codes) -> None:
+    """Refuse missing values by column and row, for whoever cannot do with them."""
+    holes = {j: np.isnan(numbers[:, i]) for i, j in enumerate(schema.numbers)}
+    holes |= {j: codes[:, k] < 0 for k, j in enumerate(schema.categories)}
+    faults = [
+        f"column {name!r} is missing (NaN) in row {int(np.argmax(holes[j]))}"
+        for j, name in enumerate(schema.names)
+        if holes[j].any()
+    ]
+    if faults:
+        raise DataError(joined(faults))
+
+
+def feature_labels(X: Any, n_features: int) -> tuple[Any, ...]:
+    """Column names of a frame (strings or whole numbers), or positions where there are none."""
+    names = X.columns.tolist() if isinstance(X, pd.DataFrame) else []
+    alike = {type(name) for name in names} in ({str}, {int})
+    return tuple(names) if alike else tuple(range(n_features))
+
+
+def _labels_of(X: Any) -> tuple[Any, ...]:
+    return feature_labels(X, as_frame(X).shape[1])
+
+
+def _may_hold_categories(X: Any, categorical: Any, ordered: Any) -> bool:
+    """Whether columns have to be looked at; plain arrays and frames of numbers need not be."""
+    declared = ordered is not None or not (isinstance(categorical, str) and categorical == "auto")
+    if isinstance(X, pd.DataFrame):
+        if X.empty:  # scikit-learn complains
+            return False
+        return declared or not all(isinstance(t, np.dtype) and t.kind in "iuf" for t in X.dtypes)
+    try:
+        array = np.asarray(X)
+    except ValueError:  # rows of different lengths, which scikit-learn complains about
+        return False
+    return array.ndim == 2 and array.size > 0 and (declared or array.dtype.kind in "OU")
+
+
+def _numeric_rows(clf: Any, X: Any, y: Any, sample_weight: Any, reset: bool) -> TrainingRows:
+    labels = plain_labels(y)
+    try:
+        # Integers and single precision stay what they are: rows are widened chunk by chunk.
+        X_, y_ = validate_data(clf, X, labels, reset=reset, **NUMERIC)
+    except (TypeError, ValueError) as error:
+        raise _located(error, X) from None
+    classes, codes = _classes(y_)
+    weights = _weights(sample_weight, X_)
+    schema = Schema.of_numbers(feature_labels(X, X_.shape[1]), whole_columns(X_, weights))
+    _refuse_empty_columns(schema, X_ if weights is None else X_[weights > 0])
+    return TrainingRows(schema, X_, np.zeros((len(X_), 0), dtype=np.intp), classes, codes, weights)
+
+
+def _mixed_rows(clf: Any, X: Any, y: Any, sample_weight: Any, known: tuple[Schema, bool]) -> TrainingRows:
+    frame, labels, (schema, reset) = as_frame(X), plain_labels(y), known
+    validate_data(clf, frame, labels, reset=reset, skip_check_array=True)
+    labels = column_or_1d(labels, warn=True)
+    check_consistent_length(frame, labels)
+    classes, codes = _classes(labels)
+    weights = _weights(sample_weight, frame)
+    if weights is not None and not (weights > 0).all():  # a row without weight has not been seen
+        rows = np.flatnonzero(weights > 0)
+        frame, codes, weights = frame.iloc[rows], codes[rows], weights[rows]
+        schema = Schema.learned(frame, clf.categorical, clf.ordered, schema.names)
+    numbers, states = schema.encode(frame)
+    _refuse_empty_columns(schema, numbers)
+    return TrainingRows(schema, numbers, states, classes, codes, weights)
+
+
+def _classes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    try:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise DataError("labels must all be of one kind (all numbers or all strings)") from None
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    return classes, codes
+
+
+def _weights(sample_weight: Any, X: Any) -> Array | None:
+    if sample_weight is None:
+        return None
+    weights: Array = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return weights
+
+
+def whole_columns(X: NDArray[Any], weights: Array | None = None) -> tuple[bool, ...]:
+    """Whether each column holds whole numbers only, missing ones aside."""
+    if X.dtype.kind in "biu":
+        return tuple([True] * X.shape[1])
+    seen = X if weights is None else X[weights > 0]
+    found = [bool(((np.floor(column) == column) | np.isnan(column)).all()) for column in seen.T]
+    return tuple(found)
+
+
+def _refuse_empty_columns(schema: Schema, numbers: NDArray[Any]) -> None:
+    for i, j in enumerate(schema.numbers):
+        if np.isnan(numbers[:, i]).all() and len(numbers):
+            raise DataError(f"column {schema.names[j]!r} is missing (NaN) in every row; drop it")
+
+
+def _refuse_duplicate_names(X: Any) -> None:
+    twice = duplicate_names(list(X.columns)) if isinstance(X, pd.DataFrame) else []
+    if twice:
+        raise DataError(f"column name {twice[0]!r} occurs more than once")
+
+
+def _located(error: Exception, X: Any) -> Exception:
+    """The same complaint with the columns and rows it is about, where they can be found."""
+    if "Complex" in str(error) or (isinstance(error, TypeError) and not isinstance(X, pd.DataFrame)):
+        return error
+    try:
+        frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+        faults = [fault for fault in column_faults(frame) if " is missing " not in fault]
+    except (TypeError, ValueError):  # not a table at all; scikit-learn's own words will do
+        return error
+    return DataError(joined(faults)) if faults else error

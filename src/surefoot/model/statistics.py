@@ -1,0 +1,164 @@
+"""Sufficient statistics of a mixed network over a known graph: gathered in one pass, and mergeable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.exceptions import StructureError
+from surefoot.model.dag import Dag
+from surefoot.model.mixed import positions, split_parents
+from surefoot.model.moments import row_chunks
+from surefoot.model.schema import Schema
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+MOST_CELLS = 5_000_000  # of one feature; a graph that needs more is a mistake
+
+
+@dataclass(frozen=True, eq=False)
+class CellMoments:
+    """Weight, mean and scatter of a number and its number parents, in every class and cell.
+
+    Parameters
+    ----------
+    totals : array over classes and cells
+    means : the same, and an axis for the number and its parents
+    scatter : the same, and another such axis
+        Sums of products of deviations from the means.
+    """
+
+    totals: Array
+    means: Array
+    scatter: Array
+
+    @classmethod
+    def zeros(cls, grid: tuple[int, ...], n_columns: int) -> CellMoments:
+        """Nothing seen yet."""
+        return cls(np.zeros(grid), np.zeros((*grid, n_columns)), np.zeros((*grid, n_columns, n_columns)))
+
+    def merged(self, other: CellMoments) -> CellMoments:
+        """What all rows of both say, by the update of Chan, Golub and LeVeque (1983)."""
+        totals = self.totals + other.totals
+        share = np.divide(other.totals, totals, out=np.zeros_like(totals), where=totals > 0)
+        step = other.means - self.means
+        between = step[..., :, None] * step[..., None, :] * (self.totals * share)[..., None, None]
+        return CellMoments(
+            totals, self.means + step * share[..., None], self.scatter + other.scatter + between
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """All that the tables and cells of every class are computed from.
+
+    Parameters
+    ----------
+    counts : tuple of arrays
+        For each category the weight of every combination of class, values of its parents and own value.
+    families : tuple of CellMoments
+        For each number.
+    """
+
+    counts: tuple[Array, ...]
+    families: tuple[CellMoments, ...]
+
+    def merged(self, other: Statistics) -> Statistics:
+        """What all rows of both say."""
+        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        families = tuple(a.merged(b) for a, b in zip(self.families, other.families, strict=True))
+        return Statistics(counts, families)
+
+
+@dataclass(frozen=True)
+class Family:
+    """The axes of a feature's statistics: its categorical parents, itself if it is one, number parents."""
+
+    columns: tuple[int, ...]
+    categories: tuple[int, ...]
+    grid: tuple[int, ...]
+
+
+def number_family(dag: Dag, schema: Schema, i: int) -> Family:
+    """The i-th number and its number parents, over the grid of its categorical parents."""
+    parents, given = split_parents(dag, schema, schema.numbers[i])
+    return Family((i, *parents), given, _grid(schema, given, schema.numbers[i]))
+
+
+def category_family(dag: Dag, schema: Schema, k: int) -> Family:
+    """The k-th category's parents and, last, itself."""
+    _, given = split_parents(dag, schema, schema.categories[k])
+    return Family((), (*given, k), _grid(schema, (*given, k), schema.categories[k]))
+
+
+def gathered(
+    numbers: Array,
+    codes: Codes,
+    labels: Codes,
+    n_classes: int,
+    weights: Array | None,
+    graph: tuple[Dag, Schema],
+) -> Statistics:
+    """Statistics of rows whose numbers and codes are all known.
+
+    Parameters
+    ----------
+    numbers : array of shape (rows, n_numbers)
+    codes : array of shape (rows, n_categories)
+    labels : array of int
+        Class of each row.
+    n_classes : int
+    weights : array, optional
+    graph : (Dag, Schema)
+    """
+    dag, schema = graph
+    tables = [category_family(dag, schema, k) for k in range(schema.n_categories)]
+    families = [number_family(dag, schema, i) for i in range(schema.n_numbers)]
+    counts = [np.zeros((n_classes, *table.grid)) for table in tables]
+    moments = [CellMoments.zeros((n_classes, *f.grid), len(f.columns)) for f in families]
+    for chunk in row_chunks(len(labels)):
+        Z, C, c = np.asarray(numbers[chunk], dtype=float), codes[chunk], labels[chunk]
+        w = None if weights is None else weights[chunk]
+        for k, table in enumerate(tables):
+            where = positions(C, table.categories, table.grid, c)
+            counts[k] += np.bincount(where, w, counts[k].size).reshape(counts[k].shape)
+        for i, family in enumerate(families):
+            where = positions(C, family.categories, family.grid, c)
+            part = cell_moments(Z[:, family.columns], where, w, (n_classes, *family.grid))
+            moments[i] = moments[i].merged(part)
+    return Statistics(tuple(counts), tuple(moments))
+
+
+def cell_moments(Z: Array, cells: Codes, w: Array | None, grid: tuple[int, ...]) -> CellMoments:
+    """Centred on the mean of each cell, so that large offsets cost no digits."""
+    size, n = prod(grid), Z.shape[1]
+    totals = np.bincount(cells, w, size).astype(float)
+    divisor = np.where(totals > 0, totals, 1.0)
+    reference = Z[0] if len(Z) else np.zeros(n)  # a constant column has exactly zero deviations
+    Z = Z - reference
+    means = np.empty((size, n))
+    for a in range(n):
+        means[:, a] = np.bincount(cells, Z[:, a] if w is None else w * Z[:, a], size) / divisor
+    Z -= means[cells]
+    scatter = np.empty((size, n, n))
+    for a in range(n):
+        weighted = Z[:, a] if w is None else w * Z[:, a]
+        for b in range(a + 1):
+            scatter[:, a, b] = scatter[:, b, a] = np.bincount(cells, weighted * Z[:, b], size)
+    means += reference
+    return CellMoments(totals.reshape(grid), means.reshape(*grid, n), scatter.reshape(*grid, n, n))
+
+
+def _grid(schema: Schema, categories: Sequence[int], feature: int) -> tuple[int, ...]:
+    grid = tuple(schema.sizes[k] for k in categories)
+    if prod(grid) > MOST_CELLS:
+        raise StructureError(
+            f"{schema.names[feature]!r} depends on so many categories that they have {prod(grid):,} "
+            "combinations; give it fewer parents"
+        )
+    return grid

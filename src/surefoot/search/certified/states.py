@@ -1,0 +1,237 @@
+"""The certified search over categories: states in the order of their promise, until all are covered."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+from itertools import count, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.search.certified.answer import bound_document, certificate, searched
+from surefoot.search.certified.clock import Clock, OutOfTimeError
+from surefoot.search.certified.cover import Cover, Refuted
+from surefoot.search.certified.search import AIM, Search, allowance
+from surefoot.search.certified.space import whitened
+from surefoot.status import Status
+from surefoot.threads import one_blas_thread
+from surefoot.waist.answer import Answer, Round
+from surefoot.waist.family import Family
+from surefoot.waist.geometry import dual_exponent, lp_norm
+from surefoot.waist.mixed import State
+from surefoot.waist.problem import RobustProblem
+
+Array = NDArray[np.float64]
+
+REACHED = 0.99  # share of the gap below the best distance that every state has to reach
+OWN = 0.9  # share of the gap to which single states are searched
+ROOM = 1e-9  # constants are rounded up by this, so that what is proved covers the state itself
+HALVINGS = 12  # for the bound of a search that ran out of time
+GRACE = 0.2  # seconds for that
+
+
+def certified_states(family: Family, gap: float, time_limit: float) -> Answer:
+    """Nearest robust counterfactual over all states of the categories, with a proof, up to a relative gap.
+
+    Parameters
+    ----------
+    family : Family
+    gap : float
+    time_limit : float
+        Seconds.
+    """
+    with one_blas_thread():
+        return _States(family, gap, Clock(time_limit)).run()
+
+
+class _States:
+    """One search over states: the best answer so far, and what covers the rest."""
+
+    def __init__(self, family: Family, gap: float, clock: Clock) -> None:
+        self.family, self.gap, self.clock = family, gap, clock
+        self.cover = Cover(family)
+        self.best: tuple[float, State, Answer] | None = None
+        self.rounds: list[Round] = []
+        self.stopped: Status | None = None
+        self._order = count()
+        self._slopes: dict[tuple[int, ...], list[tuple[float, float]]] = {}
+
+    @property
+    def distance(self) -> float:
+        """Of the best point, price included."""
+        return np.inf if self.best is None else self.best[0]
+
+    def level(self, share: float = REACHED) -> float:
+        """What states have to reach: a share of the allowed gap below the best distance."""
+        return self.distance - share * allowance(self.gap, self.distance) if self.best else np.inf
+
+    def run(self) -> Answer:
+        """Search until every state is covered or time is up."""
+        try:
+            self._look_at(self.family.today)
+            heap = [self._node(values) for values in self._shapes()]
+            heapq.heapify(heap)
+            while heap:
+                _, _, price, values = heapq.heappop(heap)
+                if self.cover.covers(price, values, self.level()):
+                    continue
+                self.clock.check()
+                if len(values) == len(self.cover.order):
+                    self._look_at(self.cover.state(values))
+                    continue
+                for v in self._allowed(len(values)):
+                    heapq.heappush(heap, self._node((*values, v)))
+        except OutOfTimeError:
+            self.stopped = Status.TIME_LIMIT
+        except KeyboardInterrupt:
+            self.stopped = Status.INTERRUPTED
+        return self._answer()
+
+    def _allowed(self, depth: int) -> tuple[int, ...]:
+        return self.family.choices[self.cover.order[depth]].allowed
+
+    def _shapes(self) -> list[tuple[int, ...]]:
+        """All values of the shaping categories."""
+        return list(product(*(self._allowed(depth) for depth in range(len(self.cover.shaping)))))
+
+    def _node(self, values: tuple[int, ...]) -> tuple[float, int, float, tuple[int, ...]]:
+        """An assignment with its price, first what may lead to near points."""
+        choices = (self.family.choices[k] for k in self.cover.order)
+        price = float(sum(choice.prices[v] for choice, v in zip(choices, values, strict=False)))
+        lacking = [
+            max(0.0, -(margin + more)) / slope
+            for (margin, slope), more in zip(self._slope(values), self.cover.most(values), strict=True)
+        ]
+        return price + max(lacking), next(self._order), price, values
+
+    def _slope(self, values: tuple[int, ...]) -> list[tuple[float, float]]:
+        """For each requirement of a shape: its value at the factual, and how fast it can grow there."""
+        shape = values[: len(self.cover.shaping)]
+        if shape not in self._slopes:
+            rest = (self._allowed(d)[0] for d in range(len(shape), len(self.cover.order)))
+            problem = self.family.problem(
+                self.cover.state((*shape, *rest)), [0.0] * len(self.family.requirements)
+            )
+            B, dual = self.family.metric.inverse, dual_exponent(self.family.metric.norm)
+            self._slopes[shape] = [
+                (
+                    float(g(problem.factual)),
+                    max(float(lp_norm(g.gradient(problem.factual) @ B, dual)), 1e-300),
+                )
+                for g in problem.margins
+            ]
+        return self._slopes[shape]
+
+    def _look_at(self, state: State) -> None:
+        """Refute a state up to the level, or find the nearest point in it."""
+        constants = self.family.constants(state)
+        constants = constants + ROOM * (1 + np.abs(constants))
+        generous = self.family.problem(state, constants.tolist())
+        if self.best is not None:
+            search = Search(whitened(generous), self.gap, self.clock)
+            radius = self.level(AIM) - self.family.price(state)
+            if search.refute(radius):
+                self._keep(state, constants, radius, bound_document(generous, search))
+                return
+        self._search(state, constants, generous)
+
+    def _search(self, state: State, constants: Array, generous: RobustProblem) -> None:
+        answer = searched(generous, OWN * self.gap, self.clock, self.family.problem(state))
+        price = self.family.price(state)
+        assert answer.certificate is not None
+        self._keep(state, constants, answer.lower_bound, answer.certificate["bound"])
+        self.rounds += [_dearer(r, price) for r in answer.rounds]
+        if answer.point is not None:
+            distance = self.family.distance(state, answer.point)
+            if distance < self.distance:
+                self.best = distance, state, answer
+        if answer.status.with_point is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if answer.status not in (Status.OPTIMAL, Status.INFEASIBLE) and self.stopped is None:
+            self.stopped = answer.status.with_point
+
+    def _keep(self, state: State, constants: Array, radius: float, proof: dict[str, Any] | None) -> None:
+        if radius <= 0 or proof is None or proof["tree"] is None:  # nothing is proven: the price must do
+            return
+        shape = tuple(state[k] for k in self.cover.shaping)
+        self.cover.add(Refuted(shape, constants, radius, proof))
+
+    def _answer(self) -> Answer:
+        bound = self._bound()
+        status = self._status(bound)
+        covered = self._document(bound)
+        known: dict[str, Any] = {"status": status, "lower_bound": bound, "rounds": tuple(self.rounds)}
+        if self.best is None:
+            held = certificate(self.family.problem())
+            return Answer(**known, certificate={**held, "states": covered}, backend="clarabel")
+        _, state, answer = self.best
+        assert answer.certificate is not None
+        held = {**answer.certificate, "bound": None, "states": covered}
+        return replace(answer, **known, state=state, certificate=held)
+
+    def _status(self, bound: float) -> Status:
+        if self.best is None:
+            if bound == np.inf:
+                return Status.INFEASIBLE
+            return Status.UNDECIDED if self.stopped is None else self.stopped.without_point
+        enough = bound >= self.level()
+        if enough and self.best[2].status is Status.OPTIMAL:
+            return Status.OPTIMAL
+        return self.stopped or Status.TIME_LIMIT
+
+    def _bound(self) -> float:
+        """The largest level that is proven for every state."""
+        if self.stopped is None:
+            return max(self.level(), 0.0)
+        high = min(max(self.level(), 0.0), 1e12)
+        low, clock = 0.0, Clock(GRACE)
+        try:
+            if self._all_covered(high, clock):
+                return high
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                low, high = (middle, high) if self._all_covered(middle, clock) else (low, middle)
+        except OutOfTimeError:
+            pass
+        return low
+
+    def _all_covered(self, level: float, clock: Clock) -> bool:
+        stack: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+        while stack:
+            clock.check()
+            price, values = stack.pop()
+            if self.cover.covers(price, values, level):
+                continue
+            depth = len(values)
+            if depth == len(self.cover.order):
+                return False
+            choice = self.family.choices[self.cover.order[depth]]
+            stack += [(price + choice.prices[v], (*values, v)) for v in choice.allowed]
+        return True
+
+    def _document(self, bound: float) -> dict[str, Any]:
+        """What covers all states, in the format of docs/certificate.md."""
+        entries = [e for group in self.cover.refuted.values() for e in group if e.proof is not None]
+        needed = [e for e in entries if self._shape_price(e.shape) < bound]
+        return {
+            "trades": [float(rate) for rate in self.cover.trades],
+            "proofs": [
+                {
+                    "shape": [[k, v] for k, v in zip(self.cover.shaping, e.shape, strict=True)],
+                    "constants": e.constants.tolist(),
+                    "proof": e.proof,
+                }
+                for e in needed
+            ],
+        }
+
+    def _shape_price(self, shape: tuple[int, ...]) -> float:
+        pairs = zip(self.cover.shaping, shape, strict=True)
+        return float(sum(self.family.choices[k].prices[v] for k, v in pairs))
+
+
+def _dearer(r: Round, price: float) -> Round:
+    """A round with the price of its state in its distance."""
+    return replace(r, distance=r.distance + price, lower_bound=min(r.lower_bound, r.distance) + price)

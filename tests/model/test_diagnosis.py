@@ -1,0 +1,173 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import log_loss
+from sklearn.naive_bayes import GaussianNB
+
+import surefoot
+from surefoot import ConditionalGaussianNetworkClassifier, adopt, datasets
+from surefoot.exceptions import DataError
+from surefoot.model.diagnosis import calibration_curve, diagnose
+
+
+@pytest.fixture(scope="module")
+def credit():
+    data = datasets.load_german_credit()
+    X, y = data.X.iloc[:500], data.y.iloc[:500]
+    clf = ConditionalGaussianNetworkClassifier("naive", marginals="auto", calibration="temperature").fit(X, y)
+    return diagnose(clf, X, y, cv=3)
+
+
+def test_a_good_model_is_trusted(credit):
+    frame = credit.to_frame()
+    assert frame.columns.tolist() == ["accuracy", "log_loss", "calibration_error"]
+    assert frame.index.tolist() == [
+        "this classifier",
+        "logistic regression",
+        "gradient boosting",
+        "always 'good'",
+    ]
+    assert credit.verdict.startswith("Predicts ")
+    assert "log loss" in credit.verdict
+    assert frame["accuracy"].between(0.65, 0.85).all()
+    assert str(credit).startswith(credit.verdict)
+    assert "500 rows, 3 folds" in str(credit)
+    assert "gradient boosting" in credit._repr_html_()
+
+
+def test_figures_are_those_of_held_out_rows(credit):
+    score = credit.scores[0]
+    truth = np.array(credit.classes)[credit.labels]
+    assert score.log_loss == pytest.approx(log_loss(truth, credit.probabilities, labels=list(credit.classes)))
+    assert score.accuracy == pytest.approx((credit.probabilities.argmax(axis=1) == credit.labels).mean())
+    share = (credit.labels == 1).mean()
+    assert credit.scores[-1].accuracy == pytest.approx(share)
+    assert credit.scores[-1].log_loss == pytest.approx(
+        -share * np.log(share) - (1 - share) * np.log(1 - share)
+    )
+
+
+def test_residuals_are_held_out_and_by_number(credit):
+    assert credit.residuals.shape == (500, 7)
+    assert set(credit.residuals.columns) <= set(datasets.load_german_credit().X.columns)
+    assert credit.residuals.std().between(0.7, 1.5).all()
+
+
+def test_a_model_that_gives_up_accuracy_is_described_as_such(rng):
+    """It matters whether two features have the same sign, which a network without edges cannot see."""
+    X = pd.DataFrame(rng.standard_normal((600, 3)), columns=["a", "b", "c"])
+    y = np.where(2 * np.sign(X["a"] * X["b"]) + 1.5 * X["c"] > 0, "in", "out")
+    report = diagnose(ConditionalGaussianNetworkClassifier("naive").fit(X, y), X, y, cv=2)
+    assert report.verdict.startswith("Gives up ")
+    assert "points of accuracy compared with gradient boosting" in report.verdict
+    assert report.verdict.endswith("a description of this model, not of the data.")
+
+
+def test_a_model_below_the_majority_is_called_that(rng):
+    X = pd.DataFrame(rng.standard_normal((300, 6)))
+    y = np.where(rng.random(300) < 0.75, "good", "bad")
+    clf = ConditionalGaussianNetworkClassifier(priors=[0.9, 0.1]).fit(X, y)
+    report = diagnose(clf, X, y, cv=2)
+    assert report.verdict.startswith("Is right less often than always 'good' would be (")
+    assert report.verdict.endswith("do not act on explanations of this model.")
+
+
+def test_overconfidence_is_told_apart_from_error(rng):
+    """Twelve noisy copies of one feature: naive Bayes decides well, and is far too sure of it."""
+    y = np.arange(400) % 2
+    X = (rng.standard_normal(400) + 1.5 * y)[:, None] + 0.1 * rng.standard_normal((400, 12))
+    report = diagnose(ConditionalGaussianNetworkClassifier("naive").fit(X, y), X, y, cv=2)
+    assert report.verdict.startswith("Is right as often as ")
+    assert "calibration='temperature'" in report.verdict
+    assert report.scores[0].calibration_error > 2 * report.scores[1].calibration_error
+
+
+def test_warnings_about_the_data_come_along(rng):
+    frame = pd.DataFrame({"x": rng.standard_normal(90), "twice": np.tile(rng.standard_normal(45), 2)})
+    frame.loc[45:, "x"] = frame["x"].to_numpy()[:45]
+    y = np.tile(np.arange(45) % 2, 2)
+    report = diagnose(ConditionalGaussianNetworkClassifier().fit(frame, y), frame, y, cv=2)
+    assert report.warnings[0].startswith("Duplicates: 45 rows")
+    assert f"Caution: {report.warnings[0]}" in str(report)
+    assert "<li>Duplicates" in report._repr_html_()
+
+
+def test_adopted_models_are_taken_as_they_are(bundled):
+    bank = bundled["banknote"]
+    model = GaussianNB().fit(bank.X, bank.y)
+    report = diagnose(adopt(model, data=(bank.X, bank.y)), bank.X, bank.y, cv=2)
+    assert not report.refitted
+    assert "taken as it is" in str(report)
+    np.testing.assert_allclose(report.probabilities, model.predict_proba(bank.X), atol=1e-6)
+
+
+def test_a_model_without_probabilities(bundled):
+    from sklearn.svm import LinearSVC
+
+    bank = bundled["banknote"]
+    model = LinearSVC(random_state=0).fit(bank.X, bank.y)
+    report = diagnose(adopt(model, data=(bank.X, bank.y)), bank.X, bank.y, cv=2)
+    own = report.scores[0]
+    assert own.accuracy == pytest.approx(model.score(bank.X, bank.y))
+    assert np.isnan([own.log_loss, own.calibration_error]).all()
+    assert "accuracy" in report.verdict
+    assert report.plot()[0].texts[0].get_text() == "this model has no probabilities"
+
+
+def test_the_whole_package_exports_it(bundled):
+    assert surefoot.diagnose is diagnose
+
+
+def test_three_classes_and_a_plain_array(rng):
+    y = np.arange(150) % 3
+    X = rng.standard_normal((150, 3)) + y[:, None]
+    report = diagnose(ConditionalGaussianNetworkClassifier().fit(X, y), X, y, cv=3)
+    assert report.probabilities.shape == (150, 3)
+    assert report.scores[0].calibration_error < 0.2
+    axes = report.plot()
+    assert len(axes[0].get_legend().get_texts()) == 3
+
+
+def test_the_calibration_curve_has_bins_of_equal_mass(rng):
+    p = rng.random(1000)
+    curve = calibration_curve(p, rng.random(1000) < p)
+    assert curve["rows"].tolist() == [100] * 10
+    assert (curve["predicted"] - curve["observed"]).abs().max() < 0.15
+    tied = calibration_curve(np.repeat([0.2, 0.9], [70, 30]), np.repeat([False, True], [70, 30]))
+    assert tied["rows"].tolist() == [70, 30]
+    assert tied["observed"].tolist() == [0.0, 1.0]
+
+
+def test_both_pictures(credit):
+    import matplotlib.pyplot as plt
+
+    left, right = credit.plot()
+    assert left.get_xlabel() == "predicted probability of 'good'"
+    curve = left.get_lines()[-1].get_ydata()
+    assert ((curve >= 0) & (curve <= 1)).all()
+    names = [text.get_text() for text in right.get_legend().get_texts()]
+    assert len(names) == 3
+    assert set(names) <= set(credit.residuals.columns)
+    again = plt.subplots(1, 2)[1]
+    assert credit.plot(axes=again) is again
+    plt.close("all")
+
+
+def test_residuals_of_a_true_network_are_normal():
+    data = datasets.synthetic(600, 4, random_state=1)
+    clf = ConditionalGaussianNetworkClassifier().fit(data.X, data.y)
+    report = diagnose(clf, data.X, data.y, cv=2)
+    for name in report.residuals:
+        assert stats.kstest(report.residuals[name], "norm").pvalue > 1e-3
+
+
+def test_impossible_requests(bundled):
+    X, y = bundled["pima"].X.iloc[:60], bundled["pima"].y.iloc[:60]
+    clf = ConditionalGaussianNetworkClassifier().fit(X, y)
+    with pytest.raises(DataError, match="unknown class 7; the classes are"):
+        diagnose(clf, X, np.where(np.arange(60) == 3, 7, y))
+    with pytest.raises(DataError, match="cv must be a whole number"):
+        diagnose(clf, X, y, cv=1)
+    with pytest.raises(DataError, match="class 0 has 0 rows; a comparison needs at least three"):
+        diagnose(clf, X, np.ones(60, dtype=int))

@@ -1,0 +1,62 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, diagnose, select
+
+
+def with_holes(frame, share, seed):
+    holes = np.random.default_rng(seed).random(frame.shape) < share
+    return frame.astype(object).where(~holes).infer_objects() if mixed(frame) else frame.mask(holes)
+
+
+def mixed(frame):
+    return any(not pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes)
+
+
+def accuracy(settings, train, test):
+    return ConditionalGaussianNetworkClassifier(**settings).fit(*train).score(*test)
+
+
+def halves(X, y):
+    odd = np.arange(len(X)) % 2 == 1
+    return (X[odd], y[odd]), (X[~odd], y[~odd])
+
+
+@pytest.mark.parametrize("structure", ["naive", "tan", "ban"])
+def test_a_tenth_of_the_values_missing_costs_little_accuracy(bundled, structure):
+    pima = bundled["pima"]
+    settings = {"structure": structure, "standardize": True}
+    train, test = halves(pima.X, pima.y)
+    full = (accuracy(settings, train, test) + accuracy(settings, test, train)) / 2
+    lost = []
+    for seed in range(3):
+        train, test = halves(with_holes(pima.X, 0.1, seed), pima.y)
+        lost.append(full - (accuracy(settings, train, test) + accuracy(settings, test, train)) / 2)
+    assert np.mean(lost) < 0.02
+
+
+@pytest.fixture(scope="module")
+def gappy_credit():
+    data = datasets.load_german_credit()
+    return with_holes(data.X.iloc[:300], 0.1, 0), data.y.iloc[:300]
+
+
+def test_categories_with_holes(gappy_credit):
+    X, y = gappy_credit
+    data = datasets.load_german_credit()
+    test = slice(300, 600)
+    clf = ConditionalGaussianNetworkClassifier("tan", calibration="temperature").fit(X, y)
+    full = ConditionalGaussianNetworkClassifier("tan", calibration="temperature").fit(data.X.iloc[:300], y)
+    held = data.X.iloc[test], data.y.iloc[test]
+    assert clf.score(*held) > full.score(*held) - 0.06
+    assert clf.schema_.n_categories == full.schema_.n_categories
+
+
+def test_choosing_and_diagnosing_with_holes(gappy_credit):
+    X, y = gappy_credit
+    chosen = select(X, y, cv=2)
+    assert chosen.table["log_loss"].iloc[0] < 0.63
+    report = diagnose(chosen.classifier, X, y, cv=2)
+    assert np.isfinite(report.to_frame().to_numpy()).all()
+    assert report.residuals.notna().any().all()
