@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint
 
 .PHONY: demo test lint format docs bench mutants reproduce clean
 
-demo: $(VENV)/.package  ## fit a classifier on real bank notes, show what it learned and explain one note
+demo: $(VENV)/.package  ## fit a classifier to real loans and explain how one that was refused would be granted
 	$(BIN)/surefoot demo
 
 test: $(VENV)/.test  ## run all tests, doctests included

@@ -231,7 +231,7 @@ def test_relaxations_name_what_they_lift():
 def test_whole_numbers_are_the_best_whole_numbers(clf, pima):
     """Against every whole number tried by itself."""
     row = pima.X.iloc[3]
-    settings = {"budget": 0.05, "gap": 1e-4}
+    settings = {"budget": 0.05, "gap": 1e-4, "whole": False}
     free = CounterfactualExplainer(clf, **settings).explain(row)
     actions = Actions({"plas": Action(whole=True)})
     e = CounterfactualExplainer(clf, actions=actions, **settings).explain(row)
@@ -244,6 +244,40 @@ def test_whole_numbers_are_the_best_whole_numbers(clf, pima):
         tried.append(fixed.distance)
     assert e.distance == pytest.approx(min(tried), rel=2e-4)
     assert e.lower_bound <= min(tried)
+
+
+def test_numbers_that_were_whole_stay_whole(clf, pima):
+    """Unless an action of the feature, or the explainer, says otherwise."""
+    row, whole = pima.X.iloc[3], ["preg", "plas", "pres", "skin", "insu", "age"]
+    e = CounterfactualExplainer(clf, norm=2).explain(row)
+    assert [pima.X.columns[s.feature] for s in e.question.domain.sets] == whole
+    assert (e.counterfactual[whole] % 1 == 0).all()
+    assert e.counterfactual["mass"] % 1 != 0
+    lifted = CounterfactualExplainer(clf, norm=2, actions=Actions({"plas": Action(whole=False)})).explain(row)
+    assert lifted.counterfactual["plas"] % 1 != 0
+    assert (lifted.counterfactual[[name for name in whole if name != "plas"]] % 1 == 0).all()
+    free = CounterfactualExplainer(clf, norm=2, whole=False).explain(row)
+    assert free.question.domain.sets == ()
+    assert free.lower_bound <= lifted.distance
+    assert lifted.lower_bound <= e.distance
+    with pytest.raises(ProblemError, match="whole must be None or False, not True"):
+        CounterfactualExplainer(clf, whole=True)
+
+
+def test_whole_numbers_from_the_data_are_declared_and_can_be_given_up():
+    asked = Wishes.by_name(NAMES, whole=[0, 2], actions=Actions({"age": Action(values=[40, 50])}))
+    assert asked.declared()["whole"] == ["cards"]
+    domain = asked.domain([30, 1, 2.5])
+    assert [s.feature for s in domain.sets] == [0, 2]
+    assert domain.contains([40, 1.5, 7])
+    assert not domain.contains([41, 1.5, 7])
+    assert not domain.contains([40, 1.5, 7.5])
+    left = dict(asked.one_relaxed())
+    assert [s.feature for s in left["'cards' may take any number"].domain([30, 1, 2.5]).sets] == [0]
+    assert Wishes.by_name(NAMES, whole=[0], immutable=["age"]).declared() == {
+        "bounds": None,
+        "actions": {"age": {"may": "stay"}},
+    }
 
 
 @pytest.mark.parametrize("method", ["certified", "qcqp", "milp"])

@@ -39,7 +39,7 @@ def clf(pima):
 
 @pytest.fixture(scope="module")
 def explainer(clf):
-    return CounterfactualExplainer(clf, budget=0.05)
+    return CounterfactualExplainer(clf, budget=0.05, whole=False)
 
 
 def without_seconds(explanations):

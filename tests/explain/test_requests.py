@@ -37,7 +37,9 @@ def test_never_violated(bundled, data, method, count):
     for _ in range(count):
         request = random_request(rng, X)
         budget, row = rng.choice([0.0, 0.05]), X.iloc[rng.integers(len(X))]
-        explainer = CounterfactualExplainer(clf, method=method, budget=budget, time_limit=3, **request)
+        explainer = CounterfactualExplainer(
+            clf, method=method, budget=budget, whole=False, time_limit=3, **request
+        )
         e = explainer.explain(row, on_failure="return")
         if e.counterfactual is None:
             continue

@@ -7,8 +7,11 @@ import warnings
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, __version__
+from surefoot.datasets import load_german_credit
 from surefoot.datasets.bundled import FOLDER
 from surefoot.faces.cli import main
+from surefoot.faces.cli.parser import parser
+from surefoot.faces.report.demo import MAY_CHANGE
 
 
 @pytest.fixture
@@ -28,18 +31,28 @@ def fit(tmp_path, capsys):
 
 def test_demo(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(["demo"]) == 0
+    assert main(["demo", "--html", "elsewhere.html"]) == 0
     out, err = capsys.readouterr()
-    assert "1372 photographed bank notes" in out
-    assert "is taken to be genuine" in out
-    assert "What is the smallest change after which it would be taken for forged" in out
-    assert "Decided genuine: the probability of forged is" in out
-    assert "this is proven" in out
-    assert "wrote report.html" in err
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page.count("<img ") == 4
-    assert main(["demo", "--html", str(tmp_path / "elsewhere.html")]) == 0
-    assert (tmp_path / "elsewhere.html").read_text(encoding="utf-8").count("<img ") == 4
+    assert "1,000 people who applied for a loan (300 bad, 700 good risks)" in out
+    assert "Predicts as well as gradient boosting" in out
+    assert "is refused: the probability" in " ".join(out.split())
+    assert "Decided bad: the probability of good is" in out
+    assert "below 0 DM -> 200 DM or more" in out
+    assert "this is proven" in " ".join(out.split())
+    assert max(len(line) for line in out.splitlines()) <= 80
+    assert "wrote elsewhere.html" in err
+    assert "<img " in (tmp_path / "elsewhere.html").read_text(encoding="utf-8")
+
+
+def test_the_demo_writes_a_report_beside_the_user():
+    assert parser().parse_args(["demo"]).html == "report.html"
+
+
+def test_the_demo_keeps_what_cannot_change():
+    german = load_german_credit()
+    assert not {"age", "personal_status", "foreign_worker"} & set(MAY_CHANGE)
+    for name, action in MAY_CHANGE.items():
+        assert set(action.values or ()) <= set(german.X[name])
 
 
 def test_fit_prints_the_model_and_says_where_it_is(fit):

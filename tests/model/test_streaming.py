@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, SurefootWarning
 from tests.model.test_cells import GRAPH, people
 
 
@@ -101,8 +101,10 @@ def test_not_fitted_before_every_class_has_two_rows():
 )
 def test_what_needs_a_second_pass(settings, message):
     frame, labels = people(50)
+    clf = ConditionalGaussianNetworkClassifier(**{"structure": "naive", **settings})
+    assert not hasattr(clf, "partial_fit")
     with pytest.raises(DataError, match=f"partial_fit sees each row only once, so {message}"):
-        ConditionalGaussianNetworkClassifier(**{"structure": "naive", **settings}).partial_fit(frame, labels)
+        clf.partial_fit(frame, labels)
 
 
 def test_batches_that_do_not_fit():
@@ -127,8 +129,15 @@ def test_batches_that_do_not_fit():
         begun(classes=["bad", "good"]).partial_fit(frame, np.where(labels == "bad", "ugly", labels))
     with pytest.raises(DataError, match="label 'good' is not among the classes"):
         begun(classes=["bad", "ugly"])
-    with pytest.raises(DataError, match="fitted by fit"):
-        ConditionalGaussianNetworkClassifier("naive").fit(frame, labels).partial_fit(frame, labels)
+
+
+def test_fit_is_forgotten_aloud():
+    frame, labels = people(60)
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(frame, labels)
+    with pytest.warns(SurefootWarning, match="partial_fit starts anew"):
+        clf.partial_fit(frame.iloc[:30], labels[:30])
+    clf.partial_fit(frame.iloc[30:], labels[30:])
+    assert clf.n_rows_ == 60
 
 
 class Parts:

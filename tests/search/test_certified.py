@@ -235,7 +235,7 @@ def test_data_sets(bundled, name, structure, target):
     clf = ConditionalGaussianNetworkClassifier(structure, **settings).fit(data.X, data.y)
     rows = data.X.iloc[np.flatnonzero(clf.predict(data.X) == 1 - target)[[3, 20]]]
     for bounds in (None, "data"):
-        explainer = CounterfactualExplainer(clf, budget=0.05, bounds=bounds, time_limit=60)
+        explainer = CounterfactualExplainer(clf, budget=0.05, bounds=bounds, whole=False, time_limit=60)
         for _, row in rows.iterrows():
             e = explainer.explain(row, target=target)
             assert e.status is Status.OPTIMAL
@@ -254,7 +254,7 @@ def test_other_norms_agree_with_gurobi_and_scip(bundled, norm):
         data = bundled[name]
         clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
         row = data.X.iloc[np.flatnonzero(clf.predict(data.X) == 0)[7]]
-        settings = {"budget": 0.05, "norm": norm, "bounds": None}
+        settings = {"budget": 0.05, "norm": norm, "bounds": None, "whole": False}
         e = CounterfactualExplainer(clf, **settings, gap=1e-5).explain(row, target=1)
         backend = "gurobi" if norm == 2 else "scip"
         other = CounterfactualExplainer(
@@ -312,7 +312,7 @@ def hard_problem(bundled, **settings):
     clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
     rows = np.flatnonzero(clf.predict(data.X) == 1)
     row = data.X.iloc[np.sort(np.random.default_rng(0).choice(rows, 8, replace=False))[1]]
-    return clf, row, CounterfactualExplainer(clf, budget=0.05, bounds=None, **settings)
+    return clf, row, CounterfactualExplainer(clf, budget=0.05, bounds=None, whole=False, **settings)
 
 
 def test_a_time_limit_brings_point_and_bound(bundled):

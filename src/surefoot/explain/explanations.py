@@ -11,6 +11,7 @@ import pandas as pd
 from surefoot.exceptions import DataError
 from surefoot.explain.explanation import Explanation
 from surefoot.plain import parsed
+from surefoot.waist.question import Question
 
 COLUMNS = (
     "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
@@ -39,7 +40,10 @@ class Explanations(list[Explanation]):
         return Explanations(e for e in self if e.counterfactual is not None)
 
     def to_frame(self) -> pd.DataFrame:
-        """One line for each row: how it went, the factual and the counterfactual, a column a feature each."""
+        """One line for each row: how it went, the factual and the counterfactual, a column a feature each.
+
+        Categories come by name.
+        """
         lines = [{name: getattr(e, name) for name in COLUMNS} for e in self]
         rows = pd.Index([e.row for e in self], name="row", tupleize_cols=False)
         table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
@@ -55,7 +59,16 @@ class Explanations(list[Explanation]):
             f"counterfactual: {name}": [math.nan if x is None else x.iloc[k] for x in points]
             for k, name in enumerate(names)
         }
-        return pd.concat([table, pd.DataFrame(columns, index=table.index)], axis=1)
+        features = pd.DataFrame(columns, index=table.index)
+        for k in self._categories():  # a row without a counterfactual must not turn a name into something else
+            for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
+                features[which] = pd.Series(columns[which], rows, dtype=object)
+        return pd.concat([table, features], axis=1)
+
+    def _categories(self) -> list[int]:
+        """Positions of the categories among the features."""
+        asked = [e.question for e in self if isinstance(e.question, Question)]
+        return sorted({choice.feature for question in asked for choice in question.choices})
 
     def to_json(self) -> str:
         """A JSON array of what `Explanation.to_json` gives."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.model.content import classifier_content, restore_classifier
 from surefoot.model.decision import log_density_quadratic, log_odds, numbers_network
 from surefoot.model.file import read_model, write_model
@@ -36,7 +37,13 @@ from surefoot.model.mixed import MixedNetwork
 from surefoot.model.network import LinearGaussianNetwork
 from surefoot.model.rows import TrainingRows, known_rows, training_rows
 from surefoot.model.stream import Stream
-from surefoot.model.streaming import is_partitioned, next_stream, partitioned_stream, streamed
+from surefoot.model.streaming import (
+    OnePassMethod,
+    is_partitioned,
+    next_stream,
+    partitioned_stream,
+    streamed,
+)
 from surefoot.waist.mixed import MixedQuadratic, State
 from surefoot.waist.quadratic import Quadratic
 
@@ -216,6 +223,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self._remember(rows, model)
         return self
 
+    @OnePassMethod
     def partial_fit(
         self,
         X: ArrayLike,
@@ -226,8 +234,9 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         """Learn from one more batch of rows; after all of them the model is the one that `fit` would give.
 
         Each row is seen once. So the structure must be ``"naive"`` or a graph, marginals, shrinkage and
-        calibration must need no second look, and no value may be missing. Percentiles come from a random
-        sample of 20,000 rows of each class. The classifier is fitted as soon as every class has two rows.
+        calibration must need no second look (otherwise there is no such method), and no value may be missing.
+        Percentiles come from a random sample of 20,000 rows of each class, which the classifier keeps. It is
+        fitted as soon as every class has two rows.
 
         Parameters
         ----------
@@ -236,9 +245,10 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         classes : array, optional
             All labels that are to come; others are then refused.
         """
-        if hasattr(self, "networks_") and not hasattr(self, "_stream"):
-            raise DataError("this classifier was fitted by fit, which keeps no statistics; start anew")
         seen = self.__dict__.get("_stream")
+        if seen is None and hasattr(self, "networks_"):
+            message = "partial_fit starts anew: what fit learned is forgotten, for it keeps no statistics"
+            warnings.warn(message, SurefootWarning, stacklevel=2)
         return self._follow(next_stream(self, seen, (X, y, sample_weight), classes))
 
     def _follow(self, stream: Stream, complete: bool = False) -> Self:

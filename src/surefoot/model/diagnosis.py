@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from surefoot.datasets.suspicions import data_warnings
 from surefoot.datasets.table import plain_labels
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.fitting import warped
 from surefoot.model.mixed import MixedNetwork
@@ -212,7 +213,11 @@ def _held_out(
     labels = np.asarray(plain_labels(y))
     for train, test in folds:
         model = clone(clf).fit(_rows(frame, train), labels[train])
-        probabilities[test] = model.predict_proba(_rows(frame, test))
+        with (
+            warnings.catch_warnings()
+        ):  # a rare value may be missing from a fold; that is no fault of the table
+            warnings.simplefilter("ignore", SurefootWarning)
+            probabilities[test] = model.predict_proba(_rows(frame, test))
         models.append((model, test))
     return _Held(probabilities.argmax(axis=1), probabilities, models)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from functools import update_wrapper
 from importlib import import_module
-from typing import Any
+from types import MethodType
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -30,9 +33,32 @@ from surefoot.model.stream import Stream
 Array = NDArray[np.float64]
 
 
+class SecondPassError(DataError, AttributeError):
+    """Settings need more than one look at the rows: `partial_fit` is then as good as absent."""
+
+
+class OnePassMethod:
+    """A method that an object only has while its settings need no second look at the rows.
+
+    Parameters
+    ----------
+    function : function
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(cast("Callable[..., Any]", self), function)
+        self.function = function
+
+    def __get__(self, clf: Any, owner: type) -> Any:
+        """The method, or an error that says which setting is in the way."""
+        if clf is None:
+            return self.function
+        refuse_second_pass(clf, self.function.__name__)
+        return MethodType(self.function, clf)
+
+
 def refuse_second_pass(clf: Any, what: str) -> None:
     """Refuse settings that need to look at rows more than once."""
-    check_settings(clf)
     needs = {
         "structure must be 'naive' or a graph": isinstance(clf.structure, str) and clf.structure != "naive",
         "marginals must be 'gaussian'": clf.marginals != "gaussian",
@@ -41,7 +67,7 @@ def refuse_second_pass(clf: Any, what: str) -> None:
     }
     for message, wrong in needs.items():
         if wrong:
-            raise DataError(f"{what} sees each row only once, so {message}")
+            raise SecondPassError(f"{what} sees each row only once, so {message}")
 
 
 def next_stream(clf: Any, seen: Stream | None, batch: tuple[Any, Any, Any], classes: Any) -> Stream:
@@ -56,7 +82,7 @@ def next_stream(clf: Any, seen: Stream | None, batch: tuple[Any, Any, Any], clas
     classes : array, optional
         All labels that are to come.
     """
-    refuse_second_pass(clf, "partial_fit")
+    check_settings(clf)
     if seen is None:
         stream = batch_stream(clf, *batch)
         return stream if classes is None else with_classes(stream, classes)
@@ -133,6 +159,7 @@ def is_partitioned(X: Any) -> bool:
 
 def partitioned_stream(clf: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
     """One pass over the parts of a Dask table, merged in pairs on the workers."""
+    check_settings(clf)
     refuse_second_pass(clf, "fit of a Dask table")
     dask = import_module("dask")  # whoever has such a table has it
     columns = [X, y] if sample_weight is None else [X, y, sample_weight]

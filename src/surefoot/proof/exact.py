@@ -2306,6 +2306,13 @@ def _misfit(case: Case) -> str:
             return "the models measure numbers on different scales"
     if not same(asked.stated_scales, case.model.stated_scales):
         return "the numbers are measured on other scales than the model's"
+    curved = [j for j, scale in enumerate(case.model.scales) if scale is not None]
+    if any(row.coefficients[j] for row in asked.rows for j in curved):  # proofs would read it on the scale
+        return "a row of the domain adds up numbers on curved scales"
+    own = [*asked.factual, *asked.low, *asked.high, *(case.counterfactual or [])]
+    bent = [*case.posed.factual, *case.posed.low, *case.posed.high, *(case.point or [])]
+    if any(math.isfinite(x) and not math.isfinite(z) for x, z in zip(own, bent, strict=True)):
+        return "a number lies beyond what its scale can hold"
     if min(case.model.position(label) for label in (asked.factual_class, asked.target)) < 0:
         return "the model has no such class"
     for entry in asked.requirements:

@@ -59,4 +59,4 @@ def test_categories_holes_warps_and_calibration_are_told():
     assert f"temperature {clf.calibration_.temperature:.3g}" in text
     assert "housing (3 values)" in clf._repr_html_()
     plain = ConditionalGaussianNetworkClassifier("naive").fit(frame[["age", "debt"]], labels).summary()
-    assert all(word not in plain for word in ("categories", "bent", "holes", "calibrated", "shrinkage"))
+    assert all(word not in plain for word in ("categories", "warped", "holes", "calibrated", "shrinkage"))

@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"surefoot {__version__}")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND", dest="command")
-    _demo(_command(commands, "demo", "fit real bank notes, explain one of them and write a report"))
+    _demo(_command(commands, "demo", "fit real loans, explain one that was refused and write a report"))
     fit_flags(_command(commands, "fit", "fit a classifier to a table", FIT_EXAMPLES))
     diagnose_flags(
         _command(commands, "diagnose", "compare a model with others on held-out rows", DIAGNOSE_EXAMPLES)

@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
 from surefoot.explain.explanation import Explanation
-from surefoot.faces.plots.style import INK, MUTED, NEGLIGIBLE, RISING, SMALL, TARGET, new_axes, shortened
+from surefoot.faces.plots.style import (
+    CHOSEN,
+    INK,
+    MUTED,
+    NEGLIGIBLE,
+    RISING,
+    SMALL,
+    TARGET,
+    new_axes,
+    shortened,
+)
+from surefoot.faces.plots.values import Values, is_change
 
 
 def plot_distances(explanations: Iterable[Explanation], *, ax: Any = None) -> Any:
@@ -30,7 +41,8 @@ def plot_distances(explanations: Iterable[Explanation], *, ax: Any = None) -> An
     moved = _moved(explanations)
     ax = new_axes((5.2, 3.2)) if ax is None else ax
     distances = np.array([e.distance for e in moved])
-    _histogram(ax, distances, f"Mahalanobis distance (p = {moved[0].norm:g}, standard deviations)")
+    what = f"Mahalanobis distance (p = {moved[0].norm:g}, standard deviations)"
+    _histogram(ax, distances, f"{what}\nand prices of changed categories" if _categories(moved) else what)
     median = float(np.median(distances))
     ax.axvline(median, color=INK, linestyle="--", linewidth=1.2)
     ax.set_title(f"median {median:.3g} (dashed)", fontsize=SMALL, color=MUTED)
@@ -65,6 +77,9 @@ def plot_feature_shares(
 ) -> Any:
     """Draw by how much each feature changes in the median over a batch, the most changed on top.
 
+    Of a category the size of a change is its price; those bars are grey. In a table with categories, features
+    that change in no row are left out.
+
     Parameters
     ----------
     explanations : iterable of Explanation
@@ -76,13 +91,15 @@ def plot_feature_shares(
     -------
     matplotlib Axes
     """
-    sizes = pd.DataFrame([_sizes(e) for e in _moved(explanations)])
-    shares = (sizes >= NEGLIGIBLE).mean() * 100
-    order = sizes.median().sort_values(ascending=False, kind="stable").index[:max_features]
+    moved = _moved(explanations)
+    sizes, categories = pd.DataFrame([_sizes(e) for e in moved]), _categories(moved)
+    shares = _changed(moved, sizes).mean() * 100
+    order = _order(sizes, shares, bool(categories))[:max_features]
     ax = new_axes((5.2, 1.2 + 0.28 * max(len(order), 2))) if ax is None else ax
     places = np.arange(len(order))
     quartiles = sizes[order].quantile([0.25, 0.5, 0.75]).to_numpy()
-    ax.barh(places, quartiles[1], height=0.6, color=RISING, edgecolor=INK, linewidth=0.6)
+    colours = [CHOSEN if name in categories else RISING for name in order]
+    ax.barh(places, quartiles[1], height=0.6, color=colours, edgecolor=INK, linewidth=0.6)
     ax.hlines(places, quartiles[0], quartiles[2], color=INK, linewidth=1.4)
     ax.set_yticks(places, [shortened(name) for name in order], parse_math=False)
     for place, name in enumerate(order):
@@ -96,20 +113,49 @@ def plot_feature_shares(
         )
     ax.text(1.02, -0.6, "rows", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=MUTED, va="bottom")
     ax.set_ylim(len(order) - 0.4, -0.6)
-    ax.set_xlabel("size of the change (standard deviations)\nbar: median; line: quartiles")
+    units = "standard deviations;\ngrey: price of a category" if categories else "standard deviations"
+    lines = [f"size of the change ({units})", "bar: median; line: quartiles"]
+    still = int((shares == 0).sum()) if categories else 0
+    lines += [f"{still} feature{' changes' if still == 1 else 's change'} in no row"] if still else []
+    ax.set_xlabel("\n".join(lines))
     _tidy(ax)
     return ax
 
 
+def _order(sizes: pd.DataFrame, shares: pd.Series, mixed: bool) -> pd.Index:
+    """Features by their median change; with categories, of which most change in few rows, then by share."""
+    medians = sizes.median()
+    if not mixed:
+        return medians.sort_values(ascending=False, kind="stable").index
+    found = pd.DataFrame({"median": medians.where(medians >= NEGLIGIBLE, 0.0), "share": shares})
+    return found[shares > 0].sort_values(["median", "share"], ascending=False, kind="stable").index
+
+
 def _moved(explanations: Iterable[Explanation]) -> list[Explanation]:
-    moved = [e for e in explanations if e.counterfactual is not None and e.distance > 0]
+    moved = [e for e in explanations if is_change(e)]
     if not moved:
         raise DataError("no explanation of this batch has a counterfactual that differs from its factual")
     return moved
 
 
+def _categories(moved: list[Explanation]) -> frozenset[Any]:
+    """Names of the categories."""
+    return frozenset(Values(moved[0]).choices)
+
+
 def _sizes(e: Explanation) -> pd.Series:
-    return (e.changes().set_index("feature")["in standard deviations"]).abs()[e.factual.index]
+    """How far each number moves, and the price of each category that changes."""
+    values = Values(e)
+    sizes = e.changes().set_index("feature")["in standard deviations"].abs()[e.factual.index]
+    return sizes.fillna({name: values.price(name) for name in values.choices})
+
+
+def _changed(moved: list[Explanation], sizes: pd.DataFrame) -> pd.DataFrame:
+    """Which features change in which rows; a category may change for nothing."""
+    changed = sizes >= NEGLIGIBLE
+    for name in _categories(moved):
+        changed[name] = [name in Values(e).moved_categories for e in moved]
+    return changed
 
 
 def _histogram(

@@ -57,14 +57,19 @@ def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int 
     table = _table(explanation, values)
     changed = table[table["chosen"] | (table[SIZE].abs() >= NEGLIGIBLE)]
     shown = changed.head(int(max_features))
-    note = _note(len(changed) - len(shown), table[SIZE].abs().to_numpy()[~table["chosen"].to_numpy()])
+    sizes = table[SIZE].abs().to_numpy()[~table["chosen"].to_numpy()]
+    # Names of categories leave little width.
+    note = _note(len(changed) - len(shown), sizes, "\n" if shown["chosen"].any() else "; ")
     if ax is None:
         # Names of categories take two lines.
         ax = new_axes((6.4, 1.5 + (0.38 if shown["chosen"].any() else 0.3) * max(len(shown), 2)))
     _bars(ax, shown)
     _values(ax, shown, values)
     what = "change in standard deviations of the factual class"
-    lines = [f"{what}; of a category: its price" if shown["chosen"].any() else what, *([note] if note else [])]
+    lines = [
+        f"{what}; of a category: its price" if shown["chosen"].any() else what,
+        *([note] if note else []),
+    ]
     ax.set_xlabel("\n".join(lines), parse_math=False)
     _legend(ax, shown)
     return ax
@@ -78,7 +83,7 @@ def _table(explanation: Explanation, values: Values) -> pd.DataFrame:
     return table.assign(**{SIZE: table[SIZE].where(table[SIZE].notna(), prices)})
 
 
-def _note(smaller: int, sizes: NDArray[np.float64]) -> str:
+def _note(smaller: int, sizes: NDArray[np.float64], between: str) -> str:
     """What has no bar: smaller changes, changes too small to see, and features that stay as they are."""
     tiny = int(np.sum((sizes >= UNCHANGED) & (sizes < NEGLIGIBLE)))
     still = int(np.sum(sizes < UNCHANGED))
@@ -90,7 +95,7 @@ def _note(smaller: int, sizes: NDArray[np.float64]) -> str:
         parts.append(f"{who} by less than {NEGLIGIBLE} standard deviations")
     if still:
         parts.append("1 feature stays as it is" if still == 1 else f"{still} features stay as they are")
-    return "; ".join(parts)
+    return between.join(parts)
 
 
 def _bars(ax: Any, shown: pd.DataFrame) -> None:

@@ -20,6 +20,7 @@ from surefoot.faces.plots.style import (
     label_axes,
     legend_below,
     new_axes,
+    own_ticks,
     shortened,
 )
 from surefoot.model.adoption import adopt
@@ -47,7 +48,8 @@ def plot_plane(
 
     Contours of both classes lie 1, 2 and 3 standard deviations from the peak of the class's density
     within the slice. The uncertainty ball is cut by the slice too; where the worst perturbation leaves
-    the slice, the cut stays clear of the boundary although the whole ball touches it.
+    the slice, the cut stays clear of the boundary although the whole ball touches it. A feature that the
+    model measures on a curved scale is drawn on that scale; the ticks are in its own units.
 
     Parameters
     ----------
@@ -56,7 +58,8 @@ def plot_plane(
     classifier : ConditionalGaussianNetworkClassifier
         The one that was explained.
     features : two names or positions, optional
-        Default: the two that change most, in standard deviations.
+        Numbers; default: the two that change most, in standard deviations. Categories are held as in the
+        counterfactual.
     ax : matplotlib Axes, optional
         Drawn into a new figure when left out.
 
@@ -106,7 +109,7 @@ def plot_whitened_plane(
         color=INK,
         linestyle=(0, (6, 3)),
         linewidth=0.9,
-        label=f"cut of the distance ball (radius {explanation.distance:.4g})",
+        label=f"cut of the distance ball (radius {section.distance_radius:.4g})",
     )
     return _draw(ax, section, distance_ball, [handle])
 
@@ -122,6 +125,8 @@ def _draw(ax: Any, section: Section, also_shown: Array | None = None, handles: S
         *handles,
     ]
     ax.set(xlim=(window[0][0], window[1][0]), ylim=(window[0][1], window[1][1]))
+    for axis, scale in zip((ax.xaxis, ax.yaxis), section.scales, strict=True):
+        own_ticks(axis, scale)
     label_axes(ax, *section.labels)
     if section.explanation.asks_for_robustness:
         _enlargement(ax, section, window)

@@ -14,34 +14,45 @@ from scipy import linalg
 from surefoot.exceptions import DataError
 from surefoot.explain.explanation import Explanation
 from surefoot.faces.plots.style import NEGLIGIBLE, found_point, shortened
+from surefoot.faces.plots.values import Values
+from surefoot.formats import listed
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.network import LinearGaussianNetwork
 from surefoot.waist.geometry import Ball, Whitening, lp_norm
+from surefoot.waist.mixed import State
+from surefoot.waist.problem import log_odds
 from surefoot.waist.quadratic import Quadratic
-from surefoot.waist.question import Question
+from surefoot.waist.question import Decision, Question
+from surefoot.waist.warp import IDENTITY, Warp
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-6  # of the distance
 AROUND = np.linspace(0.0, 2 * np.pi, 361)
 CIRCLE = np.column_stack([np.cos(AROUND), np.sin(AROUND)])
 
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """The plane x(t) = point + basis (t - center), t being the two coordinates that are drawn.
+    """The plane z(t) = point + basis (t - center), t being the two coordinates that are drawn.
+
+    It lies in the space of the numbers, on the scales on which distances are measured; the categories are
+    those of the counterfactual.
 
     Parameters
     ----------
     explanation : Explanation
     classifier : ConditionalGaussianNetworkClassifier
     basis : array of shape (n, 2)
-        Directions in feature space.
+        Directions in the space of the numbers.
     center, factual : arrays of shape (2,)
         Coordinates of the counterfactual, and of the factual's projection.
     projected : bool
         Whether the factual lies outside of the plane, by more than searches leave as rounding.
     labels : pair of str
         Of the two axes.
+    scales : pair of Warp
+        Of the two axes: the identity where they are in units of their own.
     """
 
     explanation: Explanation
@@ -51,9 +62,10 @@ class Section:
     factual: Array
     projected: bool
     labels: tuple[str, str]
+    scales: tuple[Warp, Warp] = (IDENTITY, IDENTITY)
 
     def points(self, t: Array) -> Array:
-        """The points of feature space at coordinates t, row by row."""
+        """The points at coordinates t, row by row."""
         return np.asarray(found_point(self.explanation) + (t - self.center) @ self.basis.T)
 
     def restricted(self, H: Quadratic) -> Quadratic:
@@ -62,15 +74,16 @@ class Section:
 
     def margin(self, t: Array) -> Array:
         """Min over rivals of H_r - tau' at coordinates t: zero on the decision boundary."""
-        target, tau = self.explanation.target, self.explanation.threshold
-        rivals = [label for label in self.classifier.classes_.tolist() if label != target]
-        margins = [self.restricted(self.classifier.decision_quadratic(target, r)) for r in rivals]
+        e, clf = self.explanation, self.classifier
+        rivals = [label for label in clf.classes_.tolist() if label != e.target]
+        margins = [self.restricted(clf.decision(e.target, r).at(e.answer.state)) for r in rivals]
         values = np.array([np.asarray(H(t)) for H in margins])
-        return np.asarray(values.min(axis=0) - (np.log(tau) - np.log1p(-tau)))
+        return np.asarray(values.min(axis=0) - _level(e))
 
     def ellipse(self, label: Any, deviations: float) -> Array:
         """Outline of a class's density within the plane, that many standard deviations from its peak."""
-        log_density = self.restricted(class_network(self.classifier, label).log_density_quadratic())
+        network = class_network(self.classifier, label, self.explanation.answer.state)
+        log_density = self.restricted(network.log_density_quadratic())
         P = -2 * log_density.matrix
         peak = log_density.center + np.linalg.solve(P, log_density.vector)
         return np.asarray(peak + deviations * np.linalg.solve(np.linalg.cholesky(P).T, CIRCLE.T).T)
@@ -81,19 +94,23 @@ class Section:
 
     @cached_property
     def _errors(self) -> Ball:
-        question = self.explanation.question
-        if not isinstance(question, Question):
-            raise DataError("the request was invalid, so there is no ball to draw")
-        return question.problem(self.classifier).ball
+        return _question(self.explanation).problem(self.classifier).ball
+
+    @property
+    def distance_radius(self) -> float:
+        """What the numbers have of the distance: all of it but the price of the categories."""
+        distance = self.explanation.distance
+        rest = distance - Values(self.explanation).total_price
+        return rest if rest > ROUNDING * distance else 0.0
 
     def distance_ball(self) -> Array:
-        """Outline of the cut of {x : ||M (x - factual)||_p <= distance}; only in whitened coordinates.
+        """Outline of the cut of {z : ||M (z - factual)||_p <= distance}; only in whitened coordinates.
 
         The coordinates that are not drawn use up their share of the distance: nothing for p = infinity.
         """
         M, p = explained_whitening(self.explanation, self.classifier), self.explanation.norm
-        rest = lp_norm(M.apply(self.points(self.factual[None])[0] - self.explanation.factual.to_numpy()), p)
-        radius = self.explanation.distance
+        rest = lp_norm(M.apply(self.points(self.factual[None])[0] - _start(self.explanation)), p)
+        radius = self.distance_radius
         if p != np.inf:
             radius = max(radius**p - rest**p, 0.0) ** (1 / p)
         return np.asarray(self.factual + radius * unit_outline(np.eye(2), p))
@@ -104,21 +121,22 @@ def feature_section(
     classifier: ConditionalGaussianNetworkClassifier,
     features: Sequence[Any] | None = None,
 ) -> Section:
-    """The plane along two features; default: the two that change most."""
+    """The plane along two features; default: the two numbers that change most."""
     step = _step(explanation, classifier)
-    names = classifier.feature_labels_
-    chosen = _two_largest(step / explanation.unit.to_numpy()) if features is None else features
-    pair = list(feature_pair(chosen, names))
-    end, start = found_point(explanation), explanation.factual.to_numpy(dtype=float)
-    outside = np.delete(step / explanation.unit.to_numpy(), pair)
+    question, sizes = _question(explanation), step / explanation.context.unit
+    names = question.number_names
+    pair = _two_largest(sizes) if features is None else number_pair(features, classifier)
+    end, start = found_point(explanation), _start(explanation)
+    scales = [question.warps[j] if question.warps else IDENTITY for j in pair]
     return Section(
         explanation,
         classifier,
         basis=np.eye(len(names))[:, pair],
         center=end[pair],
         factual=start[pair],
-        projected=bool((np.abs(outside) >= NEGLIGIBLE).any()),
+        projected=_outside(explanation, np.delete(sizes, pair)),
         labels=(shortened(names[pair[0]]), shortened(names[pair[1]])),
+        scales=(scales[0], scales[1]),
     )
 
 
@@ -127,13 +145,13 @@ def whitened_section(
     classifier: ConditionalGaussianNetworkClassifier,
     coordinates: Sequence[int] | None = None,
 ) -> Section:
-    """The plane along two whitened coordinates u = M (x - factual); default: the two that move most."""
+    """The plane along two whitened coordinates u = M (z - factual); default: the two that move most."""
     step = _step(explanation, classifier)
     whitening = explained_whitening(explanation, classifier)
-    u = whitening.apply(step)
+    u, names = whitening.apply(step), _question(explanation).number_names
     pair = list(feature_pair(sorted(_two_largest(u)) if coordinates is None else coordinates, range(u.size)))
-    share = np.abs(whitening.matrix[pair]) * explanation.unit.to_numpy()
-    mostly = [shortened(classifier.feature_labels_[j]) for j in share.argmax(axis=1)]
+    share = np.abs(whitening.matrix[pair]) * explanation.context.unit
+    mostly = [shortened(names[j]) for j in share.argmax(axis=1)]
     first, second = (
         f"whitened coordinate {k}\n(mostly {name})" for k, name in zip(pair, mostly, strict=True)
     )
@@ -143,7 +161,7 @@ def whitened_section(
         basis=whitening.inverse[:, pair],
         center=u[pair],
         factual=np.zeros(2),
-        projected=bool((np.abs(np.delete(u, pair)) >= NEGLIGIBLE).any()),
+        projected=_outside(explanation, np.delete(u, pair)),
         labels=(first, second),
     )
 
@@ -208,20 +226,51 @@ def feature_pair(features: Sequence[Any], names: Sequence[Any]) -> tuple[int, in
     return i, j
 
 
-def class_network(classifier: ConditionalGaussianNetworkClassifier, label: Any) -> LinearGaussianNetwork:
-    """The density of the class with that label."""
+def number_pair(features: Sequence[Any], classifier: ConditionalGaussianNetworkClassifier) -> list[int]:
+    """Positions among the numbers of two features, which must not be categories."""
+    schema, names = classifier.schema_, classifier.feature_labels_
+    pair = feature_pair(features, names)
+    wrong = [names[j] for j in pair if j in schema.categories]
+    if wrong:
+        known = listed([names[j] for j in schema.numbers])
+        raise DataError(f"{wrong[0]!r} is a category; a picture of two features needs two numbers: {known}")
+    return [schema.numbers.index(j) for j in pair]
+
+
+def class_network(
+    classifier: ConditionalGaussianNetworkClassifier, label: Any, state: State = ()
+) -> LinearGaussianNetwork:
+    """The density of the numbers in the class with that label, given the categories."""
     labels = classifier.classes_.tolist()
     if label not in labels:
         raise DataError(f"the explanation is about class {label!r}, the classifier knows only {labels}")
-    network: LinearGaussianNetwork = classifier.networks_[labels.index(label)]
-    return network
+    return classifier.network(label, state)
 
 
 def explained_whitening(
     explanation: Explanation, classifier: ConditionalGaussianNetworkClassifier
 ) -> Whitening:
     """The whitening in which the explanation measured distances."""
-    return class_network(classifier, explanation.factual_class).whitening(explanation.whitening)  # type: ignore[arg-type]
+    question = _question(explanation)
+    return class_network(classifier, question.factual_class, question.state).whitening(question.whitening)
+
+
+def _question(explanation: Explanation) -> Question:
+    if not isinstance(explanation.question, Question):
+        raise DataError("the request was invalid, so there is nothing to draw")
+    return explanation.question
+
+
+def _level(explanation: Explanation) -> float:
+    """The log-odds, or the decision value, that were asked for."""
+    values = [r.value for r in _question(explanation).requirements if isinstance(r, Decision)]
+    return values[0] if values else log_odds(explanation.threshold)
+
+
+def _start(explanation: Explanation) -> Array:
+    """The numbers of the factual, on the scales on which distances are measured."""
+    question = _question(explanation)
+    return question.warped(question.factual)
 
 
 def _step(explanation: Explanation, classifier: ConditionalGaussianNetworkClassifier) -> Array:
@@ -229,7 +278,14 @@ def _step(explanation: Explanation, classifier: ConditionalGaussianNetworkClassi
     end = found_point(explanation)
     if list(explanation.factual.index) != list(classifier.feature_labels_):
         raise DataError("explanation and classifier do not have the same features")
-    return np.asarray(end - explanation.factual.to_numpy(dtype=float))
+    if len(end) < 2:
+        raise DataError(f"a plane needs two numbers; this table has {len(end)}")
+    return np.asarray(end - _start(explanation))
+
+
+def _outside(explanation: Explanation, steps: Array) -> bool:
+    """Whether the factual lies outside of a plane: by coordinates that are not drawn, or a category."""
+    return bool((np.abs(steps) >= NEGLIGIBLE).any()) or bool(Values(explanation).moved_categories)
 
 
 def _two_largest(sizes: Array) -> list[int]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.waist.question import Question
+from surefoot.waist.warp import Warp
 
 if TYPE_CHECKING:
     from surefoot.explain.explanation import Explanation
@@ -78,6 +79,22 @@ def _legend(ax: Any, handles: Sequence[Any], columns: int) -> Any:
     for text in legend.get_texts():
         text.set_parse_math(False)
     return legend
+
+
+def own_ticks(axis: Any, scale: Warp, count: int = 6) -> None:
+    """Ticks in a feature's own units on an axis that shows its curved scale; they are spread evenly on it."""
+    if scale.is_identity:
+        return
+    low, high = axis.get_view_interval()
+    values = {_rounded(float(x)) for x in scale.inverse(np.linspace(low, high, count)) if np.isfinite(x)}
+    places = {x: float(scale(x)) for x in sorted(values)}
+    inside = {x: z for x, z in places.items() if low <= z <= high}
+    axis.set_ticks(list(inside.values()), [f"{x:,.12g}" for x in inside])
+
+
+def _rounded(value: float) -> float:
+    """The value with two digits."""
+    return float(f"{value:.1e}")
 
 
 def found_point(explanation: Explanation) -> NDArray[np.float64]:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot.exceptions import DataError
-from surefoot.faces.plots.section import feature_pair
+from surefoot.faces.plots.section import number_pair
 from surefoot.faces.plots.style import INK, label_axes, legend_below, new_axes, shortened
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.network import LinearGaussianNetwork
+from surefoot.waist.mixed import State
 
 Array = NDArray[np.float64]
 GRID = 61
@@ -36,9 +38,10 @@ def plot_surface(
         Fitted.
     target : label
     features : two names or positions, optional
-        Default: the first two. They run over the range seen by ``fit``.
+        Numbers; default: the first two. They run over the range seen by ``fit``.
     at : Series, dict or array, optional
-        Where the other features are held. Default: the mean of the target class.
+        Where the other features are held. Default: the mean of the target class; with categories, those that
+        are most probable in it, each given those it depends on, and the mean of the numbers given them.
     other : label, optional
         Default: the first of the other classes.
     ax : matplotlib Axes with ``projection="3d"``, optional
@@ -49,34 +52,57 @@ def plot_surface(
     matplotlib Axes
     """
     check_is_fitted(classifier)
-    names = classifier.feature_labels_
+    names, numbers = classifier.feature_labels_, classifier.schema_.numbers
     rivals = [label for label in classifier.classes_.tolist() if label != target]
-    H = classifier.decision_quadratic(target, rivals[0] if other is None else other)
-    i, j = feature_pair((0, 1) if features is None else features, names)
-    row = classifier.means_[classifier.classes_.tolist().index(target)] if at is None else _row(at, names)
+    H = classifier.decision(target, rivals[0] if other is None else other)
+    row, state = _held(classifier, target) if at is None else _row(at, classifier)
+    i, j = _first_two(classifier) if features is None else number_pair(features, classifier)
     ax = _three_dimensional(ax)
-    X, Y = np.meshgrid(*(_range(classifier.feature_range_[:, k]) for k in (i, j)))
+    X, Y = np.meshgrid(*(_range(classifier.feature_range_[:, numbers[k]]) for k in (i, j)))
     points = np.tile(row, (X.size, 1))
-    points[:, i], points[:, j] = X.ravel(), Y.ravel()
-    label_axes(ax, shortened(names[i]), shortened(names[j]))
+    points[:, i], points[:, j] = classifier.warps_[i](X.ravel()), classifier.warps_[j](Y.ravel())
+    label_axes(ax, shortened(names[numbers[i]]), shortened(names[numbers[j]]))
     ax.set_zlabel("H (log-odds)")
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
         axis.labelpad = 8
     ax.locator_params(nbins=5)
-    _draw(ax, X, Y, np.asarray(H(points)).reshape(X.shape))
+    _draw(ax, X, Y, np.asarray(H.at(state)(points)).reshape(X.shape))
     return ax
 
 
-def _row(at: Any, names: Sequence[Any]) -> Array:
+def _first_two(classifier: ConditionalGaussianNetworkClassifier) -> list[int]:
+    if classifier.schema_.n_numbers < 2:
+        raise DataError(f"a surface needs two numbers; this table has {classifier.schema_.n_numbers}")
+    return [0, 1]
+
+
+def _held(classifier: ConditionalGaussianNetworkClassifier, target: Any) -> tuple[Array, State]:
+    """Typical of a class: its most probable categories, and the mean of the (warped) numbers given them."""
+    network = classifier.networks_[classifier.classes_.tolist().index(target)]
+    if isinstance(network, LinearGaussianNetwork):
+        return network.means, ()
+    schema, state = classifier.schema_, [0] * classifier.schema_.n_categories
+    for k in (schema.categories.index(j) for j in network.dag.order if j in schema.categories):
+        given = tuple(state[parent] for parent in network.family(k)[:-1])
+        state[k] = int(network.tables[k][given].argmax())
+    return network.given(tuple(state)).means, tuple(state)
+
+
+def _row(at: Any, classifier: ConditionalGaussianNetworkClassifier) -> tuple[Array, State]:
+    """The (warped) numbers and the categories of a row."""
+    names = classifier.feature_labels_
     if isinstance(at, Mapping | pd.Series):
         missing = [name for name in names if name not in at]
         if missing:
             raise DataError(f"'at' has no value for {missing[0]!r}")
         at = [at[name] for name in names]
-    row = np.ravel(np.asarray(at, dtype=float))
-    if row.size != len(names) or not np.isfinite(row).all():
-        raise DataError(f"'at' must be a row of {len(names)} finite numbers")
-    return row
+    if classifier.schema_.n_categories:
+        numbers, state = classifier.schema_.encode_row(list(at))
+    else:
+        numbers, state = np.ravel(np.asarray(at, dtype=float)), ()
+    if numbers.size != classifier.schema_.n_numbers or not np.isfinite(numbers).all():
+        raise DataError(f"'at' must be a row of {classifier.schema_.n_numbers} finite numbers")
+    return np.array([warp(x) for warp, x in zip(classifier.warps_, numbers, strict=True)]), state
 
 
 def _three_dimensional(ax: Any) -> Any:

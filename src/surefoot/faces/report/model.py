@@ -73,7 +73,7 @@ def _particulars(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, s
     return [
         ("categories", _first(sizes)),
         ("holes", getattr(clf, "completion_", None) or ""),
-        ("bent", _first(powers)),
+        ("warped", _first(powers)),
         ("shrinkage", f"{clf.shrinkage_:.0%} of the average covariance" if clf.shrinkage_ else ""),
         ("calibrated", calibration),
     ]

@@ -16,6 +16,7 @@ from surefoot.faces.report.templates import rendered
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.status import Status
+from surefoot.waist.question import Question
 
 
 def write_report(
@@ -73,6 +74,7 @@ def _single(e: Explanation, classifier: ConditionalGaussianNetworkClassifier | N
         title=title or f"What would have to change for {who} to be decided {e.target}",
         case=summary_of(e),
         pictures=case_pictures(e, classifier),
+        **_kinds([e]),
     )
 
 
@@ -85,4 +87,11 @@ def _batch(batch: Explanations, title: str) -> str:
         there=[str(e.row) for e in batch if e.status is Status.ALREADY_TARGET],
         # One at a time: a page may hold thousands.
         cases=(summary_of(e) for e in batch if e.status is not Status.ALREADY_TARGET),
+        **_kinds(batch),
     )
+
+
+def _kinds(batch: Iterable[Explanation]) -> dict[str, bool]:
+    """What a page has to explain beyond plain numbers: categories, and curved scales."""
+    asked = [e.question for e in batch if isinstance(e.question, Question)]
+    return {"mixed": any(q.choices for q in asked), "curved": any(q.warps for q in asked)}

@@ -6,44 +6,57 @@ import base64
 import io
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot import plots
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
+from surefoot.faces.plots.style import NEGLIGIBLE
+from surefoot.faces.plots.values import Values, is_change
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
+MANY_NODES = 10  # a graph with more features is too small to read in one column
 MOST_NODES = 40  # a graph with more features is not readable on a page
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture and what it shows."""
+    """One picture and what it shows; a wide one takes the width of the page."""
 
     source: str
     caption: str
+    wide: bool = False
 
 
 def case_pictures(e: Explanation, clf: ConditionalGaussianNetworkClassifier | None) -> list[Picture] | None:
     """The pictures of one explanation; None where matplotlib is missing."""
     drawings: list[tuple[Callable[[], Any], str]] = []
-    if e.counterfactual is not None and e.distance > 0:
-        drawings.append((lambda: plots.plot_changes(e), CHANGES))
-        if clf is not None and clf.n_features_in_ > 1:
-            drawings.append((lambda: plots.plot_plane(e, clf), PLANE))
+    if is_change(e):
+        mixed = bool(Values(e).choices)
+        drawings.append((lambda: plots.plot_changes(e), MIXED_CHANGES if mixed else CHANGES))
+        if clf is not None and clf.schema_.n_numbers > 1 and (not mixed or _a_number_moves(e)):
+            drawings.append((lambda: plots.plot_plane(e, clf), MIXED_PLANE if mixed else PLANE))
             drawings.append((lambda: plots.plot_whitened_plane(e, clf), WHITENED))
         if len(e.iterations) > 1:
             drawings.append((lambda: plots.plot_trace(e), TRACE))
     if clf is not None and clf.n_features_in_ <= MOST_NODES:
-        drawings.append((lambda: plots.plot_dag(clf.dag_, clf.feature_labels_), GRAPH))
-    return _drawn(drawings)
+        drawings.append((lambda: _graph(clf), GRAPH))
+    found = _drawn(drawings)
+    if found and clf is not None and clf.schema_.n_categories and clf.n_features_in_ > MANY_NODES:
+        found = [replace(picture, wide=picture.caption == GRAPH) for picture in found]
+    return found
+
+
+def _a_number_moves(e: Explanation) -> bool:
+    """Whether a plane of numbers has anything to show."""
+    return bool((e.changes()["in standard deviations"].abs() >= NEGLIGIBLE).any())
 
 
 def batch_pictures(batch: Explanations) -> list[Picture] | None:
     """The pictures of a batch; None where matplotlib is missing."""
-    if not any(e.distance > 0 for e in batch.found):
+    if not any(is_change(e) for e in batch.found):
         return []
     drawings: list[tuple[Callable[[], Any], str]] = [(lambda: plots.plot_distances(batch), DISTANCES)]
     if any(e.asks_for_robustness for e in batch):
@@ -55,8 +68,16 @@ def batch_pictures(batch: Explanations) -> list[Picture] | None:
 CHANGES = (
     "The change of each feature, in standard deviations among the cases that are decided the same way now."
 )
+MIXED_CHANGES = (
+    "The change of each number, in standard deviations among the cases that are decided the same way now; and the "
+    "price of each category that changes."
+)
 PLANE = (
     "The plane of the two largest changes, all other features as in the counterfactual: where each class is "
+    "dense, where the decision turns, and the ball of errors that the budget allows."
+)
+MIXED_PLANE = (
+    "The plane of the two numbers that change most, all other features as in the counterfactual: where each class is "
     "dense, where the decision turns, and the ball of errors that the budget allows."
 )
 WHITENED = "The same in whitened coordinates, in which distances are measured."
@@ -65,6 +86,10 @@ GRAPH = "Which feature depends on which, as the classifier learned it."
 DISTANCES = "How far the rows are from the other decision."
 COVERAGE = "How much of the budget is proven to keep the decision."
 SHARES = "How often each feature changes, and by how much in the median."
+
+
+def _graph(clf: ConditionalGaussianNetworkClassifier) -> Any:
+    return plots.plot_dag(clf.dag_, clf.feature_labels_, categories=clf.schema_.categories)
 
 
 def _drawn(drawings: list[tuple[Callable[[], Any], str]]) -> list[Picture] | None:

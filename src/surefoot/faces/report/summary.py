@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
+from typing import Any
 
 from surefoot.explain.explanation import TAIL, Explanation
 from surefoot.explain.explanations import Explanations
-from surefoot.explain.words import NORMS, allowed_words, miss_words, question_words
+from surefoot.explain.words import MOST_NAMED, NORMS, allowed_words, miss_words, question_words
+from surefoot.faces.plots.values import Values, is_change
 from surefoot.formats import number, part, share
 from surefoot.status import Status
 from surefoot.waist.question import Question
@@ -16,6 +18,7 @@ from surefoot.waist.question import Question
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
 UNUSUAL = 2.0  # z-scores beyond this are marked
+RARE = 0.05  # categories that are less probable are marked, as z-scores beyond two are about as rare
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,20 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Move:
+    """The change of one category, ready to print."""
+
+    feature: str
+    depends_on: str
+    start: str
+    end: str
+    price: str
+    expected_before: str
+    expected_after: str
+    unusual: bool
+
+
+@dataclass(frozen=True)
 class Summary:
     """What a reader wants to know, in order.
 
@@ -50,7 +67,7 @@ class Summary:
     outcome : str
         Why the search stopped.
     changes : tuple of Change
-        The features that change, largest first.
+        The numbers that change, largest first.
     smaller : str
         How many are not listed.
     assurances : tuple of str
@@ -62,6 +79,8 @@ class Summary:
         What was allowed, as it was declared.
     facts : tuple of (str, str)
         The small print.
+    moves : tuple of Move
+        The categories that change.
     """
 
     title: str
@@ -76,6 +95,7 @@ class Summary:
     question: str
     allowed: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
+    moves: tuple[Move, ...] = ()
 
     @property
     def longest(self) -> float:
@@ -85,7 +105,7 @@ class Summary:
 
 def summary_of(explanation: Explanation) -> Summary:
     """Put an explanation into words."""
-    changes = _changes(explanation)
+    changes, moves = _changes(explanation)
     shown = tuple(c for c in changes if abs(c.size) >= SHOWN)
     left = len(changes) - len(shown)
     who = "1 more feature changes" if left == 1 else f"{left} more features change"
@@ -104,6 +124,7 @@ def summary_of(explanation: Explanation) -> Summary:
         question=question_words(asked) if isinstance(asked, Question) else "",
         allowed=allowed_words(asked) if isinstance(asked, Question) else (),
         facts=_facts(explanation),
+        moves=moves,
     )
 
 
@@ -111,7 +132,7 @@ def overview_of(batch: Explanations) -> list[tuple[str, str]]:
     """What a reader wants to know of a batch: pairs of a heading and its text."""
     lines = [("rows", str(len(batch)))]
     lines += [(status.replace("_", " "), str(count)) for status, count in batch.counts().items()]
-    moved = [e for e in batch.found if e.distance > 0]
+    moved = [e for e in batch.found if is_change(e)]
     if not moved:
         return lines
     return [
@@ -146,9 +167,9 @@ def _already(e: Explanation, now: str) -> str:
 
 
 def _assurances(e: Explanation) -> tuple[str, ...]:
-    if e.counterfactual is None or e.distance == 0:
+    if not is_change(e):
         return ()
-    found = [_robust(e), _smallest(e)]
+    found = [_robust(e), *_in_own_units(e), _smallest(e)]
     if e.density_percentile >= TAIL:
         found.append(
             f"Plausible: more typical of class {e.target} than {e.density_percentile:.0f} % of its cases."
@@ -160,15 +181,43 @@ def _smallest(e: Explanation) -> str:
     gap = f"{e.gap * 100:.2f} %" if math.isfinite(e.gap) else "unknown"
     bound = f"no change smaller than {number(e.lower_bound)} is enough (gap {gap})"
     if e.status is Status.OPTIMAL and e.gap <= SMALL_GAP:
-        return f"Smallest: the distance is {number(e.distance)}, and {bound}."
-    return f"Distance: {number(e.distance)}; {bound}."
+        return f"Smallest: the distance is {number(e.distance)}{_priced(e)}, and {bound}."
+    return f"Distance: {number(e.distance)}{_priced(e)}; {bound}."
+
+
+def _priced(e: Explanation) -> str:
+    """How much of the distance is the price of categories."""
+    values = Values(e)
+    moved, price = values.moved_categories, values.total_price
+    if not moved:
+        return ""
+    who = "the changed category" if len(moved) == 1 else f"the {len(moved)} changed categories"
+    if price == 0:
+        return f" ({who} {'costs' if len(moved) == 1 else 'cost'} nothing)"
+    if number(price) == number(e.distance):
+        return f" (all of it the price of {who})"
+    return f" ({number(price)} of it the price of {who})"
+
+
+def _in_own_units(e: Explanation) -> list[str]:
+    """What the budget is in own units, where that depends on the place."""
+    errors = Values(e).errors()
+    if not errors:
+        return []
+    what = f"{e.budget:g} standard deviations, at the values after the change, are"
+    return [f"In own units: {what} {_first(list(errors), MOST_NAMED, '; ')}."]
+
+
+def _first(items: list[str], most: int, between: str) -> str:
+    more = f"{between}and {len(items) - most} more" if len(items) > most else ""
+    return between.join(items[:most]) + more
 
 
 def _robust(e: Explanation) -> str:
     if not e.asks_for_robustness:
         return "Not robust: no budget was given, so the change has to be carried out exactly."
-    off = miss_words(e.question.budget, e.question.features)
-    where = "" if isinstance(e.budget, dict) else f" ({NORMS[e.norm]})"
+    off, mixed = miss_words(e.question.budget, _numbers(e)), bool(Values(e).choices)
+    where = "" if isinstance(e.budget, dict) else f" ({NORMS[e.norm]}{' of the numbers' if mixed else ''})"
     kept = f"the decision stays {e.target}" if e.threshold >= 0.5 else "the threshold is kept"
     worst = f"the worst error found leaves a probability of {share(e.worst_probability)}"
     if e.coverage >= 1:
@@ -177,33 +226,64 @@ def _robust(e: Explanation) -> str:
     return f"{name}: that {kept} with {off}{where} is proven for {part(e.coverage)} of that size; {worst}."
 
 
-def _changes(e: Explanation) -> tuple[Change, ...]:
-    if e.counterfactual is None or e.distance == 0:
-        return ()
-    moved = e.changes().set_index("feature")
-    return tuple(
-        Change(
-            feature=str(line["feature"]),
-            depends_on=str(line["depends on"]),
-            start=number(line["from"], e.unit[line["feature"]]),
-            end=number(line["to"], e.unit[line["feature"]]),
-            deviations=f"{moved.loc[line['feature'], 'in standard deviations']:+.2f}",
-            size=float(moved.loc[line["feature"], "in standard deviations"]),
-            expected_before=number(line["expected before"], e.unit[line["feature"]]),
-            expected_after=number(line["expected after"], e.unit[line["feature"]]),
-            z_score=f"{line['z-score']:+.2f}",
-            unusual=abs(line["z-score"]) > UNUSUAL,
-        )
-        for line in e.expectations().to_dict("records")
+def _changes(e: Explanation) -> tuple[tuple[Change, ...], tuple[Move, ...]]:
+    """What changes: numbers and categories."""
+    if not is_change(e):
+        return (), ()
+    values, lines = Values(e), e.expectations().to_dict("records")
+    sizes = e.changes().set_index("feature")["in standard deviations"]
+    return (
+        tuple(
+            _change(values, line, float(sizes[line["feature"]]))
+            for line in lines
+            if line["feature"] not in values.choices
+        ),
+        tuple(_move(values, line) for line in lines if line["feature"] in values.choices),
     )
 
 
+def _change(values: Values, line: dict[Any, Any], size: float) -> Change:
+    feature = line["feature"]
+    return Change(
+        feature=str(feature),
+        depends_on=str(line["depends on"]),
+        start=values.value(feature, line["from"]),
+        end=values.value(feature, line["to"]),
+        deviations=f"{size:+.2f}",
+        size=size,
+        expected_before=values.expected(feature, line["expected before"]),
+        expected_after=values.expected(feature, line["expected after"]),
+        z_score=f"{line['z-score']:+.2f}",
+        unusual=abs(line["z-score"]) > UNUSUAL,
+    )
+
+
+def _move(values: Values, line: dict[Any, Any]) -> Move:
+    feature = line["feature"]
+    return Move(
+        feature=str(feature),
+        depends_on=str(line["depends on"]),
+        start=values.value(feature, line["from"]),
+        end=values.value(feature, line["to"]),
+        price=f"{values.price(feature):g}",
+        expected_before=values.expected(feature, line["expected before"]),
+        expected_after=values.expected(feature, line["expected after"]),
+        unusual=line["expected after"] < RARE,
+    )
+
+
+def _numbers(e: Explanation) -> tuple[Any, ...]:
+    """Names of the numbers, by which budgets go."""
+    return e.question.number_names if isinstance(e.question, Question) else e.question.features
+
+
 def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
-    budget = miss_words(e.question.budget, e.question.features) if e.asks_for_robustness else "none"
+    budget = miss_words(e.question.budget, _numbers(e)) if e.asks_for_robustness else "none"
+    prices = ", plus the prices of changed categories" if Values(e).choices else ""
     facts = [
         ("status", str(e.status)),
         ("method", f"{e.method} ({e.backend})" if e.backend else e.method),
-        ("distance", f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening"),
+        ("distance", f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening{prices}"),
         ("budget", budget),
         ("threshold", f"{e.threshold:g}"),
     ]

@@ -13,7 +13,7 @@ def explanation_text(explanation: Explanation) -> str:
     parts = [summary.headline]
     if explanation.counterfactual is None:
         parts.append(summary.outcome)
-    parts += [_table(summary), *summary.assurances]
+    parts += [*_moves(summary), _table(summary), *summary.assurances]
     parts += [f"Caution: {caution}" for caution in summary.cautions]
     parts += (
         [f"Asked: {summary.question}", f"Allowed: {'; '.join(summary.allowed)}."] if summary.allowed else []
@@ -21,9 +21,18 @@ def explanation_text(explanation: Explanation) -> str:
     return printable("\n".join(part for part in parts if part))
 
 
+def _moves(summary: Summary) -> list[str]:
+    """The categories that change: two lines each, since their names are long."""
+    return [
+        f"  {m.feature}: {m.start} -> {m.end} (price {m.price})\n"
+        f"    (expected: {m.expected_before} before, {m.expected_after} after)"
+        for m in summary.moves
+    ]
+
+
 def _table(summary: Summary) -> str:
     if not summary.changes:
-        return ""
+        return f"  {summary.smaller}" if summary.moves and summary.smaller else ""
     head = ("feature", "from", "(expected)", "to", "(expected)", "in sd", "z")
     lines = [
         (

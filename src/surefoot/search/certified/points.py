@@ -117,18 +117,30 @@ class Points:
         self._move_values(pins, active)
 
     def _move_values(self, pins: dict[int, float], active: list[int]) -> None:
-        """From allowed values to neighbouring ones, one feature at a time, for as long as one helps."""
+        """From allowed values to neighbouring ones, one feature at a time, for as long as one helps.
+
+        Values that lie closer together than the gap (amounts of money) cannot help.
+        """
         program = self._program(tuple(sorted(pins)))
         improved = True
         while improved and self.best is not None:
             improved = False
-            for k in pins:
+            for k in self._coarse(pins):
                 for value in self._neighbours(k, pins[k]):
                     before, moved = self.distance, {**pins, k: value}
                     self._steps(program, self.best, active, moved)
                     if self.distance < before * (1 - 0.1 * self.gap):
                         pins, improved = moved, True
                         break
+
+    def _coarse(self, pins: dict[int, float]) -> list[int]:
+        """The features whose next values are farther away than the gap allows."""
+        least = self.gap * self.distance
+        return [
+            k
+            for k, value in pins.items()
+            if any(abs(v - value) > least * self.space.reach[k] for v in self._neighbours(k, value))
+        ]
 
     def _neighbours(self, k: int, value: float) -> list[float]:
         """The allowed values next to one."""

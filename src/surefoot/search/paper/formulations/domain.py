@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.exceptions import BackendTooLargeError
 from surefoot.search.paper.program import Index, ProgramBuilder, QuadraticRow
 from surefoot.waist.domain import ValueSet
 from surefoot.waist.problem import RobustProblem
@@ -14,6 +15,7 @@ from surefoot.waist.problem import RobustProblem
 Array = NDArray[np.float64]
 
 FEW = 8  # values up to which each has a binary of its own, whole numbers too
+MANY = 1000  # the same on a curved scale, where whole numbers are not evenly spaced
 
 
 def add_domain(builder: ProgramBuilder, problem: RobustProblem, z: Index, low: Array, high: Array) -> None:
@@ -45,11 +47,17 @@ def _add_rows(builder: ProgramBuilder, problem: RobustProblem, z: Index) -> None
 
 
 def _add_set(builder: ProgramBuilder, s: ValueSet, z: int, unit: float, ends: tuple[float, float]) -> None:
-    few = values_between(s, *ends, most=FEW if s.values is None else len(s.values) + 1)
-    if few is None:
+    most = FEW if s.warp.is_identity else MANY
+    few = values_between(s, *ends, most=most if s.values is None else len(s.values) + 1)
+    if few is not None:
+        _add_pick(builder, z, (np.array(few) - s.now) / unit)
+    elif s.warp.is_identity:
         _add_whole(builder, s, z, unit, ends)
     else:
-        _add_pick(builder, z, (np.array(few) - s.today) / unit)
+        raise BackendTooLargeError(
+            f"feature {s.feature} takes more than {MANY} whole numbers on a curved scale, which is too many "
+            "for a solver; use method='certified', or whole=False"
+        )
 
 
 def _add_pick(builder: ProgramBuilder, z: int, values: Array) -> None:
