@@ -25,7 +25,7 @@ def random_family(
     concave=False,
 ):
     """A family with one tree of factors over its categories; some of them shape the quadratics."""
-    factual = rng.normal(size=n).round(whole and 0 or 6)
+    factual = rng.normal(size=n).round(0 if whole else 6)
     M = Whitening(np.triu(rng.normal(size=(n, n)) * 0.3) + np.diag(rng.uniform(0.8, 1.5, n)), "cholesky")
     shaping = tuple(range(n_shaping))
     requirements = tuple(
@@ -52,7 +52,7 @@ def _margin(rng, n, sizes, shaping, factual, concave):
     factors = []
     for k, size in enumerate(sizes):
         parent = (int(rng.integers(k)),) if k and rng.random() < 0.5 else ()
-        shape = tuple(sizes[j] for j in parent) + (size,)
+        shape = (*(sizes[j] for j in parent), size)
         factors.append(Factor((*parent, k), 0.7 * rng.normal(size=shape)))
     return MixedQuadratic(given, shaping, tuple(factors))
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import ConditionalGaussianNetworkClassifier, Quadratic, Whitening
-from surefoot.exceptions import ProblemError
+from surefoot.exceptions import BackendError, ProblemError
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.paper.backends import solve
 from surefoot.search.paper.cutting_set import cutting_set
@@ -23,6 +23,7 @@ from surefoot.status import Status
 from surefoot.waist.domain import Domain, Row, ValueSet
 from surefoot.waist.geometry import Ball, dual_exponent, lp_norm
 from surefoot.waist.problem import RobustProblem
+from surefoot.waist.warp import Warp
 from tests.brute import nearest_by_trying
 from tests.problems import NORMS, mixed_problem, paper_problem, random_problem
 
@@ -352,6 +353,41 @@ def test_values_between():
     assert values_between(whole, 0.0, INF, 9) is None
     assert values_between(listed, -INF, INF, 3) == [1.0, 2.5, 4.0]
     assert values_between(listed, 1.5, 2.0, 3) == []
+
+
+def curved_problem(today, high, values=None, norm=INF, need=2.9):
+    """Two features, the first of them whole (or listed) and measured on the scale of logarithms."""
+    warp, H = Warp(0.0, scale=2.0), Quadratic(np.zeros((2, 2)), np.array([1.0, 0.4]), -need)
+    allowed = ValueSet(0, values, today, warp)
+    domain = Domain([0.0, -0.3], [warp.exactly(high), 0.3], sets=(allowed,))
+    factual = np.array([warp.exactly(today), 0.0])
+    return paper_problem(factual, (H,), Whitening(np.diag([1.0, 1.5]), "cholesky"), norm, 0.01, domain=domain)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("values", [None, (1.0, 16.0, 33.5, 34.5)])
+@pytest.mark.parametrize("today", [7.0, 7.5])
+def test_values_on_a_curved_scale(today, values, norm):
+    """Whole numbers are whole in the feature's own units, not on the scale."""
+    problem = curved_problem(today, 60.0, values, norm)
+    tried = []
+    for value in values_between(problem.domain.sets[0], problem.domain.low[0], problem.domain.high[0], 99):
+        rest = max(0.0, 2.9 - value) / 0.4
+        tried.append(rest <= 0.3 and max(abs(value - problem.factual[0]), 1.5 * rest))
+    nearest = min(distance for distance in tried if distance is not False)
+    for formulation in formulations(problem):
+        last = last_round(problem, formulation)
+        assert last.status is Status.OPTIMAL
+        assert problem.domain.contains(last.candidate)
+        assert worst_perturbation(problem, last.candidate).violation <= 1e-3
+        if norm == INF:
+            assert nearest - 1e-3 <= last.distance <= nearest + 0.05
+
+
+def test_too_many_whole_numbers_on_a_curved_scale():
+    problem = curved_problem(7.0, 1e6, need=8.0)
+    with pytest.raises(BackendError, match="more than 1000 whole numbers on a curved scale"):
+        last_round(problem, QcqpFormulation(problem, "scip", EXACT, 1e-4))
 
 
 def test_a_plain_problem_has_neither_integers_nor_rows_of_a_domain():

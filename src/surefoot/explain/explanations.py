@@ -60,7 +60,7 @@ class Explanations(list[Explanation]):
             for k, name in enumerate(names)
         }
         features = pd.DataFrame(columns, index=table.index)
-        for k in self._categories():  # a row without a counterfactual must not turn a name into something else
+        for k in self._categories():  # a row without a counterfactual must not turn 1 into 1.0
             for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
                 features[which] = pd.Series(columns[which], rows, dtype=object)
         return pd.concat([table, features], axis=1)

@@ -98,7 +98,7 @@ class ValueSet:
         x = self._above(float(self.warp.inverse(value)))  # rounding may put it on the wrong side
         while x > -math.inf and (x == math.inf or self.warp.exactly(x) > value):
             x = self._below(math.nextafter(min(x, sys.float_info.max), -math.inf))
-        return self.warp.exactly(x)
+        return self.warp.exactly(x) if x > -math.inf else x
 
     def at_least(self, value: float) -> float:
         """The smallest allowed number that is not below ``value``; inf if there is none."""
@@ -107,7 +107,7 @@ class ValueSet:
         x = self._below(float(self.warp.inverse(value)))
         while x < math.inf and (x == -math.inf or self.warp.exactly(x) < value):
             x = self._above(math.nextafter(max(x, -sys.float_info.max), math.inf))
-        return self.warp.exactly(x)
+        return self.warp.exactly(x) if x < math.inf else x
 
     def _below(self, value: float) -> float:
         """The largest allowed number that is not above one, in the feature's own units."""

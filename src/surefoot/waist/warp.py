@@ -69,7 +69,7 @@ class Warp:
             return x_
         u = (x_ - self.shift) / self.scale
         exponent, length = self._exponents(u), np.log1p(np.abs(u))
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             size = np.where(_is_zero(exponent), length, np.expm1(exponent * length) / _divisor(exponent))
         return np.asarray(np.copysign(size, u))[()]
 

@@ -39,8 +39,8 @@ class Values:
         if self.question is None:
             return frozenset()
         names, declared = self.question.number_names, set(self.question.declared.get("whole") or ())
-        listed = {names[one.feature] for one in self.question.domain.sets if one.values is None}
-        return frozenset(listed | {name for name in names if str(name) in declared})
+        unlisted = [one.feature for one in self.question.domain.sets if one.values is None]  # noqa: PD011
+        return frozenset({names[j] for j in unlisted} | {name for name in names if str(name) in declared})
 
     @cached_property
     def units(self) -> pd.Series:

@@ -37,7 +37,7 @@ QUESTION = (
 HOW_GOOD = "How well does the model predict applicants that it has not seen?"
 NEXT = """Try it on your own table:
   surefoot fit DATA.csv --label COLUMN --output model.json
-  surefoot explain model.json DATA.csv --row 0 --immutable COLUMN --html out.html"""
+  surefoot explain model.json DATA.csv --row 0 --html report.html"""
 
 
 def demo(report: str) -> str:

@@ -69,16 +69,16 @@ CHANGES = (
     "The change of each feature, in standard deviations among the cases that are decided the same way now."
 )
 MIXED_CHANGES = (
-    "The change of each number, in standard deviations among the cases that are decided the same way now; and the "
-    "price of each category that changes."
+    "The change of each number, in standard deviations among the cases that are decided the same way now; and "
+    "the price of each category that changes."
 )
 PLANE = (
     "The plane of the two largest changes, all other features as in the counterfactual: where each class is "
     "dense, where the decision turns, and the ball of errors that the budget allows."
 )
 MIXED_PLANE = (
-    "The plane of the two numbers that change most, all other features as in the counterfactual: where each class is "
-    "dense, where the decision turns, and the ball of errors that the budget allows."
+    "The plane of the two numbers that change most, all other features as in the counterfactual: where each "
+    "class is dense, where the decision turns, and the ball of errors that the budget allows."
 )
 WHITENED = "The same in whitened coordinates, in which distances are measured."
 TRACE = "How the search went: distance, proven bound and violation, round by round."

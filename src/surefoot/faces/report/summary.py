@@ -13,7 +13,7 @@ from surefoot.explain.words import MOST_NAMED, NORMS, allowed_words, miss_words,
 from surefoot.faces.plots.values import Values, is_change
 from surefoot.formats import number, part, share
 from surefoot.status import Status
-from surefoot.waist.question import Question
+from surefoot.waist.question import Decision, Question
 
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
@@ -140,14 +140,22 @@ def overview_of(batch: Explanations) -> list[tuple[str, str]]:
         ("median distance", number(statistics.median(e.distance for e in moved))),
         ("largest gap to the proven bound", f"{max(e.gap for e in moved) * 100:.2f} %"),
         *([("least coverage", part(min(e.coverage for e in moved)))] if moved[0].asks_for_robustness else []),
-        ("least probability at a worst error found", share(min(e.worst_probability for e in moved))),
+        *_least_probability(moved),
         ("with a caution", str(sum(bool(e.cautions) for e in batch))),
     ]
+
+
+def _least_probability(moved: list[Explanation]) -> list[tuple[str, str]]:
+    least = min(e.worst_probability for e in moved)
+    asked = _decision_value(moved[0]) is None
+    return [("least probability at a worst error found", share(least))] if asked else []
 
 
 def _headline(e: Explanation) -> str:
     if e.factual_class is None:
         return ""
+    if _decision_value(e) is not None:
+        return _headline_without_probabilities(e)
     now = f"Decided {e.factual_class}: the probability of {e.target} is {share(e.factual_probability)}"
     if e.status is Status.ALREADY_TARGET:
         return _already(e, now)
@@ -157,6 +165,22 @@ def _headline(e: Explanation) -> str:
     if e.decision == e.target:
         return f"{now}. {after}, and the decision is {e.target}."
     return f"{now}. {after}: the threshold of {share(e.threshold)}, though the decision is {e.decision}."
+
+
+def _decision_value(e: Explanation) -> float | None:
+    """What a model without probabilities was asked for; None for one with them."""
+    asked = e.question.requirements if isinstance(e.question, Question) else ()
+    return next((float(r.value) for r in asked if isinstance(r, Decision)), None)
+
+
+def _headline_without_probabilities(e: Explanation) -> str:
+    now = f"Decided {e.factual_class}"
+    if e.status is Status.ALREADY_TARGET:
+        unsafe = e.asks_for_robustness and e.coverage < 1
+        return f"{now}, but not safely." if unsafe else f"{now}. Nothing needs to change."
+    if e.counterfactual is None:
+        return f"{now}."
+    return f"{now}. With the change below the decision is {e.decision}."
 
 
 def _already(e: Explanation, now: str) -> str:
@@ -218,12 +242,15 @@ def _robust(e: Explanation) -> str:
         return "Not robust: no budget was given, so the change has to be carried out exactly."
     off, mixed = miss_words(e.question.budget, _numbers(e)), bool(Values(e).choices)
     where = "" if isinstance(e.budget, dict) else f" ({NORMS[e.norm]}{' of the numbers' if mixed else ''})"
-    kept = f"the decision stays {e.target}" if e.threshold >= 0.5 else "the threshold is kept"
+    value = _decision_value(e)
+    kept_decision = e.threshold >= 0.5 if value is None else value >= 0
+    kept = f"the decision stays {e.target}" if kept_decision else "the threshold is kept"
     worst = f"the worst error found leaves a probability of {share(e.worst_probability)}"
     if e.coverage >= 1:
-        return f"Robust: with {off}{where} {kept}; this is proven, and {worst}."
+        return f"Robust: with {off}{where} {kept}; this is proven{f', and {worst}' if value is None else ''}."
     name = "Nearly robust" if e.coverage > 0.9 else "Not proven robust"
-    return f"{name}: that {kept} with {off}{where} is proven for {part(e.coverage)} of that size; {worst}."
+    proven = f"is proven for {part(e.coverage)} of that size{f'; {worst}' if value is None else ''}"
+    return f"{name}: that {kept} with {off}{where} {proven}."
 
 
 def _changes(e: Explanation) -> tuple[tuple[Change, ...], tuple[Move, ...]]:
@@ -279,13 +306,14 @@ def _numbers(e: Explanation) -> tuple[Any, ...]:
 
 def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
     budget = miss_words(e.question.budget, _numbers(e)) if e.asks_for_robustness else "none"
+    value = _decision_value(e)
     prices = ", plus the prices of changed categories" if Values(e).choices else ""
     facts = [
         ("status", str(e.status)),
         ("method", f"{e.method} ({e.backend})" if e.backend else e.method),
         ("distance", f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening{prices}"),
         ("budget", budget),
-        ("threshold", f"{e.threshold:g}"),
+        ("threshold", f"{e.threshold:g}" if value is None else f"a decision value of {value:g}"),
     ]
     if e.counterfactual is not None:
         facts += [

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.exceptions import BackendTooLargeError
+from surefoot.exceptions import BackendError
 from surefoot.search.paper.program import Index, ProgramBuilder, QuadraticRow
 from surefoot.waist.domain import ValueSet
 from surefoot.waist.problem import RobustProblem
@@ -54,7 +54,7 @@ def _add_set(builder: ProgramBuilder, s: ValueSet, z: int, unit: float, ends: tu
     elif s.warp.is_identity:
         _add_whole(builder, s, z, unit, ends)
     else:
-        raise BackendTooLargeError(
+        raise BackendError(
             f"feature {s.feature} takes more than {MANY} whole numbers on a curved scale, which is too many "
             "for a solver; use method='certified', or whole=False"
         )
