@@ -39,4 +39,4 @@ def refused_rows(clf, n=1):
 def toy_explainer(clf, housing=0.1, **options):
     """An explainer for which a move costs little and a membership is out of reach."""
     actions = Actions({"housing": Action(cost=housing), "member": "stay"})
-    return CounterfactualExplainer(clf, actions=actions, **{"budget": 0.05, "threshold": 0.9, **options})
+    return CounterfactualExplainer(clf, actions=actions, **{"budget": 0.05, "threshold": 0.98, **options})

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from surefoot import ConditionalGaussianNetworkClassifier, datasets
+from surefoot import ConditionalGaussianNetworkClassifier, Explanation, datasets
 from surefoot.datasets.bundled import FOLDER
 from surefoot.faces.cli import main
 
@@ -308,3 +308,38 @@ def test_diagnose(run, fit, tmp_path):
         status, _, err = run("diagnose", model, path, *flags)
         assert status == 2
         assert message in err
+
+
+def test_explain_with_categories(run, fit, loans, tmp_path):
+    path, model, output = tmp_path / "loans.csv", tmp_path / "model.json", tmp_path / "e.json"
+    risk = np.where((loans["income"] > 3.5) & (loans["housing"] != "rent"), "good", "bad")
+    loans.assign(risk=risk).to_csv(path, index=False, sep=";", decimal=",")
+    fit(path)
+    row = int(np.flatnonzero(risk == "bad")[0])
+    flags = ("--row", row, "--target", "good", "--immutable", "age", "smoker", "--values", "housing", "own")
+    status, _, err = run("explain", model, path, *flags, "--json", output)
+    assert status == 0, err
+    assert "read as: semicolon, decimal comma" in err
+    e = Explanation.from_json(output.read_text(encoding="utf-8"))
+    assert e.counterfactual["age"] == loans["age"][row]
+    assert e.counterfactual["smoker"] == loans["smoker"][row]
+    assert e.counterfactual["housing"] in ("own", loans["housing"][row])
+    assert e.counterfactual["branch"] % 1 == 0
+    status, _, err = run("explain", model, path, "--row", row, "--values", "housing", "owns")
+    assert status == 2
+    assert "--values housing: unknown value 'owns'; did you mean 'own'?" in err
+    status, _, err = run("explain", model, path, "--row", row, "--target", "god")
+    assert status == 2
+    assert "did you mean 'good'?" in err
+
+
+def test_holes_in_a_row_to_explain(run, fit, loans, tmp_path):
+    path, model = tmp_path / "loans.csv", tmp_path / "model.json"
+    loans.to_csv(path, index=False)
+    fit(path)
+    loans.head(2).assign(age="?").to_csv(path, index=False)
+    status, _, err = run("explain", model, path, "--row", "0")
+    assert status == 2
+    assert "'age'" in err
+    status, _, err = run("explain", model, path, "--row", "0", "--impute", "--bounds", "none")
+    assert status in (0, 1), err

@@ -47,8 +47,8 @@ def disk(x, y, square, robust=True):
 
 def question(low=(-INF, -INF), high=(INF, INF), rows=(), sets=None, factual=(0.0, 0.0), budget=0.5, norm=2.0):
     return Question(
-        ["m"], ["a", "b"], [], None, list(factual), 0, 1, "cholesky", norm, norm, budget, [], [], list(low), list(high),
-        list(rows), sets or {}, 0.0,
+        ["m"], ["a", "b"], [], None, list(factual), 0, 1, "cholesky", norm, norm, budget, [], [],
+        list(low), list(high), list(rows), sets or {}, 0.0,
     )  # fmt: skip
 
 

@@ -1670,6 +1670,7 @@ UNREADABLE = {
     "warps that are missing": (without("question", "warps"), "warps"),
     "too few warps": (broken(["question", "warps"], [[None, 0.0, 1.0]]), "warps"),
     "states that are missing": (without("certificate", "states"), "states"),
+    "states without categories": (broken(["certificate", "states"], {"trades": [], "proofs": []}), "states"),
     "a null question": (broken(["question"], None), "question"),
     "a null certificate": (broken(["certificate"], None), "certificate"),
     "a null factual": (broken(["question", "factual"], None), "factual"),

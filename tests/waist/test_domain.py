@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from surefoot.exceptions import ProblemError
 from surefoot.waist.domain import Domain, Row, ValueSet
+from surefoot.waist.warp import IDENTITY, Warp
 
 numbers = st.floats(-50, 50)
+POWERS = [-0.6, 0.0, 0.3, 1.0, 2.0, 2.4]
 
 
 @given(value=numbers, today=numbers, values=st.lists(numbers, max_size=6, unique=True) | st.none())
@@ -34,6 +36,50 @@ def test_the_nearest_value_between_ends(value, low, width, today):
     else:
         assert low <= found <= high
         assert abs(found - value) == np.abs(inside - value).min()
+
+
+@given(
+    value=numbers,
+    today=numbers,
+    values=st.lists(numbers, max_size=6, unique=True) | st.none(),
+    power=st.sampled_from(POWERS),
+)
+def test_neighbours_in_a_set_on_a_curved_scale(value, today, values, power):
+    warp = Warp(power, shift=1.0, scale=3.0)
+    s = ValueSet(0, None if values is None else tuple(sorted(values)), today, warp)
+    own = np.append(np.arange(-60.0, 61.0) if values is None else values, today)
+    allowed, z = np.array([warp.exactly(v) for v in own]), warp.exactly(value)
+    below, above = allowed[allowed <= z], allowed[allowed >= z]
+    assert s.now == warp.exactly(today)
+    assert s.at_most(z) == (below.max() if below.size else -math.inf)
+    assert s.at_least(z) == (above.min() if above.size else math.inf)
+    assert s.contains(s.now)
+    assert s.contains(z) == (z in allowed)
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_open_ends_on_a_curved_scale(power):
+    """Open ends are those of the scale; a set that has no such value says so."""
+    warp = Warp(power, shift=1.0, scale=3.0)
+    domain = Domain(np.full(2, -np.inf), np.full(2, np.inf), sets=(ValueSet(0, None, 4.5),))
+    bent = domain.warped((warp, warp))
+    for j in range(2):
+        assert (bent.low[j], bent.high[j]) == pytest.approx(warp.range)
+    for values in (None, (1.0, 2.5)):
+        s = ValueSet(0, values, 4.5, warp)
+        assert s.at_least(math.inf) == math.inf
+        assert s.at_most(-math.inf) == -math.inf
+    assert s.at_least(warp.exactly(9.0)) == math.inf
+    assert s.at_most(warp.exactly(-9.0)) == -math.inf
+    assert not s.contains(math.nan)
+
+
+def test_rows_stay_on_scales_that_are_straight():
+    rows = (Row(np.array([0.0, 2.0]), -1.0, 1.0, "b"),)
+    domain = Domain(np.full(2, -5.0), np.full(2, 5.0), rows)
+    assert domain.warped((Warp(0.5), IDENTITY)).rows == rows
+    with pytest.raises(ProblemError, match=r"the rule 'b' adds up features .* on a curved scale"):
+        domain.warped((IDENTITY, Warp(0.5)))
 
 
 def test_open_ends_of_a_set():

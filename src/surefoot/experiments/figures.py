@@ -81,7 +81,7 @@ def runtime_figure(records: list[Record]) -> Any:
 def balls_figure() -> Any:
     """Mahalanobis balls of radius one and two around the mean of a class, before and after whitening."""
     clf = _two_features()
-    network, rows = clf.networks_[0], data_set("Banknote")
+    network, rows = clf.network(clf.classes_[0]), data_set("Banknote")
     whitening = network.whitening()
     points = rows.X.loc[rows.y == 0, PAIR].to_numpy()[::4]
     axes = pyplot().subplots(1, 2, figsize=(9.0, 4.6), layout="constrained")[1]

@@ -112,7 +112,7 @@ def _reference(data: str) -> ConditionalGaussianNetworkClassifier:
 
 
 def _percentiles(judge: ConditionalGaussianNetworkClassifier, points: Array) -> Array:
-    density = judge.networks_[1].log_density(points)
+    density = judge.network(judge.classes_[1]).log_density(points)
     return np.asarray(np.interp(density, judge.density_percentiles_[1], np.arange(101.0)))
 
 

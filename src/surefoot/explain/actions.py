@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from numbers import Real
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from surefoot.exceptions import ProblemError
+from surefoot.explain.grammar import parse_rule
+from surefoot.explain.rules import Rule, check_ends, is_number
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import pandas as pd
+
+__all__ = ["FREE", "Action", "Actions", "Link", "May", "Rule"]
 
 May = Literal["change", "stay", "rise", "fall"]
 
-LATER = ("most", "step", "protected")
-LATER_RULES = ("when", "at_most", "at_most_of", "links")
+LATER = ("when", "at_most", "at_most_of")
 
 
 @dataclass(frozen=True)
@@ -29,9 +36,9 @@ class Action:
         Ends. Where today's value lies beyond an end, it is allowed as well; if the feature takes neither
         whole numbers nor listed values, so is everything between the two.
     most : float, optional
-        Largest change from today. Not supported yet.
+        Largest change from today, up and down.
     step : float, optional
-        Changes are multiples of it. Not supported yet.
+        Changes are multiples of it. The feature needs ends then: its own, ``most``, or bounds.
     whole : bool, optional
         Whether the feature takes whole numbers only.
     values : list, optional
@@ -43,7 +50,7 @@ class Action:
         The price of a change of category, which is added to the distance: one for all values, or by value.
         Values that are not named cost 1. Prices of numbers are not supported yet.
     protected : bool, default=False
-        Never proposed as a way out. Not supported yet.
+        Whether no message may propose to change more of the feature, where there is no answer.
 
     Examples
     --------
@@ -67,14 +74,22 @@ class Action:
             raise ProblemError(
                 f"a feature may 'change', 'stay', 'rise' or 'fall'; {self.may!r} is none of these"
             )
-        for name in LATER:
-            if getattr(self, name) is not None and getattr(self, name) is not False:
-                raise ProblemError(f"Action({name}=...) is not supported yet")
         if not (self.whole is None or isinstance(self.whole, bool)):
             raise ProblemError(f"whole must be True, False or None, not {self.whole!r}")
-        _check_ends(self.low, self.high, "of an action")
+        if not isinstance(self.protected, bool):
+            raise ProblemError(f"protected must be True or False, not {self.protected!r}")
+        check_ends(self.low, self.high, "of an action")
+        self._check_change()
         self._check_values()
         self._check_moves()
+
+    def _check_change(self) -> None:
+        for name in ("most", "step"):
+            size = getattr(self, name)
+            if size is not None and not (is_number(size) and 0 < size < math.inf):
+                raise ProblemError(f"{name} must be a finite number above 0, not {size!r}")
+        if self.step is not None and (self.whole or self.values is not None):
+            raise ProblemError("give either step, or whole=True, or values, not two of them")
 
     def _check_moves(self) -> None:
         if self.moves is not None and not (
@@ -82,9 +97,11 @@ class Action:
             and all(isinstance(to, list | tuple) for to in self.moves.values())
         ):
             raise ProblemError(f"moves must be a dict of value -> list of values, not {self.moves!r}")
+        if isinstance(self.cost, list | tuple):
+            raise ProblemError("prices of numbers, cost=(up, down), are not supported yet")
         prices = self.cost.values() if isinstance(self.cost, Mapping) else [self.cost]
         for price in prices if self.cost is not None else ():
-            if not (_is_number(price) and 0 <= price < math.inf):
+            if not (is_number(price) and 0 <= price < math.inf):
                 raise ProblemError(f"a price must be a finite number of at least 0, not {price!r}")
 
     def _check_values(self) -> None:
@@ -97,7 +114,7 @@ class Action:
         if not self.values:
             raise ProblemError("values must name at least one")
         named = [value for value in self.values if isinstance(value, str | bool)]
-        if not named and not all(_is_number(value) and math.isfinite(value) for value in self.values):
+        if not named and not all(is_number(value) and math.isfinite(value) for value in self.values):
             raise ProblemError(f"values must be finite numbers, not {list(self.values)!r}")
         if self.whole:
             raise ProblemError("give either whole=True or values, not both")
@@ -106,62 +123,38 @@ class Action:
         """The fields that say something."""
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Action) and _as_lists(self.given()) == _as_lists(other.given())
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return f"Action({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
 
 
-@dataclass(frozen=True)
-class Rule:
-    """low <= sum of coefficient * feature <= high.
+class Link(NamedTuple):
+    """A feature that changes by a factor of the change of another.
 
     Parameters
     ----------
-    coefficients : dict
-        Of the features, by name.
-    low, high : float, optional
-        An end that is left out is open.
-    name : str
-        How messages call the rule. Default: the rule itself.
-
-    Examples
-    --------
-    >>> Rule({"rent": 1, "loan": 1, "income": -0.4}, high=0).name
-    'rent + loan - 0.4 income <= 0'
+    feature : str
+    leader : str
+    factor : float
     """
 
-    coefficients: Mapping[Any, float]
-    low: float | None = None
-    high: float | None = None
-    name: str = ""
+    feature: Any
+    leader: Any
+    factor: float
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.coefficients, Mapping) or not self.coefficients:
-            raise ProblemError(f"a rule needs a dict of feature -> coefficient, not {self.coefficients!r}")
-        if not all(_is_number(a) and math.isfinite(a) for a in self.coefficients.values()):
-            raise ProblemError(f"the coefficients of a rule must be finite numbers: {self.coefficients!r}")
-        if not any(self.coefficients.values()):
-            raise ProblemError("a rule needs a coefficient that is not zero")
-        _check_ends(self.low, self.high, "of a rule")
-        if self.low is None and self.high is None:
-            raise ProblemError("a rule needs an end: low or high")
-        if not self.name:
-            ends = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
-            object.__setattr__(self, "name", rule_text(self.coefficients, *ends))
+    @property
+    def name(self) -> str:
+        """In words."""
+        return f"{self.feature} changes by {self.factor:g} times the change of {self.leader}"
 
-
-def rule_text(coefficients: Mapping[Any, float], low: float, high: float) -> str:
-    """A rule in words: what `Rule` is called by default."""
-    terms = [_term(a, str(name)) for name, a in coefficients.items() if a]
-    text = "".join(terms).removeprefix(" + ").removeprefix(" ")
-    if low == high:
-        return f"{text} = {low:g}"
-    start = f"{low:g} <= " if low > -math.inf and high < math.inf else ""
-    return f"{start}{text} <= {high:g}" if high < math.inf else f"{text} >= {low:g}"
-
-
-def _term(a: float, name: str) -> str:
-    size = "" if abs(a) == 1 else f"{abs(a):g} "
-    return f" {'-' if a < 0 else '+'} {size}{name}"
+    def rule(self) -> Rule:
+        """The equation between both, with today's values."""
+        terms = {self.feature: 1.0, self.leader: -float(self.factor)}
+        return Rule(terms, 0.0, 0.0, self.name, {name: -a for name, a in terms.items()})
 
 
 @dataclass(frozen=True)
@@ -173,36 +166,115 @@ class Actions:
     features : dict
         Feature -> `Action`, or one of the words ``"stay"``, ``"rise"``, ``"fall"``, ``"change"``. Features
         that are not named may change.
-    rules : list of Rule
-        Linear rules that an answer must satisfy.
-    when, at_most, at_most_of, links : optional
+    rules : list of str or Rule
+        Linear rules that an answer must satisfy, as text or as `Rule`: ``"rent + loan <= 0.4 * income"``.
+        Names that are no plain words stand in backticks; ``income.now`` is today's value.
+    when, at_most, at_most_of : optional
         Not supported yet.
+    links : list of (feature, leader, factor), optional
+        The feature changes by the factor times the change of the leader.
 
     Examples
     --------
-    >>> actions = Actions({"age": "stay", "cards": Action("fall", low=0, whole=True)})
+    >>> actions = Actions(
+    ...     {"age": "stay", "cards": Action("fall", low=0, whole=True)}, rules=["rent <= 0.4 * income"]
+    ... )
     >>> actions.features["age"]
     Action(may='stay')
+    >>> actions.rules[0].coefficients
+    {'rent': 1.0, 'income': -0.4}
     """
 
     features: Mapping[Any, Action | str] = field(default_factory=dict)
-    rules: Sequence[Rule] = ()
+    rules: Sequence[Rule | str] = ()
     when: Any = None
     at_most: Any = None
     at_most_of: Any = None
-    links: Any = None
+    links: Sequence[tuple[Any, Any, float]] = ()
 
     def __post_init__(self) -> None:
-        for name in LATER_RULES:
+        for name in LATER:
             if getattr(self, name) is not None:
                 raise ProblemError(f"Actions({name}=...) is not supported yet")
         if not isinstance(self.features, Mapping):
             raise ProblemError(f"actions must be a dict of feature -> action, not {self.features!r}")
         read = {name: _action(name, value) for name, value in self.features.items()}
         object.__setattr__(self, "features", read)
-        if isinstance(self.rules, str | Rule) or not all(isinstance(rule, Rule) for rule in self.rules):
-            raise ProblemError("rules must be a list of surefoot.Rule")
-        object.__setattr__(self, "rules", tuple(self.rules))
+        for name, make in (("rules", _rule), ("links", _link)):
+            given = getattr(self, name)
+            if not isinstance(given, list | tuple) or isinstance(given, Link):
+                raise ProblemError(f"{name} must be a list, not {given!r:.80}")
+            object.__setattr__(self, name, tuple(make(entry) for entry in given))
+
+    @classmethod
+    def from_toml(cls, source: str | PathLike[str]) -> Actions:
+        """Read actions from a TOML file, or from a text that `to_toml` gave.
+
+        Parameters
+        ----------
+        source : path or str
+            Text with a line break is TOML itself.
+
+        Examples
+        --------
+        >>> Actions.from_toml('[features]\\nincome = { may = "rise", most = 2000 }').features
+        {'income': Action(may='rise', most=2000)}
+        """
+        from surefoot.explain.action_files import read_toml
+
+        return read_toml(source)
+
+    def to_toml(self) -> str:
+        """The actions as the text of a TOML file."""
+        from surefoot.explain.action_files import toml_text
+
+        return toml_text(self)
+
+    @staticmethod
+    def template(classifier: Any) -> str:
+        """A commented TOML file with every feature of a fitted classifier, its kind and range or values."""
+        from surefoot.explain.action_files import template_text
+
+        return template_text(classifier)
+
+    def check(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Which rows of a table break which end, set of values or rule as they are today.
+
+        Returns
+        -------
+        DataFrame
+            One line for each: ``row``, ``feature`` (None for a rule), ``wish`` in words and the ``value``
+            that breaks it (of a rule: the sum that it compares with its ends).
+        """
+        from surefoot.explain.action_files import broken
+
+        return broken(self, frame)
+
+
+def _rule(entry: Any) -> Rule:
+    if isinstance(entry, Rule):
+        return entry
+    if not isinstance(entry, str):
+        raise ProblemError(f"a rule must be text or a surefoot.Rule, not {entry!r:.80}")
+    return parse_rule(entry)
+
+
+def _link(entry: Any) -> Link:
+    if not isinstance(entry, list | tuple) or len(entry) != 3:
+        raise ProblemError(f"a link must be (feature, leader, factor), not {entry!r:.80}")
+    found = Link(*entry)
+    if not is_number(found.factor) or not math.isfinite(found.factor):
+        raise ProblemError(f"the factor of a link must be a finite number, not {found.factor!r:.80}")
+    if found.feature == found.leader:
+        raise ProblemError(f"{found.feature!r} is linked to itself")
+    return found
+
+
+def _as_lists(value: Any) -> Any:
+    """The same value with lists in the place of tuples."""
+    if isinstance(value, Mapping):
+        return {name: _as_lists(entry) for name, entry in value.items()}
+    return [_as_lists(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def _action(name: Any, value: Any) -> Action:
@@ -214,18 +286,6 @@ def _action(name: Any, value: Any) -> Action:
         return Action(value)  # type: ignore[arg-type]
     except ProblemError as error:
         raise ProblemError(f"{name!r}: {error}") from None
-
-
-def _check_ends(low: Any, high: Any, what: str) -> None:
-    for end in (low, high):
-        if end is not None and not (_is_number(end) and not math.isnan(end)):
-            raise ProblemError(f"the ends {what} must be numbers or None, not {end!r}")
-    if low is not None and high is not None and low > high:
-        raise ProblemError(f"the ends {what} exclude each other: at least {low:g} and at most {high:g}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 FREE = Action()  # of a feature about which nothing is said

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefoot.explain.actions import rule_text
+from surefoot.explain.rules import rule_text
 from surefoot.explain.wishes import DATA
 from surefoot.formats import number, share
 from surefoot.waist.domain import Domain

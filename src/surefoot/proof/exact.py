@@ -257,6 +257,11 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
+def _same_row(one: list[Any] | None, other: list[Any]) -> bool:
+    """Equal labels all along."""
+    return one is not None and len(one) == len(other) and all(map(same, one, other))
+
+
 # ----- Numbers: whole numbers over a power of two ---------------------------------------------------------
 
 
@@ -2128,6 +2133,9 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
     by_name = {model.fingerprint: model for model in known}
     certificate = _table(answer["certificate"], "the certificate", CERTIFICATE_KEYS)
     _header(certificate, "the certificate", "surefoot-certificate", 2)
+    idle = "bound" if question.choices else "states"
+    if certificate[idle] is not None:
+        raise UnreadableError(f"the certificate has {idle}, which does not go with its question")
     metric, ball, worst = (certificate[key] for key in ("metric", "ball", "worst"))
     return Case(
         models=[known[0], *(by_name.get(name, known[0]) for name in question.models[1:])],
@@ -2220,7 +2228,7 @@ def check(models: Sequence[Any], explanation: Any) -> tuple[Claim, ...]:
     for claim in CHECKS:
         if found[-1].verdict == FAILS and found[-1].name in ("model", "question"):
             break
-        if case.point is not None or claim not in OF_A_POINT:
+        if case.counterfactual is not None or claim not in OF_A_POINT:
             result = claim(case)
             found += [] if result is None else [result]
     return tuple(found)
@@ -2300,7 +2308,7 @@ def _misfit(case: Case) -> str:
             return "the model has other features"
         if model.categories != [choice.feature for choice in asked.choices]:
             return "the model has other categories"
-        if not all(same(model.values[choice.feature], choice.values) for choice in asked.choices):
+        if not all(_same_row(model.values[choice.feature], choice.values) for choice in asked.choices):
             return "a category of the model has other values"
         if not same(model.stated_scales, case.model.stated_scales):
             return "the models measure numbers on different scales"
@@ -2389,7 +2397,7 @@ def _disagreement(case: Case) -> str:
     """What the file repeats from its question must be the same."""
     asked, answer = case.question, case.answer
     wrong = {
-        "factual": not same(answer["factual"], _row_of(asked, asked.factual, asked.state)),
+        "factual": not _same_row(answer["factual"], _row_of(asked, asked.factual, asked.state)),
         "factual_class": not same(answer["factual_class"], asked.factual_class),
         "target": not same(answer["target"], asked.target),
         "budget": _budget(answer["budget"], asked.n) != asked.budget,

@@ -55,7 +55,7 @@ def check(models: Sequence[Any], explanation: Any) -> tuple[Claim, ...]:
         for claim in exact.CHECKS:
             if found[-1].verdict == FAILS and found[-1].name in ("model", "question"):
                 break
-            if case.point is not None or claim not in exact.OF_A_POINT:
+            if case.counterfactual is not None or claim not in exact.OF_A_POINT:
                 result = FASTER.get(claim, claim)(case)
                 found += [] if result is None else [result]
     return tuple(found)

@@ -93,7 +93,7 @@ class ValueSet:
 
     def at_most(self, value: float) -> float:
         """The largest allowed number that is not above ``value``; -inf if there is none."""
-        if self.warp.is_identity:
+        if self.warp.is_identity or (self.values is None and math.isinf(value)):
             return self._below(value)
         x = self._above(float(self.warp.inverse(value)))  # rounding may put it on the wrong side
         while x > -math.inf and (x == math.inf or self.warp.exactly(x) > value):
@@ -102,7 +102,7 @@ class ValueSet:
 
     def at_least(self, value: float) -> float:
         """The smallest allowed number that is not below ``value``; inf if there is none."""
-        if self.warp.is_identity:
+        if self.warp.is_identity or (self.values is None and math.isinf(value)):
             return self._above(value)
         x = self._below(float(self.warp.inverse(value)))
         while x < math.inf and (x == -math.inf or self.warp.exactly(x) < value):

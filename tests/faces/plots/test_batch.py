@@ -10,7 +10,8 @@ from surefoot.exceptions import DataError
 def batch(bundled):
     pima = bundled["pima"]
     clf = ConditionalGaussianNetworkClassifier("tan").fit(pima.X, pima.y)
-    return CounterfactualExplainer(clf, budget=0.05).explain_batch(pima.X.head(40), target=1, progress=False)
+    explainer = CounterfactualExplainer(clf, budget=0.05, whole=False)
+    return explainer.explain_batch(pima.X.head(40), target=1, progress=False)
 
 
 def moved(batch):

@@ -30,7 +30,7 @@ def pages(bundled, tmp_path_factory):
     pima = bundled["pima"]
     X = pima.X.rename(columns={"plas": '<b>plas</b> & "more"', "age": "<img src=http://127.0.0.1:9/x.png>"})
     clf = ConditionalGaussianNetworkClassifier("tan").fit(X, pima.y)
-    explainer = CounterfactualExplainer(clf, budget=0.05)
+    explainer = CounterfactualExplainer(clf, budget=0.05, whole=False)
     folder = tmp_path_factory.mktemp("reports")
     return {
         "one": write_report(explainer.explain(X.iloc[0]), folder / "one.html", clf),

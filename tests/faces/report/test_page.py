@@ -34,7 +34,7 @@ def clf(nasty):
 
 @pytest.fixture(scope="module")
 def explainer(clf):
-    return CounterfactualExplainer(clf, budget=0.05)
+    return CounterfactualExplainer(clf, budget=0.05, whole=False)
 
 
 def test_one_explanation(explainer, nasty, clf, tmp_path):

@@ -142,6 +142,7 @@ def _explainer(
         increasing=options.increasing,
         decreasing=options.decreasing,
         actions=_actions(clf, options),
+        impute="expected" if options.impute else None,
         time_limit=options.time_limit,
         gap=options.gap,
         tol=options.tol,

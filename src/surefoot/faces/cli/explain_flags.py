@@ -62,6 +62,9 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         default="changeable",
         help="which features may miss: those that may change (default), or all",
     )
+    question.add_argument(
+        "--impute", action="store_true", help="fill what is missing in a row with what the model expects"
+    )
     question.add_argument("--norm", choices=("inf", "2", "1"), default="inf", help="default: inf")
     question.add_argument(
         "--threshold", type=float, default=0.5, metavar="P", help="probability to be reached (default: 0.5)"

@@ -69,8 +69,8 @@ CHANGES = (
     "The change of each feature, in standard deviations among the cases that are decided the same way now."
 )
 MIXED_CHANGES = (
-    "The change of each number, in standard deviations among the cases that are decided the same way now; and "
-    "the price of each category that changes."
+    "The change of each number, in standard deviations among the cases that are decided the same way now; "
+    "and the price of each category that changes."
 )
 PLANE = (
     "The plane of the two largest changes, all other features as in the counterfactual: where each class is "

@@ -47,6 +47,7 @@ class Points:
         self.distance = np.inf
         self.within = np.inf
         self.local_optimum: tuple[Step, list[int]] | None = None
+        self.dives = True  # whether features are put on allowed values here; `rounding` has a faster way
         self.rounds: list[Round] = []
         steepness = min(abs(H.constant) for H in space.margins) / typical_distance(space)
         self._rate: float | None = steepness if steepness > 0 else None
@@ -69,7 +70,7 @@ class Points:
         u = self.space.into_domain(self._first_point(level) if start is None else start)
         margin, s = self.harm(u, active, LOCAL_EFFORT)
         if start is None:
-            self._accept(u, margin, s)
+            self.accept(u, margin, s)
         self.improve_from(u, active)
 
     def harm(self, u: Array, active: list[int], effort: int) -> tuple[float, int]:
@@ -95,9 +96,10 @@ class Points:
             return
         if self.local_optimum is None:
             self._steps(self._program(()), u, active, None)
-        self._dive(u, active)
+        if self.dives or self.local_optimum is None:
+            self.dive(u, active)
 
-    def _dive(self, u: Array, active: list[int]) -> None:
+    def dive(self, u: Array, active: list[int]) -> None:
         """Put feature after feature on an allowed value, the nearest to one first, and solve for the rest."""
         pins: dict[int, float] = {}
         while len(pins) < len(self.space.sets):
@@ -125,24 +127,24 @@ class Points:
         improved = True
         while improved and self.best is not None:
             improved = False
-            for k in self._coarse(pins):
-                for value in self._neighbours(k, pins[k]):
+            for k in self.coarse(pins):
+                for value in self.neighbours(k, pins[k]):
                     before, moved = self.distance, {**pins, k: value}
                     self._steps(program, self.best, active, moved)
                     if self.distance < before * (1 - 0.1 * self.gap):
                         pins, improved = moved, True
                         break
 
-    def _coarse(self, pins: dict[int, float]) -> list[int]:
+    def coarse(self, pins: dict[int, float]) -> list[int]:
         """The features whose next values are farther away than the gap allows."""
         least = self.gap * self.distance
         return [
             k
             for k, value in pins.items()
-            if any(abs(v - value) > least * self.space.reach[k] for v in self._neighbours(k, value))
+            if any(abs(v - value) > least * self.space.reach[k] for v in self.neighbours(k, value))
         ]
 
-    def _neighbours(self, k: int, value: float) -> list[float]:
+    def neighbours(self, k: int, value: float) -> list[float]:
         """The allowed values next to one."""
         values, offset = self.space.sets[k]
         at, (low, high) = value + offset, (self.space.low[k], self.space.high[k])
@@ -184,12 +186,12 @@ class Points:
         values = None if pins is None else np.array([pins[k] for k in program.pinned])
         for _ in range(LOCAL_STEPS if whole else DIVE_STEPS):
             self.clock.check()
-            safety = self._safety_margin(u)
+            safety = self.safety_margin(u)
             chosen = [self.scenarios[s] for s in active]
             solved = program.step(u, chosen, safety, price, self.clock, values)
             if solved is None:
                 return None
-            u = self._on_values(solved.u) if whole and pins else self.space.into_domain(solved.u)
+            u = self.on_values(solved.u) if whole and pins else self.space.into_domain(solved.u)
             length = self.space.size(u)
             if self._learn_rate(solved, safety):  # aimed too high or too low: once more
                 size = length
@@ -198,7 +200,7 @@ class Points:
             enough = self._enough(u)
             fresh = margin < enough and s not in active
             if margin >= enough:
-                nearer = whole and self._accept(u, margin, s)
+                nearer = whole and self.accept(u, margin, s)
                 if (nearer or self.local_optimum is None) and pins is None:
                     self.local_optimum = solved, list(active)
             elif fresh:
@@ -215,7 +217,7 @@ class Points:
             size = length
         return u
 
-    def _accept(self, u: Array, margin: float, s: int) -> bool:
+    def accept(self, u: Array, margin: float, s: int) -> bool:
         """Keep a point if it is allowed, stands safely inside and is the nearest so far."""
         size = self.space.size(u)
         nearer = size < min(self.distance, self.within) and margin >= self._enough(u) and self.space.allows(u)
@@ -233,7 +235,7 @@ class Points:
             values[which == r] = self.space.margins[r](points[which == r])
         return values
 
-    def _safety_margin(self, u: Array) -> float:
+    def safety_margin(self, u: Array) -> float:
         """How far above zero points are aimed: what costs a small share of the gap in distance."""
         size = max(self.space.size(u), 1e-9)
         if self._rate is None or np.isfinite(self.within):
@@ -242,7 +244,7 @@ class Points:
 
     def _enough(self, u: Array) -> float:
         """The margin a point must have."""
-        return 0.3 * self._safety_margin(u) if np.isinf(self.within) else 0.0
+        return 0.3 * self.safety_margin(u) if np.isinf(self.within) else 0.0
 
     def _learn_rate(self, solved: Step, safety: float) -> bool:
         """Log-odds per distance at the optimum, the inverse of the margins' price; whether it is news."""
@@ -283,7 +285,7 @@ class Points:
             found[k] = (abs(value - at) / float(self.space.reach[k]), value - offset, other - offset)
         return found
 
-    def _on_values(self, u: Array) -> Array:
+    def on_values(self, u: Array) -> Array:
         """The point with every set feature exactly on its allowed value."""
         assert self.space.problem is not None
         return self.space.u(self.space.problem.domain.clipped(self.space.x(u)))

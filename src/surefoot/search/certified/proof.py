@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,15 @@ Array = NDArray[np.float64]
 ROUND_UP = 1 + 1e-12  # constants that must not be too small are rounded up by this
 STIFF = 1e6  # weight of an equation, relative to the other multipliers
 SPARE = 0.25  # share of what a refutation leaves over that may be spent on making it strict
+
+
+class Ends(NamedTuple):
+    """A region with the ends of its directions: what the names of their distances depend on."""
+
+    space: Space
+    region: Region
+    low: Array
+    high: Array
 
 
 def leaf_of(
@@ -65,7 +74,7 @@ def leaf_of(
     return Leaf(bound, norm.tolist(), cross, products, margins, between)
 
 
-def side(part: Piece, k: int, above: bool) -> Affine:
+def side(part: Piece | Ends, k: int, above: bool) -> Affine:
     """Below or above an end: high - d_k'u or d_k'u - low, by what sets the end: a cut, domain or level."""
     space = part.space
     end = part.high[k] if above else part.low[k]

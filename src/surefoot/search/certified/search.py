@@ -12,6 +12,7 @@ from surefoot.search.certified.branching import choose_cut, idle_rows, mixed_val
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import Multipliers, minimise
 from surefoot.search.certified.lagrangian import Lagrangian
+from surefoot.search.certified.lattice import Lattice, fits
 from surefoot.search.certified.points import Points
 from surefoot.search.certified.proof import leaf_of
 from surefoot.search.certified.region import Piece, Region, Scenario, first_multipliers, lagrangian, piece
@@ -66,6 +67,7 @@ class Search:
     def __init__(self, space: Space, gap: float, clock: Clock) -> None:
         self.space, self.gap, self.clock = space, gap, clock
         self.points = Points(space, gap, clock)
+        self.points.dives = not fits(space)
         self.level = min(typical_distance(space), space.farthest)
         self.far = FAR * max(1.0, self.level)
         self.root = self._whole()
@@ -145,6 +147,8 @@ class Search:
 
     def _close_tree(self) -> bool:
         """Refute all regions up to the goal; whether there is a point."""
+        if fits(self.space):
+            self._refute_values()
         order = count()
         heap = [(leaf.bound, next(order), leaf, 0) for leaf in self.root.leaves()]
         heapq.heapify(heap)
@@ -176,6 +180,27 @@ class Search:
             for child in region.split(choose_cut(part, found, form)):
                 heapq.heappush(heap, (child.bound, next(order), child, 0))
         return points.best is not None
+
+    def _refute_values(self) -> None:
+        """Refute what can be without semidefinite programs; from then on these see to the rest."""
+        left = [leaf for leaf in self.root.leaves() if leaf.bound < self._enough()]
+        if left and self.points.local_optimum is not None and np.isinf(self.points.within):
+            lattice = Lattice(self.points, self.gap, self.clock, self._goal, self._enough)
+            lattice.run(left)
+            self.nodes += lattice.nodes
+            self._bound_open_leaves()
+            self.points.record(self.root.proven())
+        self.points.dives = True
+
+    def _bound_open_leaves(self) -> None:
+        """Give what is still open the whole's bound: time may end before each has one of its own."""
+        left = [leaf for leaf in self.root.leaves() if leaf.bound < self._enough()]
+        if left and self.root.children:
+            whole = self._whole()
+            self._attempt(whole, self._goal())
+            for leaf in left:
+                if leaf.bound < whole.bound:
+                    leaf.bound, leaf.leaf = whole.bound, whole.leaf
 
     def _note_gaps(self, region: Region, part: Piece, found: Multipliers) -> None:
         """Neighbouring allowed values that the relaxed solution mixes: nothing lies between them."""

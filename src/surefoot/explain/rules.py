@@ -1,0 +1,120 @@
+"""Rule: a linear restriction over several features, and today's values in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+from surefoot.exceptions import ProblemError
+
+
+@dataclass(frozen=True)
+class Rule:
+    """low <= sum of coefficient * feature, with today's values added <= high.
+
+    Parameters
+    ----------
+    coefficients : dict
+        Of the features, by name.
+    low, high : float, optional
+        An end that is left out is open.
+    name : str
+        How messages call the rule. Default: the rule itself.
+    now : dict, optional
+        Coefficients of the features' values of today, which are added to the sum.
+
+    Examples
+    --------
+    >>> Rule({"rent": 1, "loan": 1, "income": -0.4}, high=0).name
+    'rent + loan - 0.4 income <= 0'
+    >>> Rule({"age": 1}, low=2, now={"age": -1}).ends({"age": 30.0})
+    (32.0, inf)
+    """
+
+    coefficients: Mapping[Any, float]
+    low: float | None = None
+    high: float | None = None
+    name: str = ""
+    now: Mapping[Any, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.coefficients, Mapping) or not self.coefficients:
+            raise ProblemError(f"a rule needs a dict of feature -> coefficient, not {self.coefficients!r}")
+        if not isinstance(self.now, Mapping):
+            raise ProblemError(f"now must be a dict of feature -> coefficient, not {self.now!r}")
+        for numbers in (self.coefficients, self.now):
+            if not all(is_number(a) and math.isfinite(a) for a in numbers.values()):
+                raise ProblemError(f"the coefficients of a rule must be finite numbers: {numbers!r}")
+        if not any(self.coefficients.values()):
+            raise ProblemError("a rule needs a coefficient that is not zero")
+        check_ends(self.low, self.high, "of a rule")
+        if self.low is None and self.high is None:
+            raise ProblemError("a rule needs an end: low or high")
+        if not isinstance(self.name, str):
+            raise ProblemError(f"the name of a rule must be text, not {self.name!r}")
+        if not self.name:
+            terms = {**self.coefficients, **{f"{name}.now": a for name, a in self.now.items()}}
+            object.__setattr__(self, "name", rule_text(terms, *self._open_ends()))
+
+    def ends(self, today: Mapping[Any, float]) -> tuple[float, float]:
+        """Both ends of the sum without today's values: never wider than they are, by rounding."""
+        low, high = self._open_ends()
+        if not self.now:
+            return low, high
+        added = sum((Fraction(float(a)) * Fraction(float(today[name])) for name, a in self.now.items()), Fraction(0))
+        if low == high:
+            return (float(Fraction(low) - added),) * 2
+        return (
+            low if math.isinf(low) else rounded_up(Fraction(low) - added),
+            high if math.isinf(high) else rounded_down(Fraction(high) - added),
+        )
+
+    def _open_ends(self) -> tuple[float, float]:
+        return (
+            -math.inf if self.low is None else float(self.low),
+            math.inf if self.high is None else float(self.high),
+        )
+
+
+def rule_text(coefficients: Mapping[Any, float], low: float, high: float) -> str:
+    """A rule in words: what `Rule` is called by default."""
+    terms = [_term(a, str(name)) for name, a in coefficients.items() if a]
+    text = "".join(terms).removeprefix(" + ").removeprefix(" ")
+    if low == high:
+        return f"{text} = {low:g}"
+    start = f"{low:g} <= " if low > -math.inf and high < math.inf else ""
+    return f"{start}{text} <= {high:g}" if high < math.inf else f"{text} >= {low:g}"
+
+
+def _term(a: float, name: str) -> str:
+    size = "" if abs(a) == 1 else f"{abs(a):g} "
+    return f" {'-' if a < 0 else '+'} {size}{name}"
+
+
+def rounded_up(value: Fraction) -> float:
+    """The smallest double that is not below a number."""
+    found = float(value)
+    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
+
+
+def rounded_down(value: Fraction) -> float:
+    """The largest double that is not above a number."""
+    return -rounded_up(-value)
+
+
+def check_ends(low: Any, high: Any, what: str) -> None:
+    """Refuse ends that are no numbers or exclude each other."""
+    for end in (low, high):
+        if end is not None and not (is_number(end) and not math.isnan(end)):
+            raise ProblemError(f"the ends {what} must be numbers or None, not {end!r}")
+    if low is not None and high is not None and low > high:
+        raise ProblemError(f"the ends {what} exclude each other: at least {low:g} and at most {high:g}")
+
+
+def is_number(value: Any) -> bool:
+    """Whether something is a number; a truth value is none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
