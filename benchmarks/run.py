@@ -12,7 +12,8 @@ import pandas as pd
 RESULTS = Path(__file__).parent / "results"
 NAMES = (
     "fitting", "structure", "paper_methods", "encoding", "coordinates", "certified", "norms", "growth",
-    "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest", "mixed",
+    "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest",
+    "tables", "holes", "mixed",
 )  # fmt: skip
 
 

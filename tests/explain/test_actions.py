@@ -1,6 +1,8 @@
 """What may change: read by name, turned into a domain, printed as it was said, and never violated."""
 
+import json
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -11,8 +13,10 @@ from surefoot import (
     Actions,
     ConditionalGaussianNetworkClassifier,
     CounterfactualExplainer,
+    Explanation,
     Rule,
     Status,
+    verify,
 )
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.declared import read_declared
@@ -33,10 +37,9 @@ def clf(pima):
     return ConditionalGaussianNetworkClassifier("tan").fit(pima.X, pima.y)
 
 
-def wishes(actions=None, bounds=None, rules=(), **kinds):
-    return Wishes.by_name(
-        NAMES, actions=Actions(actions or {}, rules=rules), bounds=bounds, observed_range=RANGE, **kinds
-    )
+def wishes(actions=None, bounds=None, rules=(), links=(), **kinds):
+    said = Actions(actions or {}, rules=rules, links=links)
+    return Wishes.by_name(NAMES, actions=said, bounds=bounds, observed_range=RANGE, **kinds)
 
 
 def ends(actions, factual, bounds=None, feature=1):
@@ -44,18 +47,12 @@ def ends(actions, factual, bounds=None, feature=1):
     return domain.low[feature], domain.high[feature]
 
 
-@pytest.mark.parametrize("name", ["most", "step"])
-def test_fields_that_come_later_are_refused(name):
-    with pytest.raises(ProblemError, match=rf"Action\({name}=...\) is not supported yet"):
-        Action(**{name: 1})
-
-
-def test_other_things_that_come_later_are_refused():
-    with pytest.raises(ProblemError, match=r"Action\(protected=...\) is not supported yet"):
-        Action(protected=True)
-    for name in ("when", "at_most", "at_most_of", "links"):
+def test_what_comes_later_is_refused():
+    for name in ("when", "at_most", "at_most_of"):
         with pytest.raises(ProblemError, match=rf"Actions\({name}=...\) is not supported yet"):
             Actions(**{name: 3})
+    with pytest.raises(ProblemError, match=r"prices of numbers, cost=\(up, down\), are not supported yet"):
+        Action(cost=(1, 3))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +72,27 @@ def test_other_things_that_come_later_are_refused():
         (lambda: Action(cost=-1), "a price must be a finite number of at least 0, not -1"),
         (lambda: Action(cost={"own": math.inf}), "a price must be a finite number of at least 0, not inf"),
         (lambda: wishes({"age": Action(moves={1: [2]})}), "'age' is a number; moves is for categories"),
-        (lambda: wishes({"age": Action(cost=2)}), "'age' is a number; cost is for categories yet"),
+        (lambda: wishes({"age": Action(cost=2)}), "'age' is a number; a price of its change is not suppo"),
+        (lambda: Action(most=0), "most must be a finite number above 0, not 0"),
+        (lambda: Action(most=math.inf), "most must be a finite number above 0, not inf"),
+        (lambda: Action(most=True), "most must be a finite number above 0, not True"),
+        (lambda: Action(step=-1), "step must be a finite number above 0, not -1"),
+        (lambda: Action(step="1"), "step must be a finite number above 0, not '1'"),
+        (lambda: Action(step=1, whole=True), "either step, or whole=True, or values"),
+        (lambda: Action(step=1, values=[1]), "either step, or whole=True, or values"),
+        (lambda: Action(protected="yes"), "protected must be True or False, not 'yes'"),
+        (lambda: Actions(links=[("age", "income")]), r"a link must be \(feature, leader, factor\)"),
+        (lambda: Actions(links=[("age", "income", "1")]), "the factor of a link must be a finite number"),
+        (lambda: Actions(links=[("age", "income", math.nan)]), "the factor of a link must be a finite"),
+        (lambda: Actions(links=[("age", "age", 1)]), "'age' is linked to itself"),
+        (lambda: Actions(links=3), "links must be a list, not 3"),
+        (lambda: wishes(links=[("age", "height", 1)]), "unknown feature 'height'"),
+        (lambda: Actions(rules="age <= 3"), "rules must be a list, not 'age <= 3'"),
+        (lambda: Actions(rules=["age <"]), "the rule cannot be read at character 5, age .<: write <="),
+        (lambda: Rule({"age": 1}, high=1, now=3), "now must be a dict"),
+        (lambda: Rule({"age": 1}, high=1, now={"age": math.inf}), "must be finite numbers"),
+        (lambda: Rule({"age": 1}, high=1, name=3), "the name of a rule must be text, not 3"),
+        (lambda: wishes(rules=["age <= height.now"]), "the rule 'age <= height.now': unknown feature"),
         (
             lambda: wishes({"age": Action(values=["old"])}),
             "values of 'age' must be finite numbers, not 'old'",
@@ -85,7 +102,7 @@ def test_other_things_that_come_later_are_refused():
         (lambda: Actions(["age"]), "must be a dict"),
         (lambda: Actions({"age": 3}), "the action of 'age' must be an Action or a word"),
         (lambda: Actions({"age": "stray"}), "'age': a feature may"),
-        (lambda: Actions(rules=["age <= 3"]), "must be a list of surefoot.Rule"),
+        (lambda: Actions(rules=[3]), "a rule must be text or a surefoot.Rule, not 3"),
         (lambda: Rule({}, high=1), "needs a dict"),
         (lambda: Rule({"age": math.nan}, high=1), "must be finite numbers"),
         (lambda: Rule({"age": 0}, high=1), "not zero"),
@@ -195,8 +212,92 @@ def test_rules_are_rows():
     assert not domain.contains([30, 5400, 3])
 
 
+def test_rules_with_todays_values_are_rows_of_a_factual():
+    asked = wishes(rules=["income >= 1.5 * income.now + 100", "age - age.now = 2 * (cards - cards.now)"])
+    first, second = asked.domain([30, 2000, 3]).rows
+    assert (first.coefficients.tolist(), first.low, first.high) == ([0, 1, 0], 3100, math.inf)
+    assert (second.coefficients.tolist(), second.low, second.high) == ([1, 0, -2], 24, 24)
+    assert first.name == "income >= 1.5 * income.now + 100"
+    assert asked.domain([30, 1000, 3]).rows[0].low == 1600
+
+
+def test_most_is_the_largest_change():
+    assert ends({"income": Action(most=500)}, [30, 2000, 3]) == (1500, 2500)
+    assert ends({"income": Action("rise", most=500)}, [30, 2000, 3]) == (2000, 2500)
+    assert ends({"income": Action(most=500, low=1800)}, [30, 2000, 3]) == (1800, 2500)
+    assert ends({"income": Action(most=500)}, [30, 8800, 3], "data") == (8300, 9000)
+    assert ends({"cards": Action(most=1.5, whole=True)}, [30, 1, 3], feature=2) == (2, 4)
+    assert ends({"income": Action(most=50, low=3000)}, [30, 2000, 3]) == (2000, 2050)
+    with pytest.raises(ProblemError, match="'income' exclude each other: at least 1990 and at most 1000"):
+        ends({"income": Action(most=10)}, [30, 2000, 3], {"income": (0, 1000)})
+    rng = np.random.default_rng(0)
+    for x, most in rng.uniform(0.1, 100, (200, 2)):
+        low, high = ends({"income": Action(most=most)}, [30, x, 3])
+        assert Fraction(x) - Fraction(low) <= Fraction(most)
+        assert Fraction(high) - Fraction(x) <= Fraction(most)
+
+
+def allowed(domain, j=1):
+    """The listed values of a feature within its ends."""
+    listed = {s.feature: list(vars(s)["values"]) for s in domain.sets}
+    return [v for v in listed.get(j, []) if domain.low[j] <= v <= domain.high[j]]
+
+
+def step_values(action, x, bounds=None):
+    return allowed(wishes({"income": action}, bounds).domain([30, x, 3]))
+
+
+def test_steps_count_from_today():
+    assert step_values(Action(step=100, low=1750, high=2200), 2010) == [1810, 1910, 2010, 2110]
+    assert step_values(Action(step=0.1, most=0.2), 0.3) == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert step_values(Action("rise", step=4000), 2000, "data") == [2000, 6000]
+    assert step_values(Action("fall", step=400, most=1000), 2000) == [1200, 1600, 2000]
+    assert step_values(Action(step=4, low=60, high=70), 50) == [62, 66, 70]
+    assert step_values(Action(step=100, low=2050, high=2080), 2000) == []
+    apart = wishes({"income": Action(step=4, low=60, high=70)}).domain([30, 50, 3])
+    assert apart.contains([30, 50, 3])
+    assert not apart.contains([30, 54, 3])
+    whole = Wishes.by_name(NAMES, whole=[2], actions=Actions({"cards": Action(step=0.5, most=1)}))
+    assert allowed(whole.domain([30, 1, 3]), 2) == [2, 2.5, 3, 3.5, 4]
+    assert "whole" not in whole.declared()
+
+
+@pytest.mark.parametrize(
+    ("action", "bounds", "message"),
+    [
+        (Action(step=1), None, "the step of 'income' needs ends: give low and high, most, or bounds"),
+        (Action("rise", step=1, low=0), None, "the step of 'income' needs ends"),
+        (Action(step=0.1), "data", "leads to more than 10,000 values from 0 to 9000"),
+        (Action(step=1e-300, most=1), None, "leads to more than 10,000 values"),
+        (Action(step=50), {"income": (2010, 2020)}, "no allowed value of 'income' lies within its bounds"),
+    ],
+)
+def test_steps_that_lead_nowhere(action, bounds, message):
+    with pytest.raises(ProblemError, match=message):
+        step_values(action, 2000, bounds)
+
+
+def test_as_many_steps_as_possible():
+    assert len(step_values(Action(step=0.001, low=0, high=9.999), 5)) == 10_000
+    assert step_values(Action(step=1e-9, most=1e-9), 1e9) == [1e9]  # smaller than a double can tell
+
+
+def test_links_are_equations_between_changes():
+    domain = wishes(links=[("income", "age", 50)]).domain([30, 2000, 3])
+    (row,) = domain.rows
+    assert (row.coefficients.tolist(), row.low, row.high) == ([-50, 1, 0], 500, 500)
+    assert row.name == "income changes by 50 times the change of age"
+    assert domain.contains([32, 2100, 1])
+    assert not domain.contains([32, 2101, 1])
+    assert Actions(links=[["a", "b", 2]]).links == (("a", "b", 2),)
+
+
 def test_what_was_declared_gives_the_domain_again():
-    said = {"age": Action("rise", whole=True, high=60), "cards": Action(values=[0, 1, 2])}
+    said = {
+        "age": Action("rise", whole=True, high=60),
+        "cards": Action(values=[0, 1, 2], protected=True),
+        "income": Action(step=50, most=400),
+    }
     for bounds in (None, "data", {"income": (100, None)}, {"income": "data", "age": (0, 90)}):
         first = wishes(said, bounds)
         again = read_declared(first.declared(), tuple(NAMES), RANGE)
@@ -228,6 +329,49 @@ def test_relaxations_name_what_they_lift():
     assert free.domain([30, 1, 2.5]).is_whole_space
 
 
+def test_protected_features_are_never_proposed():
+    asked = wishes(
+        {
+            "age": Action("stay", protected=True),
+            "income": Action("rise", most=10, step=2),
+            "cards": Action(low=1, whole=True, protected=True),
+        },
+        {"income": (0, 5000), "cards": (0, 9)},
+        rules=["age + income <= 9999", "income <= 4000", "income <= 3000", "income <= cards.now + 5000"],
+    )
+    ways = [*asked.one_relaxed(), *asked.kinds_relaxed(), *asked.all_relaxed()]
+    assert [phrase for phrase, _ in ways] == [
+        "'income' may fall",
+        "'income' may leave its bounds 0 to 5000",
+        "'income' may change by more than 10",
+        "'income' may change by other amounts than steps of 2",
+        "the rule 'income <= 4000' is lifted",
+        "the rule 'income <= 3000' is lifted",
+        "all rules over features that are not protected are lifted",
+        "every restriction of features that are not protected is lifted",
+    ]
+    for _, left in ways:
+        assert left.actions[0] == Action("stay", protected=True)
+        assert left.actions[2] == asked.actions[2]
+        assert (left.low[2], left.high[2]) == (0, 9)
+        assert "age + income <= 9999" in [rule.name for rule in left.rules]
+    left = ways[-1][1].domain([30, 2000, 3])
+    assert (left.low.tolist(), left.high.tolist()) == ([30, -math.inf, 1], [30, math.inf, 9])
+    assert len(left.rows) == 2
+
+
+def test_a_protected_feature_is_no_way_out(clf, pima):
+    row, others = pima.X.iloc[2], [name for name in pima.X.columns if name not in ("plas", "age")]
+    settings = {"budget": 0.02, "immutable": others}
+    for protected in (False, True):
+        actions = Actions({"plas": Action("stay", protected=protected), "age": "stay"})
+        e = CounterfactualExplainer(clf, actions=actions, **settings).explain(
+            row, target=0, on_failure="return"
+        )
+        assert e.counterfactual is None
+        assert ("'plas' may change" in e.advice) != protected
+
+
 def test_whole_numbers_are_the_best_whole_numbers(clf, pima):
     """Against every whole number tried by itself."""
     row = pima.X.iloc[3]
@@ -244,6 +388,98 @@ def test_whole_numbers_are_the_best_whole_numbers(clf, pima):
         tried.append(fixed.distance)
     assert e.distance == pytest.approx(min(tried), rel=2e-4)
     assert e.lower_bound <= min(tried)
+
+
+PLANE = ["x", "y"]
+SAID = {
+    "a rule": (
+        Actions(rules=["x - y >= x.now - y.now + 0.3"]),
+        lambda d: d[:, 0] - d[:, 1] >= 0.3,
+    ),
+    "an equation": (
+        Actions(rules=["2 * x - y = 2 * x.now - y.now + 1"]),
+        lambda d: d[:, 1] == 2 * d[:, 0] - 1,
+    ),
+    "most": (Actions({"x": Action(most=0.8)}), lambda d: np.abs(d[:, 0]) <= 0.8),
+    "step": (Actions({"x": Action(step=0.75, low=-9, high=9)}), lambda d: d[:, 0] % 0.75 == 0),
+    "most and step": (
+        Actions({"y": Action(step=0.4, most=1)}),
+        lambda d: np.isin(d[:, 1], np.arange(-2, 3) * 0.4),
+    ),
+    "a link": (Actions(links=[("y", "x", 0.2)]), lambda d: d[:, 1] == 0.2 * d[:, 0]),
+    "another link and step": (
+        Actions({"x": Action(step=0.7, low=-9, high=9)}, links=[("y", "x", 0.2)]),
+        lambda d: np.isin(d[:, 0], np.arange(-5, 6) * 0.7) & (d[:, 1] == 0.2 * d[:, 0]),
+    ),
+    "a link and a step": (
+        Actions({"x": Action(step=0.75, low=-9, high=9)}, links=[("y", "x", 1)]),
+        lambda d: (d[:, 0] % 0.75 == 0) & (d[:, 1] == d[:, 0]),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def plane():
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(
+        np.vstack([rng.normal(0, 1, (80, 2)), rng.normal([2, 1.5], [1, 0.7], (80, 2))]), columns=PLANE
+    )
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(X, np.repeat([0, 1], 80))
+    return clf, pd.Series([-0.5, -0.25], index=PLANE)
+
+
+def tried(clf, e, allowed):
+    """The nearest of many points that the actions allow: on a grid, on steps and on lines."""
+    fine = np.arange(-400, 401) * 0.01
+    steps = np.array([-1.5, -0.75, 0.75, 1.5, 2.25, 3.0, -0.8, 0.8, 0.4, -0.4, *(np.arange(-5, 6) * 0.7)])
+    side = np.unique(np.concatenate([fine, steps]))
+    change = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    line = np.concatenate([np.arange(-4000, 4001) * 0.001, side])
+    lines = [np.column_stack([line, f]) for f in (2 * line - 1, 0.2 * line, line)]
+    change = np.vstack([change, *lines])
+    change = change[allowed(change)]
+    points = pd.DataFrame(e.factual.to_numpy() + change, columns=PLANE)
+    good = clf.predict_proba(points)[:, 1] >= 0.5
+    assert good.any()
+    metric = e.question.family(clf).problem().metric
+    return float(np.max(np.abs(metric.matrix @ change[good].T), axis=0).min())
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_the_optimum_is_that_of_trying_everything(plane, kind):
+    clf, row = plane
+    actions, allowed = SAID[kind]
+    settings = {"bounds": None, "whole": False, "gap": 1e-4}
+    free = CounterfactualExplainer(clf, **settings).explain(row, target=1)
+    change = (free.counterfactual - row).to_numpy()[None]
+    assert not allowed(change)[0]  # what is asked for matters
+    e = CounterfactualExplainer(clf, actions=actions, **settings).explain(row, target=1)
+    assert e.status is Status.OPTIMAL
+    best = tried(clf, e, allowed)
+    assert e.lower_bound <= best * (1 + 1e-9)
+    assert e.distance <= best * (1 + 1e-4)
+    assert e.distance >= best - 0.03
+    assert free.distance < e.distance * (1 - 1e-3)
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_both_checkers_accept_every_kind(plane, kind):
+    clf, row = plane
+    explainer = CounterfactualExplainer(
+        clf, budget=0.05, actions=SAID[kind][0], bounds=dict.fromkeys(PLANE, (-9, 9))
+    )
+    e = explainer.explain(row, target=1)
+    again = Explanation.from_json(e.to_json())
+    for exact in (False, True):
+        found = verify(again, clf, exact=exact)
+        assert found.ok, str(found)
+    forged = json.loads(e.to_json())
+    rows, sets = (forged["question"]["domain"][name] for name in ("rows", "sets"))
+    if not rows:
+        forged["question"]["domain"]["declared"]["actions"].popitem()
+        with pytest.raises(DataError, match="the domain is not what the declared wishes say"):
+            Explanation.from_json(json.dumps(forged))
+    assert rows or sets or kind == "most"
 
 
 def test_numbers_that_were_whole_stay_whole(clf, pima):
@@ -389,7 +625,7 @@ def test_what_is_printed_is_what_was_declared(clf, pima):
     )
 
 
-@pytest.mark.parametrize("value", [{"age": "stay"}, "stay", 3])
+@pytest.mark.parametrize("value", [{"age": "stay"}, ["stay"], 3])
 def test_only_actions_are_actions(clf, value):
     with pytest.raises(ProblemError, match="actions must be a surefoot"):
         CounterfactualExplainer(clf, actions=value)

@@ -34,7 +34,7 @@ def case(request, bundled):
     name, structure, shape, settings = request.param
     data = bundled[name]
     clf = ConditionalGaussianNetworkClassifier(structure, **shape).fit(data.X, data.y)
-    explainer = CounterfactualExplainer(clf, budget=0.05, **settings)
+    explainer = CounterfactualExplainer(clf, budget=0.05, whole=False, **settings)
     found = []
     for target in (1, 0):
         rows = np.flatnonzero(clf.predict(data.X) == 1 - target)[[2, 11, 30]]
@@ -138,7 +138,7 @@ def branched(bundled):
     """An answer whose proof needs a tree."""
     data = bundled["ionosphere"]
     clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
-    explainer = CounterfactualExplainer(clf, budget=0.05, bounds=None)
+    explainer = CounterfactualExplainer(clf, budget=0.05, bounds=None, whole=False)
     for i in np.flatnonzero(clf.predict(data.X) == 1):
         e = explainer.explain(data.X.iloc[i], target=0)
         if "cut" in e.certificate["bound"]["tree"]:

@@ -415,6 +415,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
             "test_cli_explain.py",
             "test_cli_tables.py",
             "../experiments/test_reproduction.py",
+            "../explain/test_action_files.py",
         )
     )
     for command in (
@@ -422,6 +423,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
         "fit",
         "predict",
         "diagnose",
+        "actions",
         "explain",
         "verify",
         "backends",

@@ -26,7 +26,7 @@ def chosen(credit):
 def test_one_row_for_each_candidate_best_first(chosen):
     table = chosen.table
     assert table.columns.tolist() == [*SETTINGS, "log_loss", "accuracy"]
-    assert len(table) == 2 * 2 * 4 * 2 * 2
+    assert len(table) == 3 * 2 * 4 * 2 * 2
     assert not table.duplicated(SETTINGS).any()
     assert table["log_loss"].is_monotonic_increasing
     assert table["accuracy"].between(0, 1).all()
@@ -45,8 +45,8 @@ def test_two_valued_numbers_are_categories_and_that_is_said(chosen, credit):
     assert chosen.classifier.feature_kinds_["dependents"] == "category"
     assert chosen.notes == ("1 column holds two values only and is taken as a category: dependents.",)
     assert str(chosen).startswith(chosen.notes[0])
-    assert "64 models by log loss" in str(chosen)
-    assert "... and 56 more" in str(chosen)
+    assert "96 models by log loss" in str(chosen)
+    assert "... and 88 more" in str(chosen)
     assert "dependents" in chosen._repr_html_()
 
 
@@ -66,7 +66,7 @@ def test_figures_are_those_of_cross_validation(bundled):
     pima = bundled["pima"]
     X, y = pima.X.iloc[:200], pima.y.iloc[:200]
     table = select(X, y, cv=3, random_state=4).table
-    assert len(table) == 2 * 2 * 4 * 2  # no categories, no cells
+    assert len(table) == 3 * 2 * 4 * 2  # no categories, no cells
     folds = list(StratifiedKFold(3, shuffle=True, random_state=4).split(X, y))
     for settings in (
         {"structure": "naive", "marginals": "auto", "shrinkage": 0.3},
@@ -100,6 +100,17 @@ def test_tables_of_categories_alone_and_of_one_column(rng):
     assert set(table["structure"]) == {"naive"}
     assert set(table["shrinkage"]) == {0.0}
     assert len(table) == 2 * 2
+
+
+def test_denser_graphs_are_tried_where_that_is_quick(rng):
+    y = np.arange(60) % 2
+    numbers = rng.standard_normal((60, 11)) + y[:, None]
+    assert set(select(numbers[:, :10], y, cv=2).table["structure"]) == {"naive", "tan", "ban"}
+    assert set(select(numbers, y, cv=2).table["structure"]) == {"naive", "tan"}
+    mixed = (
+        pd.DataFrame(numbers).rename(columns=str).assign(colour=np.where(numbers[:, 0] > 0, "red", "blue"))
+    )
+    assert set(select(mixed, y, cv=2).table["structure"]) == {"naive", "tan", "ban"}
 
 
 def test_it_can_be_repeated(bundled):

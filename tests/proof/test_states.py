@@ -176,6 +176,15 @@ def test_rows_over_curved_scales_are_refused(checker):
     assert "on curved scales" in reason(checker, content, e, "question")
 
 
+def test_budgets_by_feature_on_curved_scales_are_refused(checker):
+    """They are in the feature's own units, and perturbations on the scale."""
+    content, e = files("curved")
+    budget = {"0": [1.0, 1.0], "1": [0.0, 0.0], "2": [0.0, 0.0]}
+    e["question"]["ball"] = {"norm": "inf", "budget": budget, "exact": []}
+    e["budget"] = budget
+    assert "in units of its own" in reason(checker, content, e, "question")
+
+
 @pytest.mark.parametrize("place", ["factual", "counterfactual", "low", "high"])
 def test_numbers_beyond_their_scale(checker, place):
     content, e = files("curved")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from surefoot.exceptions import ProblemError
@@ -126,7 +127,8 @@ class Action:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Action) and _as_lists(self.given()) == _as_lists(other.given())
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.may, *self.given()))
 
     def __repr__(self) -> str:
         return f"Action({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
@@ -208,7 +210,7 @@ class Actions:
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> Actions:
-        """Read actions from a TOML file, or from a text that `to_toml` gave.
+        r"""Read actions from a TOML file, or from a text that `to_toml` gave.
 
         Parameters
         ----------
@@ -217,7 +219,7 @@ class Actions:
 
         Examples
         --------
-        >>> Actions.from_toml('[features]\\nincome = { may = "rise", most = 2000 }').features
+        >>> Actions.from_toml('[features]\nincome = { may = "rise", most = 2000 }').features
         {'income': Action(may='rise', most=2000)}
         """
         from surefoot.explain.action_files import read_toml
@@ -246,7 +248,7 @@ class Actions:
             One line for each: ``row``, ``feature`` (None for a rule), ``wish`` in words and the ``value``
             that breaks it (of a rule: the sum that it compares with its ends).
         """
-        from surefoot.explain.action_files import broken
+        from surefoot.explain.action_checks import broken
 
         return broken(self, frame)
 
@@ -265,6 +267,9 @@ def _link(entry: Any) -> Link:
     found = Link(*entry)
     if not is_number(found.factor) or not math.isfinite(found.factor):
         raise ProblemError(f"the factor of a link must be a finite number, not {found.factor!r:.80}")
+    wrong = [name for name in found[:2] if not isinstance(name, str | Integral)]
+    if wrong:
+        raise ProblemError(f"a link is between features by name, not {wrong[0]!r:.60}")
     if found.feature == found.leader:
         raise ProblemError(f"{found.feature!r} is linked to itself")
     return found

@@ -13,8 +13,7 @@ from surefoot.explain.actions import Action
 from surefoot.waist.choice import Choice
 
 PRICE = 1.0  # of a change of category: as much as one standard deviation
-FOR_NUMBERS = ("low", "high", "whole")
-FOR_CATEGORIES = ("moves", "cost")
+FOR_NUMBERS = ("low", "high", "most", "step", "whole")
 
 
 @dataclass(frozen=True)
@@ -102,10 +101,10 @@ def same_value(known: Any, value: Any) -> bool:
 
 def refuse_for_number(name: Any, action: Action) -> None:
     """Refuse what an action cannot say about a number."""
-    for field in FOR_CATEGORIES:
-        if getattr(action, field) is not None:
-            later = " yet" if field == "cost" else ""
-            raise ProblemError(f"{name!r} is a number; {field} is for categories{later}")
+    if action.moves is not None:
+        raise ProblemError(f"{name!r} is a number; moves is for categories")
+    if action.cost is not None:
+        raise ProblemError(f"{name!r} is a number; a price of its change is not supported yet")
     wrong = [v for v in action.values or () if isinstance(v, str | bool)]
     if wrong:
         raise ProblemError(f"values of {name!r} must be finite numbers, not {wrong[0]!r}")

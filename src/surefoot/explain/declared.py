@@ -17,7 +17,7 @@ from surefoot.plain import entries, finite, label, sequence, shown, text, truth
 from surefoot.waist.domain import Domain
 from surefoot.waist.question import Question
 
-FIELDS = ("may", "low", "high", "whole", "values", "moves", "cost")
+FIELDS = ("may", "low", "high", "most", "step", "whole", "values", "moves", "cost", "protected")
 
 
 def read_declared(
@@ -49,19 +49,19 @@ def read_declared(
 def check_declared(question: Question) -> None:
     """Refuse a question whose domain is not what its declared wishes say.
 
-    The range seen in training is not in the question: where it is a bound, the domain must lie within
-    what the other wishes leave.
+    The range seen in training is not in the question: where it is a bound, it is taken to be what the
+    domain says, which must agree with all other wishes.
     """
+    domain, seen = question.domain, np.full((2, len(question.features)), np.nan)
+    seen[:, list(question.numbers)] = domain.low, domain.high
     try:
-        wishes = read_declared(question.declared, question.features, None, _categories(question))
+        wishes = read_declared(question.declared, question.features, seen, _categories(question))
         said = wishes.domain(question.factual)
         choices = wishes.choices(question.state)
     except ProblemError as error:
         raise DataError(f"the declared wishes make no sense: {error}") from None
-    domain, seen = question.domain, np.isin(question.numbers, wishes.observed)
     same = (domain.low == said.low) & (domain.high == said.high)
-    inside = (domain.low >= said.low) & (domain.high <= said.high)
-    if not np.where(seen, inside, same).all() or _sets(domain) != _sets(said):
+    if not same.all() or _sets(domain) != _sets(said):
         raise DataError("the domain is not what the declared wishes say")
     if choices != question.choices:
         raise DataError("the choices of the categories are not what the declared wishes say")
@@ -95,11 +95,12 @@ def _action(values: Any) -> Action:
     found: dict[str, Any] = {}
     if "may" in entry:
         found["may"] = text(entry["may"], "may")
-    for name in ("low", "high"):
+    for name in ("low", "high", "most", "step"):
         if name in entry:
             found[name] = finite(entry[name], name)
-    if "whole" in entry:
-        found["whole"] = truth(entry["whole"], "whole")
+    for name in ("whole", "protected"):
+        if name in entry:
+            found[name] = truth(entry[name], name)
     if "values" in entry:
         found["values"] = [label(v, "an allowed value") for v in sequence(entry["values"], "values")]
     if "moves" in entry:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
@@ -78,8 +79,9 @@ class CounterfactualExplainer:
         not name are free.
     immutable, increasing, decreasing : lists of features
         What must not change, may only rise, may only fall: short for the same words in ``actions``.
-    actions : Actions, optional
-        What may happen to each feature, and rules over several of them.
+    actions : Actions or path, optional
+        What may happen to each feature, and rules over several of them; or the path of a TOML file that says
+        it (see `Actions.from_toml`).
     whole : False, optional
         By default numbers that were whole in every training row (``classifier.feature_kinds_``) stay whole.
         ``False`` lets them take any value, as the paper does. ``Action(whole=...)`` says it of one feature.
@@ -133,7 +135,7 @@ class CounterfactualExplainer:
         immutable: Iterable[Any] = (),
         increasing: Iterable[Any] = (),
         decreasing: Iterable[Any] = (),
-        actions: Actions | None = None,
+        actions: Actions | str | PathLike[str] | None = None,
         whole: Literal[False] | None = None,
         impute: Literal["expected"] | None = None,
         data: Any = None,
@@ -147,7 +149,7 @@ class CounterfactualExplainer:
         verbose: bool = False,
     ) -> None:
         _check_method(method, backend, gap)
-        _check_wishes(bounds, actions)
+        actions = _checked_actions(bounds, actions)
         if whole is not None and whole is not False:
             raise ProblemError(f"whole must be None or False, not {whole!r}; see Action(whole=True)")
         if impute not in (None, "expected"):
@@ -352,11 +354,14 @@ def _check_method(method: Any, backend: Any, gap: Any) -> None:
         raise ProblemError(f"the certified method proves gaps down to {SMALLEST_GAP:g}, not {gap!r}")
 
 
-def _check_wishes(bounds: Any, actions: Any) -> None:
+def _checked_actions(bounds: Any, actions: Any) -> Actions | None:
     if not (isinstance(bounds, Mapping) or bounds is None or (isinstance(bounds, str) and bounds == DATA)):
         raise ProblemError(f"bounds must be 'data', None or a dict, not {bounds!r}")
-    if actions is not None and not isinstance(actions, Actions):
-        raise ProblemError(f"actions must be a surefoot.Actions, not {actions!r}")
+    if isinstance(actions, str | PathLike):
+        return Actions.from_toml(actions)
+    if actions is None or isinstance(actions, Actions):
+        return actions
+    raise ProblemError(f"actions must be a surefoot.Actions or the path of a file, not {actions!r}")
 
 
 def _listed(what: str, features: Any) -> Any:

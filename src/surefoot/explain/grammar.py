@@ -1,9 +1,9 @@
 """Rules and conditions as text: read by a small parser, refused with the place and the reason.
 
-A rule compares two sums, ``rent + loan <= 0.4 * income``. A sum has numbers, features and products of the two,
-with brackets; ``income.now`` is today's value. A name that is not a plain word stands in backticks, and a
-backtick in it is written twice. A condition is a rule, or says what a feature does or is: ``schooling rises``,
-``housing is own``.
+A rule compares two sums, ``rent + loan <= 0.4 * income``. A sum has numbers, features and products of the
+two, with brackets; ``income.now`` is today's value. A name that is not a plain word stands in backticks, and
+a backtick in it is written twice. A condition is a rule, or says what a feature does or is:
+``schooling rises``, ``housing is own``.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ COMPARISONS = ("<=", ">=", "=")
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 QUOTED = re.compile(r"`((?:[^`]|``)*+)`")
 INSTEAD = {
-    "<": "write <=, for with < there is no nearest answer",
-    ">": "write >=, for with > there is no nearest answer",
+    "<": "write <=",
+    ">": "write >=",
     "==": "write =",
     "≤": "write <=",
     "≥": "write >=",
@@ -83,7 +83,7 @@ def parse_rule(text: str) -> Rule:
     Rule(coefficients={'age': 1.0}, low=2.0, high=None, name='age >= age.now + 2', now={'age': -1.0})
     >>> parse_rule("rent < 5")
     Traceback (most recent call last):
-    surefoot.exceptions.ProblemError: the rule cannot be read at character 6, rent ^< 5: write <=, for with < there is no nearest answer
+    surefoot.exceptions.ProblemError: the rule cannot be read at character 6, rent ^< 5: write <=
     """
     return _Reader(text, "rule").rule()
 
@@ -207,22 +207,23 @@ class _Reader:
         return self._made(middle, low.constant - middle.constant, high.constant - middle.constant)
 
     def _made(self, total: _Sum, low: Fraction | None, high: Fraction | None) -> Rule:
+        self._check_size(total.numbers(), self.token)
         terms = {name: float(a) for name, a in total.terms.items() if a}
         if not terms:
             gone = "every feature cancels out" if total.terms else "no feature in it can change"
             raise ProblemError(f"the {self.what} {_shown(self.text)} says nothing: {gone}")
         now = {name: float(a) for name, a in total.now.items() if a}
-        ends = [None if end is None else float(end) for end in (low, high)]
-        if ends[0] is not None and ends[1] is not None and ends[0] > ends[1]:
-            raise ProblemError(f"the {self.what} {_shown(self.text)} can never hold: its ends exclude each other")
-        return Rule(terms, *ends, name=self.text.strip(), now=now)
+        if low is not None and high is not None and low > high:
+            raise ProblemError(
+                f"the {self.what} {_shown(self.text)} can never hold: its ends exclude each other"
+            )
+        least, most = (None if end is None else float(end) for end in (low, high))
+        return Rule(terms, least, most, self.text.strip(), now)
 
     def _sum(self) -> _Sum:
         total, factor = _Sum(), self._sign_before()
         while True:
-            start = self.token
             total.add(self._product(), factor)
-            self._check_size(total, start)
             if not self._is("+", "-"):
                 return total
             factor = (1 if self._next().value == "+" else -1) * self._sign_before()
@@ -234,16 +235,23 @@ class _Reader:
         return factor
 
     def _product(self) -> _Sum:
-        found = self._factor()
-        while self._is("*"):
-            star = self._next()
-            factor = self._sign_before()
-            other = self._factor().times(Fraction(factor))
-            if not found.is_constant and not other.is_constant:
-                self._fail(star, "a rule is linear; one side of * must be a number")
-            found = other.times(found.constant) if found.is_constant else found.times(other.constant)
-            self._check_size(found, star)
-        return found
+        factor, linear, start = Fraction(1), None, self.token
+        while True:
+            found = self._factor()
+            if found.is_constant:
+                factor *= found.constant
+            elif linear is not None:
+                self._fail(start, "a rule is linear; one side of * must be a number")
+            else:
+                linear = found
+            self._check_size([factor], start)
+            if not self._is("*"):
+                break
+            start = self._next()
+            factor *= self._sign_before()
+        product = _Sum(constant=factor) if linear is None else linear.times(factor)
+        self._check_size(product.numbers(), start)
+        return product
 
     def _factor(self) -> _Sum:
         token = self._next()
@@ -253,7 +261,7 @@ class _Reader:
             return self._feature(token)
         if token.value == "(" and token.kind == "sign":
             return self._bracket(token)
-        self._fail(token, "a feature, a number or ( must stand here")
+        return self._fail(token, "a feature, a number or ( must stand here")
 
     def _bracket(self, opening: _Token) -> _Sum:
         self.depth += 1
@@ -286,8 +294,8 @@ class _Reader:
             self._fail(token, "this number is too large or too small")
         return Fraction(written)
 
-    def _check_size(self, total: _Sum, token: _Token) -> None:
-        if any(a and not SMALLEST <= abs(a) <= LARGEST for a in total.numbers()):
+    def _check_size(self, numbers: list[Fraction], token: _Token) -> None:
+        if any(a and not SMALLEST <= abs(a) <= LARGEST for a in numbers):
             self._fail(token, "the numbers get too large or too small")
 
     def _finished(self, wanted: str) -> None:

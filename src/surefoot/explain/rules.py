@@ -65,7 +65,9 @@ class Rule:
         low, high = self._open_ends()
         if not self.now:
             return low, high
-        added = sum((Fraction(float(a)) * Fraction(float(today[name])) for name, a in self.now.items()), Fraction(0))
+        added = sum(
+            (Fraction(float(a)) * Fraction(float(today[name])) for name, a in self.now.items()), Fraction(0)
+        )
         if low == high:
             return (float(Fraction(low) - added),) * 2
         return (

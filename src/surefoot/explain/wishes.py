@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.exceptions import ProblemError, StructureError
-from surefoot.explain.actions import FREE, Action, Actions, Rule
+from surefoot.explain.actions import FREE, Action, Actions, Link
 from surefoot.explain.categories import Category, refuse_for_number
+from surefoot.explain.grammar import parse_rule
+from surefoot.explain.rules import Rule, rounded_down, rounded_up
 from surefoot.model.dag import feature_index
 from surefoot.waist.choice import Choice
 from surefoot.waist.domain import Domain, Row, ValueSet
@@ -23,6 +26,7 @@ Array = NDArray[np.float64]
 DATA = "data"
 ROUNDING = 1e-9  # of the sizes that are added
 MOST_LISTED = 1000  # whole numbers that are listed one by one where today's value lies apart from them
+MOST_STEPS = 10_000  # values that a step may lead to
 MAY = {"immutable": "stay", "increasing": "rise", "decreasing": "fall"}
 KINDS = {may: kind for kind, may in MAY.items()}
 OPENED = {"stay": "change", "rise": "fall", "fall": "rise"}  # what becomes possible without the wish
@@ -45,6 +49,7 @@ class Wishes:
         The features whose bounds are only the range seen in training: they give way to the ends of an
         action, and to today's value.
     rules : tuple of Rule
+        Links are among them.
     categories : tuple of Category
         The features that are no numbers.
     whole : tuple of int
@@ -104,18 +109,14 @@ class Wishes:
                 named[i].checked(action)
             else:
                 refuse_for_number(names[i], action)
-        for rule in said.rules:
-            a = _coefficients(rule, names)
-            wrong = [str(names[i]) for i in np.flatnonzero(a).tolist() if i in named]
-            if wrong:
-                raise ProblemError(f"the rule {rule.name!r} adds up {wrong[0]!r}, which is a category")
+        rules = _rules(said, names, named)
         return cls(
             tuple(names),
             low,
             high,
             tuple(found),
             observed,
-            tuple(said.rules),
+            rules,
             tuple(categories),
             tuple(whole),
         )
@@ -149,7 +150,7 @@ class Wishes:
             if i in self._said or i in self.whole:
                 low[i], high[i], allowed = self._feature(i, float(x0[i]), float(low[i]), float(high[i]))
                 sets += [replace(one, feature=k) for one in allowed]
-        return Domain(low[numbers], high[numbers], self._rows(low, high), tuple(sets))
+        return Domain(low[numbers], high[numbers], self._rows(x0, low, high), tuple(sets))
 
     def declared(self) -> dict[str, Any]:
         """What was said, in plain values: for printing."""
@@ -167,51 +168,82 @@ class Wishes:
         """Whether a feature takes whole numbers: because an action says so, or the training data were."""
         action = self.actions[i]
         if action.whole is None:
-            return i in self.whole and action.values is None and action.may != "stay"
+            listed = action.values is not None or action.step is not None
+            return i in self.whole and not listed and action.may != "stay"
         return action.whole
 
     def one_relaxed(self) -> Iterator[tuple[str, Wishes]]:
-        """What could be given up for a single feature or rule, in words, and what is left then."""
+        """What could be given up for a single feature or rule, in words, and what is left then.
+
+        Nothing that concerns a protected feature, here and in the others.
+        """
         for may in OPENED:
             for i in self._with_may(may):
                 yield f"{self.names[i]!r} may {OPENED[may]}", self._acting({i: {"may": "change"}})
-        for i in self._bounded():
+        for i in self._given_up(self._bounded()):
             ends = f"{self.low[i]:g} to {self.high[i]:g}"
             yield f"{self.names[i]!r} may leave its bounds {ends}", self._unbounded([i])
-        for i, action in enumerate(self.actions):
+        for i in self._given_up(range(len(self.actions))):
+            action = self.actions[i]
             lifts = [*_limits_relaxed(action)]
             if action.whole is None and self._is_whole(i):
                 lifts.append(("take any number", {"whole": False}))
             for phrase, lifted in lifts:
                 yield f"{self.names[i]!r} may {phrase}", self._acting({i: lifted})
-        for k, rule in enumerate(self.rules):
-            left = self.rules[:k] + self.rules[k + 1 :]
-            yield f"the rule {rule.name!r} is lifted", replace(self, rules=left)
+        for rule in self.rules:
+            if not self._guards(rule):
+                left = tuple(other for other in self.rules if other is not rule)
+                yield f"the rule {rule.name!r} is lifted", replace(self, rules=left)
 
     def kinds_relaxed(self) -> Iterator[tuple[str, Wishes]]:
         """The same for all wishes of a kind."""
+        some = " that are not protected" if self._protected else ""
         for may, kind in KINDS.items():
             features = self._with_may(may)
             if len(features) > 1:
-                phrase = f"all {kind} features may {OPENED[may]}"
+                phrase = f"all {kind} features{some} may {OPENED[may]}"
                 yield phrase, self._acting({i: {"may": "change"} for i in features})
-        if len(self._bounded()) > 1:
-            yield "features may leave their bounds", self._unbounded(self._bounded())
-        if self.observed:
-            yield "features may leave the range seen in training", self._unbounded(list(self.observed))
-        if len(self.rules) > 1:
-            yield "all rules are lifted", replace(self, rules=())
+        bounded, observed = self._given_up(self._bounded()), self._given_up(self.observed)
+        if len(bounded) > 1:
+            yield f"features{some} may leave their bounds", self._unbounded(bounded)
+        if observed:
+            yield f"features{some} may leave the range seen in training", self._unbounded(observed)
+        guards = tuple(rule for rule in self.rules if self._guards(rule))
+        if len(self.rules) - len(guards) > 1:
+            yield f"all rules{some and ' over features' + some} are lifted", replace(self, rules=guards)
 
     def all_relaxed(self) -> Iterator[tuple[str, Wishes]]:
-        """Nothing is left."""
-        yield "every restriction is lifted", Wishes.by_name(self.names, categories=self.categories)
+        """Nothing is left, but what concerns protected features."""
+        kept = self._protected
+        free = self._unbounded([i for i in range(len(self.names)) if i not in kept])
+        left = replace(
+            free,
+            actions=tuple(action if action.protected else FREE for action in self.actions),
+            observed=tuple(i for i in self.observed if i in kept),
+            rules=tuple(rule for rule in self.rules if self._guards(rule)),
+            whole=tuple(i for i in self.whole if i in kept),
+        )
+        yield f"every restriction{' of features that are not protected' if kept else ''} is lifted", left
+
+    @cached_property
+    def _protected(self) -> frozenset[int]:
+        return frozenset(i for i, action in enumerate(self.actions) if action.protected)
+
+    def _given_up(self, features: Iterable[int]) -> list[int]:
+        """The features about which a wish may be given up."""
+        return [i for i in features if i not in self._protected]
+
+    def _guards(self, rule: Rule) -> bool:
+        """Whether a rule concerns a protected feature."""
+        named = (*rule.coefficients, *rule.now)
+        return any(_position(name, self.names, "rules") in self._protected for name in named)
 
     @cached_property
     def _said(self) -> tuple[int, ...]:
         return tuple(i for i, action in enumerate(self.actions) if action != FREE)
 
     def _with_may(self, may: str) -> list[int]:
-        return [i for i, action in enumerate(self.actions) if action.may == may]
+        return self._given_up(i for i, action in enumerate(self.actions) if action.may == may)
 
     def _acting(self, changes: Mapping[int, Mapping[str, Any]]) -> Wishes:
         """The same wishes with other fields in the actions of some features."""
@@ -238,10 +270,13 @@ class Wishes:
                 f"action and bounds of {name!r} exclude each other: at least {low:g} and at most {high:g}"
             )
         low, high = _one_way(action.may, x, low, high, name)
-        if not self._is_whole(i) and action.values is None:
+        if action.step is not None:
+            listed: tuple[float, ...] | None = _steps(action, x, low, high, name)
+        elif self._is_whole(i) or action.values is not None:
+            listed = _values(action, x)
+        else:
             return low, high, []
-        listed = _values(action, x)
-        if listed == ():
+        if listed == () and low <= x <= high:
             return (*_one_way("stay", x, low, high, name), [])
         allowed = ValueSet(i, listed, x)
         least, most = allowed.at_least(low), allowed.at_most(high)
@@ -258,19 +293,18 @@ class Wishes:
         if action.high is not None:
             own = max(float(action.high), x)
             high = own if seen else min(high, own)
+        if action.most is not None:
+            most = Fraction(float(action.most))
+            low, high = max(low, rounded_up(Fraction(x) - most)), min(high, rounded_down(Fraction(x) + most))
         return low, high
 
-    def _rows(self, low: Array, high: Array) -> tuple[Row, ...]:
-        """The rules; one that the ends of its features already exclude is named."""
+    def _rows(self, x0: Array, low: Array, high: Array) -> tuple[Row, ...]:
+        """The rules for one factual; one that the ends of its features already exclude is named."""
         rows = []
         for rule in self.rules:
-            a = _coefficients(rule, self.names)
-            row = Row(
-                a[list(self.numbers)],
-                -math.inf if rule.low is None else float(rule.low),
-                math.inf if rule.high is None else float(rule.high),
-                rule.name,
-            )
+            a = _coefficients(rule.coefficients, self.names, rule)
+            today = {name: float(x0[_position(name, self.names, "rules")]) for name in rule.now}
+            row = Row(a[list(self.numbers)], *rule.ends(today), rule.name)
             if _excluded(row, low[list(self.numbers)], high[list(self.numbers)]):
                 raise ProblemError(f"the rule {rule.name!r} contradicts what its features may be")
             rows.append(row)
@@ -321,6 +355,10 @@ def _limits_relaxed(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
     """What an action says besides the direction, each given up by itself."""
     if action.low is not None or action.high is not None:
         yield "leave the ends of its action", {"low": None, "high": None}
+    if action.most is not None:
+        yield f"change by more than {action.most:g}", {"most": None}
+    if action.step is not None:
+        yield f"change by other amounts than steps of {action.step:g}", {"step": None}
     if action.whole:
         yield "take any number", {"whole": None}
     if action.values is not None:
@@ -336,6 +374,23 @@ def _values(action: Action, x: float) -> tuple[float, ...] | None:
     if low <= x <= high or high - low > MOST_LISTED:
         return None
     return tuple(float(v) for v in range(math.ceil(low), math.floor(high) + 1))
+
+
+def _steps(action: Action, x: float, low: float, high: float, name: Any) -> tuple[float, ...]:
+    """Today's value and steps up and down within the ends, as they are written: 0.1 and 0.2 make 0.3."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ProblemError(f"the step of {name!r} needs ends: give low and high, most, or bounds")
+    start, step = (Fraction(repr(v)) for v in (x, float(action.step or 1)))
+    first, last = math.ceil((Fraction(low) - start) / step), math.floor((Fraction(high) - start) / step)
+    if last - first >= MOST_STEPS:
+        raise ProblemError(
+            f"the step of {name!r} leads to more than {MOST_STEPS:,} values from {low:g} to {high:g}; "
+            "make it larger, or the ends narrower"
+        )
+    found = {float(start + k * step) for k in range(first - 1, last + 2)}  # rounding may let one more in
+    own = max(low, -math.inf if action.low is None else action.low)
+    end = min(high, math.inf if action.high is None else action.high)
+    return tuple(sorted(v for v in found if own <= v <= end))
 
 
 def _one_way(may: str, x: float, low: float, high: float, name: Any) -> tuple[float, float]:
@@ -360,14 +415,31 @@ def _excluded(row: Row, low: Array, high: Array) -> bool:
     return most < row.low - ROUNDING * size or least > row.high + ROUNDING * size
 
 
-def _coefficients(rule: Rule, names: Sequence[Any]) -> Array:
+def _rules(said: Actions, names: Sequence[Any], categories: Mapping[int, Category]) -> tuple[Rule, ...]:
+    """Rules and links; those that name something else than numbers are refused."""
+    rules = [rule if isinstance(rule, Rule) else parse_rule(rule) for rule in said.rules]
+    rules += [Link(*link).rule() for link in said.links]
+    for rule in rules:
+        used = np.flatnonzero(_coefficients(rule.coefficients, names, rule)).tolist()
+        used += np.flatnonzero(_coefficients(rule.now, names, rule)).tolist()
+        wrong = [str(names[i]) for i in used if i in categories]
+        if wrong:
+            raise ProblemError(f"the rule {rule.name!r} adds up {wrong[0]!r}, which is a category")
+    return tuple(rules)
+
+
+def _coefficients(numbers: Mapping[Any, float], names: Sequence[Any], rule: Rule) -> Array:
     a = np.zeros(len(names))
-    for feature, coefficient in rule.coefficients.items():
+    for feature, coefficient in numbers.items():
         a[_position(feature, names, f"the rule {rule.name!r}")] += float(coefficient)
     return a
 
 
 def _position(feature: Any, names: Sequence[Any], what: str) -> int:
+    """Position of a feature; files and rules write names that are numbers as text."""
+    if isinstance(feature, str) and feature not in names:
+        written = [name for name in names if str(name) == feature]
+        feature = written[0] if len(written) == 1 else feature
     try:
         return feature_index(feature, names)
     except StructureError as error:

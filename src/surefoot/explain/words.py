@@ -142,6 +142,10 @@ def _limits(entry: Mapping[str, Any]) -> list[str]:
     lines = []
     if "low" in entry or "high" in entry:
         lines.append(_between(entry.get("low"), entry.get("high")))
+    if "most" in entry:
+        lines.append(f"changes by {entry['most']:g} at most")
+    if "step" in entry:
+        lines.append(f"changes in steps of {entry['step']:g}")
     if entry.get("whole"):
         lines.append(_values(None))
     if "values" in entry:

@@ -26,7 +26,8 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Folds = list[tuple[Codes, Codes]]
 
-STRUCTURES = ("naive", "tan")
+STRUCTURES = ("naive", "tan", "ban")
+MOST_FOR_BAN = {False: 10, True: 25}  # features, without and with categories; learning takes long otherwise
 MARGINALS = ("gaussian", "auto")
 SHRINKAGES = (0.0, 0.1, 0.3, 1.0)
 CELL_SMOOTHINGS = (10.0, 40.0)
@@ -96,7 +97,8 @@ def select(
     """Choose structure, marginals, shrinkage, calibration and smoothing by held-out log loss.
 
     Every candidate is fitted on all folds but one and predicts that one. Calibrations are fitted on
-    predictions for the other folds, so no row is calibrated with its own label.
+    predictions for the other folds, so no row is calibrated with its own label. ``"ban"`` is a candidate in
+    tables of up to 10 numbers, or of up to 25 features some of which are categories.
 
     Parameters
     ----------
@@ -123,7 +125,7 @@ def select(
     >>> bank = datasets.load_banknote()
     >>> chosen = select(bank.X, bank.y, cv=3)
     >>> chosen.classifier.structure
-    'tan'
+    'ban'
     >>> bool(chosen.table["log_loss"].is_monotonic_increasing)
     True
     """
@@ -207,9 +209,17 @@ def _held_out(rows: TrainingRows, folds: Folds) -> dict[tuple[str, str, float, f
 def _bases(rows: TrainingRows) -> Iterator[tuple[Learned, str, str]]:
     """Warps, graph and statistics for each structure and kind of marginals."""
     for marginals in MARGINALS if rows.schema.n_numbers else MARGINALS[:1]:
-        for structure in STRUCTURES if len(rows.schema.names) > 1 else STRUCTURES[:1]:
+        for structure in _structures(rows.schema):
             clf = ConditionalGaussianNetworkClassifier(structure, marginals=marginals)
             yield learned(clf, rows, 0.0), structure, marginals
+
+
+def _structures(schema: Schema) -> tuple[str, ...]:
+    """Those that can be learned, and soon."""
+    n = len(schema.names)
+    if n == 1:
+        return STRUCTURES[:1]
+    return STRUCTURES if n <= MOST_FOR_BAN[schema.n_categories > 0] else STRUCTURES[:2]
 
 
 def _cross_calibrated(joint: Array, labels: Codes, folds: Folds) -> Array:

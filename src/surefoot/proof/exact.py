@@ -2312,15 +2312,9 @@ def _misfit(case: Case) -> str:
             return "a category of the model has other values"
         if not same(model.stated_scales, case.model.stated_scales):
             return "the models measure numbers on different scales"
-    if not same(asked.stated_scales, case.model.stated_scales):
-        return "the numbers are measured on other scales than the model's"
-    curved = [j for j, scale in enumerate(case.model.scales) if scale is not None]
-    if any(row.coefficients[j] for row in asked.rows for j in curved):  # proofs would read it on the scale
-        return "a row of the domain adds up numbers on curved scales"
-    own = [*asked.factual, *asked.low, *asked.high, *(case.counterfactual or [])]
-    bent = [*case.posed.factual, *case.posed.low, *case.posed.high, *(case.point or [])]
-    if any(math.isfinite(x) and not math.isfinite(z) for x, z in zip(own, bent, strict=True)):
-        return "a number lies beyond what its scale can hold"
+    fault = _scales_misfit(case)
+    if fault:
+        return fault
     if min(case.model.position(label) for label in (asked.factual_class, asked.target)) < 0:
         return "the model has no such class"
     for entry in asked.requirements:
@@ -2335,6 +2329,23 @@ def _misfit(case: Case) -> str:
             return "a requirement of odds has a threshold outside of 0 to 1"
         if (entry.kind == "odds") > case.models[entry.model].has_probability:
             return "a requirement asks for a probability that its model does not have"
+    return ""
+
+
+def _scales_misfit(case: Case) -> str:
+    """Why the question does not go with the scales of its numbers."""
+    asked = case.question
+    if not same(asked.stated_scales, case.model.stated_scales):
+        return "the numbers are measured on other scales than the model's"
+    curved = [j for j, scale in enumerate(case.model.scales) if scale is not None]
+    if any(row.coefficients[j] for row in asked.rows for j in curved):  # proofs would read it on the scale
+        return "a row of the domain adds up numbers on curved scales"
+    if isinstance(asked.budget, dict) and any(any(asked.budget.get(j, ())) for j in curved):
+        return "a number on a curved scale has a budget in units of its own"
+    own = [*asked.factual, *asked.low, *asked.high, *(case.counterfactual or [])]
+    bent = [*case.posed.factual, *case.posed.low, *case.posed.high, *(case.point or [])]
+    if any(math.isfinite(x) and not math.isfinite(z) for x, z in zip(own, bent, strict=True)):
+        return "a number lies beyond what its scale can hold"
     return ""
 
 

@@ -49,6 +49,20 @@ def run_explain(options: argparse.Namespace) -> int:
     return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
 
 
+def run_actions(options: argparse.Namespace) -> int:
+    """``surefoot actions``."""
+    check_writable([options.output])
+    text, path = Actions.template(model(options.model)), options.output
+    if path in (None, "-"):
+        sys.stdout.write(text)
+        return DONE
+    if Path(path).exists():
+        raise ProblemError(f"{path}: exists already, and may hold what you said; give another name")
+    Path(path).write_text(text, encoding="utf-8")
+    say(f"surefoot: wrote {path}; say in it what may change, and give it to surefoot explain --actions")
+    return DONE
+
+
 def run_verify(options: argparse.Namespace) -> int:
     """``surefoot verify``."""
     clf = model(options.model)
@@ -117,6 +131,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "fit": run_fit,
     "diagnose": run_diagnose,
     "predict": run_predict,
+    "actions": run_actions,
     "explain": run_explain,
     "verify": run_verify,
     "backends": run_backends,
@@ -181,7 +196,7 @@ def _budget(options: argparse.Namespace) -> Any:
 
 
 def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Actions:
-    """What --whole, --fractional and --values say."""
+    """What --actions, --whole, --fractional and --values say."""
     both = next((name for name in options.whole if name in options.fractional), None)
     if both is not None:
         raise ProblemError(f"{both!r} cannot be both --whole and --fractional")
@@ -192,7 +207,11 @@ def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namesp
             reason = "has been given values or --whole already" if texts else "needs at least one value"
             raise ProblemError(f"--values {name}: {reason}")
         found[name] = Action(values=[_value(clf, name, text) for text in texts])
-    return Actions(found)
+    said = Actions.from_toml(Path(options.actions)) if options.actions else Actions()
+    twice = next((name for name in said.features if name in found), None)
+    if twice is not None:
+        raise ProblemError(f"{twice!r} has an action in {options.actions} already")
+    return Actions({**said.features, **found}, rules=said.rules, links=said.links)
 
 
 def _value(clf: ConditionalGaussianNetworkClassifier, feature: str, text: str) -> Any:

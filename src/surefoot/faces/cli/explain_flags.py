@@ -12,6 +12,7 @@ EXPLAIN_EXAMPLES = """examples:
   surefoot explain model.json loans.csv --row 3 --budget 0.05 --json explanation.json --html report.html
   surefoot explain model.json loans.csv --row 3 --immutable age sex --increasing income --bound debt 0 5000
   surefoot explain model.json loans.csv --row 3 --whole cards --values schooling 9 12 16 --budget-of debt 50
+  surefoot explain model.json loans.csv --row 3 --actions actions.toml
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --id customer --output out.csv
 
 outputs:
@@ -81,6 +82,7 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
 
 
 def _actions(group: Any) -> None:
+    file_flag(group, "--actions", "FILE.toml", "what may change, as a file; `surefoot actions` begins one")
     group.add_argument(
         "--bounds",
         choices=("data", "none"),

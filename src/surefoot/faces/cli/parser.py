@@ -32,6 +32,10 @@ VERIFY_EXAMPLES = """examples:
 
 exit status: 0 every claim holds; 1 one fails or is not proved; 2 a file cannot be read
 """
+ACTIONS_EXAMPLES = """examples:
+  surefoot actions model.json --output actions.toml
+  surefoot explain model.json loans.csv --row 3 --actions actions.toml
+"""
 DATA_SETS = ("Banknote", "Pima", "Ionosphere")
 REPRODUCE_EXAMPLES = """examples:
   surefoot reproduce --quick --output results/
@@ -61,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
         _command(commands, "diagnose", "compare a model with others on held-out rows", DIAGNOSE_EXAMPLES)
     )
     predict_flags(_command(commands, "predict", "classify the rows of a table", PREDICT_EXAMPLES))
+    _actions(_command(commands, "actions", "begin a file that says what may change", ACTIONS_EXAMPLES))
     explain_flags(_command(commands, "explain", "say what would have to change", EXPLAIN_EXAMPLES))
     _verify(_command(commands, "verify", "re-check explanations from their numbers alone", VERIFY_EXAMPLES))
     _command(commands, "backends", "which solvers are installed, what each can do, how to get the others")
@@ -88,6 +93,11 @@ def _demo(command: argparse.ArgumentParser) -> None:
     file_flag(
         command, "--html", "REPORT.html", "where to write the report (default: report.html)", "report.html"
     )
+
+
+def _actions(command: argparse.ArgumentParser) -> None:
+    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    file_flag(command, "--output", "FILE.toml", "where to write the file ('-' or left out: to stdout)")
 
 
 def _verify(command: argparse.ArgumentParser) -> None:

@@ -65,7 +65,8 @@ class Values:
     def expected(self, feature: Any, value: float) -> str:
         """What is expected of a feature; of a category, how probable its value is."""
         if feature in self.choices:
-            return f"{share(value)} of such cases"
+            alike = self.explanation.parents[self.choices[feature].feature]
+            return f"{share(value)} of {'such' if alike else 'all'} cases"
         return "unbounded" if math.isinf(value) else number(value, self.units[feature])
 
     def price(self, feature: Any) -> float:

@@ -43,7 +43,9 @@ TRIES = 5
 
 
 def fits(space: Space) -> bool:
-    """Whether this search is for a space: sets of values, one requirement, p = infinity."""
+    """Whether this search is for a space: sets of values, one requirement, p = infinity, no equations."""
+    if any(space.functions[k][0] == "r" for k in np.flatnonzero(space.fixed)):
+        return False  # its leaves do not eliminate them
     return bool(space.sets) and space.norm == np.inf and len(space.margins) == 1 and space.problem is not None
 
 

@@ -1,0 +1,54 @@
+"""What the search for faults of the checkers found in the checkers themselves."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from surefoot.proof import exact, fast
+from tests.proof.test_exact import files
+from tests.proof.test_mutants_exact import answer, chance, content, leaf, odds, proof, values
+
+
+@pytest.mark.xfail(strict=False, raises=OverflowError, reason="fast._percentile_agrees divides whole numbers")
+def test_a_density_below_all_doubles_is_decided_exactly():
+    """The point is 1e200 away: its log density is about -1e400, and its percentile is zero."""
+    model, e = files("no budget")
+    target = exact.read_model(model).networks[1]
+    x = [1e200] * 4
+    expected = target.expected(x)
+    scores = zip(x, expected, target.variances, strict=True)
+    e["counterfactual"]["values"], e["density_percentile"] = x, 0.0
+    e["expected_after"]["values"] = list(map(float, expected))
+    e["z_score"]["values"] = [float((Fraction(a) - b) / Fraction(float(np.sqrt(v)))) for a, b, v in scores]
+    found = exact.check([model], e)
+    assert {claim.name: claim.verdict for claim in found}["context"] == exact.HOLDS
+    assert [claim[:2] for claim in fast.check([model], e)] == [claim[:2] for claim in found]
+
+
+@pytest.mark.xfail(strict=False, reason="worst_case_claim divides the slack by the first model's temperature")
+@pytest.mark.parametrize("checker", [exact, fast], ids=["exact", "fast"])
+def test_the_worst_case_knows_the_temperature_of_every_model(checker):
+    """A second model measures odds in sixteenths: a slack of 0.9 leaves it 0.056, and not 0.375.
+
+    From (3, 0) the ball of radius 2.5 takes the odds from 6 to 1. No error at all is sold as the worst.
+    """
+    hot = content(calibration={"temperature": 16.0, "shifts": [0.0, 0.0]})
+    e = answer() | {"status": "time_limit", "message": exact.SENTENCES["time_limit"], "distance": 4.0}
+    e |= {"lower_bound": 0.0, "gap": 1.0, "budget": 2.5, "certified_radius": 2.5}
+    e |= {"counterfactual": values(3.0, 0.0), "z_score": values(2.0, 0.0), "probability": chance(6.0)}
+    e["density_percentile"] = 99 - math.log(2 * math.pi)
+    e["question"]["models"].append(exact.read_model(hot).fingerprint)
+    e["question"]["requirements"] = [odds(), odds(model=1)]
+    e["question"]["ball"]["budget"] = 2.5
+    proofs = [proof(leaf(2.5, [0.4], [[1.0, 0, -1]]))] * 2
+    e["certificate"] |= {"bound": None, "robustness": {"radius": 2.5, "slack": 0.9, "proofs": proofs}}
+
+    def verdicts(d):
+        e["certificate"]["worst"] = [-d, 0.0]
+        e["violation"], e["worst_probability"] = (d - 3) / 8, chance(2 * (3 - d))
+        return {claim.name: claim.verdict for claim in checker.check([content(), hot], e)}
+
+    assert set(verdicts(2.5).values()) == {exact.HOLDS}
+    assert {name for name, found in verdicts(0.0).items() if found != exact.HOLDS} == {"worst case"}
