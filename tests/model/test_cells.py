@@ -154,3 +154,15 @@ def test_shrinkage_moves_classes_towards_each_other():
         frame.loc[labels == c, ["age", "debt"]].cov(ddof=0) * (labels == c).mean() for c in ("good", "bad")
     )
     np.testing.assert_allclose(plain.networks_[0].covariance, within, rtol=1e-6)
+
+
+@pytest.mark.parametrize("structure", ["naive", "tan"])
+def test_a_number_that_is_never_known_in_a_class_says_nothing_about_it(structure):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"a": rng.normal(size=200), "b": rng.normal(size=200), "c": rng.choice(["x", "y"], 200)}
+    )
+    y = np.where(rng.random(200) < 0.5, "p", "q")
+    frame.loc[y == "q", "b"] = np.nan
+    clf = ConditionalGaussianNetworkClassifier(structure).fit(frame, y)
+    assert np.isfinite(clf.predict_proba(frame)).all()

@@ -1358,3 +1358,48 @@ def test_the_percentile_of_a_likely_point():
         e = answer(model) | {"density_percentile": percentile + step, "z_score": values(-1.4, 0.0)}
         case = case_of(e, model)
         assert (exact._after_fault(case, case.point, [Fraction(1), Fraction(1)]) == "") == holds, step
+
+
+def test_one_of_two_numbers_on_a_curved_scale():
+    curved, straight = {"power": 0.5, "shift": 0.0, "scale": 1.0}, {"power": None, "shift": 0.0, "scale": 1.0}
+    models = [content(), content(warps=[curved, straight]), content(warps=[straight, curved])]
+    assert len({exact.read_model(model).fingerprint for model in models}) == 3
+    assert (
+        exact.read_model(content(warps=[straight] * 2)).fingerprint == exact.read_model(content()).fingerprint
+    )
+    scale = exact.read_model(models[1]).scales[0]
+    bent = case_of().question.on_scales([scale, None])
+    assert (bent.factual, bent.scales) == ([scale(-1.0), 0.0], [scale, None])
+
+
+def test_models_on_different_scales():
+    curved, straight = {"power": 0.5, "shift": 0.0, "scale": 1.0}, {"power": None, "shift": 0.0, "scale": 1.0}
+    second = content(warps=[curved, straight], networks=[network(-2.0, 0.0), network(1.0, 0.0)])
+    e = asked()
+    e["question"]["models"].append(exact.read_model(second).fingerprint)
+    assert claims(e, content(), second)["question"].reason == "the models measure numbers on different scales"
+
+
+def test_budgets_on_curved_scales():
+    """A budget in one direction is one as well; a number that lands exactly may be on any scale."""
+    curved, straight = {"power": 0.5, "shift": 0.0, "scale": 1.0}, {"power": None, "shift": 0.0, "scale": 1.0}
+    model = content(warps=[curved, straight])
+    for ends, wrong in (([0.0, 0.5], True), ([0.5, 0.0], True), ([0.0, 0.0], False), (None, False)):
+        budget = {"1": [0.5, 0.5]} | ({} if ends is None else {"0": ends})
+        e = answer(model) | {"budget": budget}
+        e["question"] |= {
+            "ball": {"norm": "inf", "budget": budget, "exact": [0] if ends is None else []},
+            "warps": [[0.5, 0.0, 1.0], [None, 0.0, 1.0]],
+        }
+        assert (exact._scales_misfit(exact.read_case([model], e)) != "") == wrong
+
+
+def test_a_wrong_violation_is_named():
+    assert worst_case(violation=-0.2).reason == "the violation is another one (-0.1)"
+    assert worst_case(worst_probability=0.2).reason == "the worst_probability is 0.524979187 (-0.1)"
+
+
+def test_the_fast_checker_uses_floating_point():
+    found = {claim.name: claim.reason for claim in fast.check([content()], answer())}
+    assert found["lower bound"].endswith("(pieces decided in floating point: 1, exactly: 0)")
+    assert found["robustness"].endswith("(pieces decided in floating point: 1, exactly: 0)")

@@ -190,7 +190,7 @@ def test_prices_of_states(prices, verdict):
 
 def test_no_state_at_all():
     """Nothing is near enough anywhere: the domain ends before."""
-    e = answer(proofs=[refuted(0.75, 0.125)], level="inf") | {"status": "infeasible"}
+    e = answer(proofs=[refuted(0.75, 0.125)]) | {"status": "infeasible", "lower_bound": "inf"}
     e["question"]["domain"] |= {"low": [-1.125], "high": [-0.875]}
     case = case_of(e)
     assert exact.covered_claim(case, INF).verdict == HOLDS
@@ -220,7 +220,7 @@ def test_trades(trades, proofs, verdict):
 def stair(price, known, rates, level=0.74, prices=((0.0, 0.25), (0.0, 0.5))):
     """Whether proofs (gain, radius) cover what costs at least a price, given the rates."""
     e = answer(prices=prices)
-    proofs = [exact.Refuted((), [exact.twice(g).low], Fraction(r)) for g, r in known]
+    proofs = [exact.Refuted((), [exact.twice(g).low], r if r == INF else Fraction(r)) for g, r in known]
     cover = exact.Cover(case_of(e), proofs, sorted({0.0, *rates}), level)
     return cover._stair(Fraction(price), ())
 
@@ -243,8 +243,43 @@ def test_stairs_of_proofs():
     assert stair(0.3, [(0.75, 0.5)], [2.0])
     assert stair(0.0, [(0.75, INF)], [2.0])
     assert stair(0.0, [(0.5, 0.74), (0.1, 0.7), (0.75, 0.5)], [2.0])  # a lower step takes nothing away
-    assert not stair(0.0, whole, [1.0])
+    assert not stair(0.0, whole, [4.0])
+    assert stair(0.0, [(0.5, 0.75), (0.75, 0.5)], [2.0], 0.75)
+    assert not stair(0.0, [(math.nextafter(0.5, 0.0), 0.75), (0.75, 0.5)], [2.0], 0.75)
+    assert stair(0.25, [(0.75, 0.5)], [], 0.75)
+    assert not stair(Fraction(1, 4) - Fraction(1, 10**20), [(0.75, 0.5)], [], 0.75)
     assert stair(0.0, whole, [1.0, 2.0, 4.0])
+
+
+def test_stairs_are_climbed_before_states_are_looked_at():
+    e = answer()
+    proofs = [exact.Refuted((), [exact.twice(g).low], Fraction(r)) for g, r in ((0.5, 0.75), (0.75, 0.5))]
+    for rates, covered in (([0.0, 2.0], True), ([0.0], False), ([0.0, 1.0, 2.0], True), ([0.0, 9.0], False)):
+        cover = exact.Cover(case_of(e), proofs, rates, 0.75)
+        assert cover.covers(Fraction(0), ()) == covered
+        assert cover.uncovered() is None
+    assert stair(0.0, [(0.75, 0.74), (0.1, 0.74)], [])  # the better one counts
+    assert stair(0.0, [(0.1, 0.74), (0.75, 0.74)], [])
+
+
+def test_what_a_density_gains_depends_on_parents():
+    """Also where the odds are scores, which depend on nothing else."""
+    model = shaped_content() | {"decision": content()["decision"]}
+    e = answer(model)
+    e["question"]["requirements"] = [odds(), density()]
+    case = exact.read_case([model], e)
+    cover = exact.Cover(case, [], [0.0], 0.74)
+    scored, dense = (cover._plain_gain(asked, 1) for asked in case.question.requirements)
+    assert scored == exact.Gain([1], {(0,): 0, (1,): UNIT // 2})
+    assert dense.categories == [0, 1]
+    assert dense.entries[1, 0] == exact.enclosed_log(1, 4, 2).high
+    assert dense.entries[0, 0] == exact.enclosed_log(1, 2, 2).high
+
+
+def test_without_a_point_there_is_no_state():
+    case = case_of(changed(counterfactual=None))
+    assert case.state == (-1, -1)
+    assert case.point is case.counterfactual is None
 
 
 def test_gains_less_a_rate_times_their_price():
@@ -293,13 +328,12 @@ def test_several_requirements_must_all_be_covered():
 
 
 def test_too_many_states(monkeypatch):
-    """Root, and both values of k; below them both of m."""
-    monkeypatch.setattr(exact, "MOST_STEPS", 2)
-    with pytest.raises(exact.FaultError, match="more than 2 partial assignments"):
+    """The root, both values of k, and below each of them both of m: seven."""
+    monkeypatch.setattr(exact, "MOST_STEPS", 7)
+    assert exact.covered_claim(case_of(), 0.74).verdict == HOLDS
+    monkeypatch.setattr(exact, "MOST_STEPS", 6)
+    with pytest.raises(exact.FaultError, match="more than 6 partial assignments"):
         exact.covered_claim(case_of(), 0.74)
-    for most in (5, 7):
-        monkeypatch.setattr(exact, "MOST_STEPS", most)
-        assert exact.covered_claim(case_of(), 0.74).verdict == HOLDS
 
 
 # ----- shapes: categories on which the densities depend -----------------------------------------------------
@@ -315,6 +349,14 @@ def shaped_content(**changes):
         network["cells"][0] |= {"at": [[], []], "weights": [[], []]}
     networks[0]["tables"] = [[0.75, 0.25], [[0.5, 0.5], [0.5, 0.5]]]
     return content(decision=None, parents=[[], [0], [0]], networks=networks, **changes)
+
+
+def test_every_cell_has_a_variance():
+    for wrong in ([1.0, 0.0], [0.0, 1.0]):
+        model = shaped_content()
+        model["networks"][1]["cells"][0]["variance"] = wrong
+        with pytest.raises(UnreadableError, match="a variance that is not positive"):
+            exact.read_model(model)
 
 
 def shaped_case(e=None):
@@ -336,6 +378,10 @@ def test_the_shape_of_a_model():
     assert model.gain_categories(1) == [0, 1]
     assert model.gain_categories(0) == [0]
     assert exact.read_model(content()).gain_categories(1) == [1]
+    stated = shaped_content() | {"decision": content()["decision"]}
+    assert exact.read_model(stated).shaping == []
+    assert exact.read_model(stated).gain_categories(1) == [1]
+    assert exact.read_model(stated).gain_categories(1, True) == [0, 1]
     assert model.tables[1][1].at((1, 0)) == 0.25
     assert model.tables[1][1].at((1, 1)) == 0.75
     assert model.network(1, (0, 1)).means == [1.0]
@@ -390,6 +436,9 @@ def test_proofs_are_about_one_shape():
 
 KINDS = [{"kind": "category", "values": ["x", "y"]}, {"kind": "category", "values": [False, True]}]
 
+SCORES, NULL = {"kind": "scores", "probability": True, "scores": []}, score((0.0, 0.0), (0.0, 0.0))
+NUMBER = {"kind": "number"}
+
 
 @pytest.mark.parametrize(
     ("change", "text"),
@@ -401,7 +450,9 @@ KINDS = [{"kind": "category", "values": ["x", "y"]}, {"kind": "category", "value
         ({"kinds": [KINDS[0], {"kind": "category", "values": ["z", "z"]}, {"kind": "number"}]}, "differ"),
         ({"kinds": [KINDS[0], {"kind": "category", "values": None}, {"kind": "number"}]}, "kinds"),
         ({"kinds": [KINDS[0], {"kind": "category", "values": [[], 1]}, {"kind": "number"}]}, "label"),
+        ({"kinds": [{"kind": "category", "values": ["z", "w", "z"]}, KINDS[1], NUMBER]}, "differ"),
         ({"parents": [[2], [], []]}, "depends on a number"),
+        ({"parents": [[1], [0], []]}, "cycle"),
         ({"calibration": {"temperature": 0.0, "shifts": [0.0, 0.0]}}, "temperature is not positive"),
         ({"calibration": {"temperature": -1.0, "shifts": [0.0, 0.0]}}, "temperature is not positive"),
         ({"calibration": {"temperature": 1.0, "shifts": [0.0]}}, "1 entries"),
@@ -410,14 +461,14 @@ KINDS = [{"kind": "category", "values": ["x", "y"]}, {"kind": "category", "value
         ({"warps": []}, "0 entries"),
         ({"decision": {"kind": "other", "probability": True, "scores": []}}, "no known kind"),
         ({"decision": {"kind": "scores", "probability": True, "scores": []}}, "0 entries"),
-        ({"decision": {"kind": "scores", "probability": 1, "scores": [score((0.0,) * 2, (0.0,) * 2)] * 2}}, "true"),
-        ({"decision": {"kind": "scores", "probability": True, "scores": [score((0.0,) * 2)] * 2}}, "1 entries"),
+        ({"decision": SCORES | {"probability": 1, "scores": [NULL] * 2}}, "true"),
+        ({"decision": SCORES | {"scores": [score((0.0,) * 2)] * 2}}, "1 entries"),
         ({"decision": {"kind": "scores", "probability": True, "scores": [score((0.0,),
         (0.0, 0.0))] * 2}}, "1 entries"),
         ({"networks": [{"tables": [[0.5, 0.5]], "cells": [cells(0.0)]}] * 2}, "1 entries"),
         ({"networks": [{"tables": [[0.5, 0.5]] * 2, "cells": []}] * 2}, "0 entries"),
-        ({"networks": [{"tables": [[0.5, 0.5], [1.0, 0.0]], "cells": [cells(0.0)]}] * 2}, "probability of the model"),
-        ({"networks": [{"tables": [[0.5, 0.5], [1.5, -0.5]], "cells": [cells(0.0)]}] * 2}, "probability of the model"),
+        ({"networks": [{"tables": [[0.5, 0.5], [1.0, 0.0]], "cells": [cells(0.0)]}] * 2}, "not positive"),
+        ({"networks": [{"tables": [[0.5, 0.5], [1.5, -0.5]], "cells": [cells(0.0)]}] * 2}, "not positive"),
         ({"networks": [{"tables": [[0.5, 0.5]] * 2, "cells": [cells(0.0, 0.0)]}] * 2}, "variance"),
         ({"networks": [{"tables": [[0.5, 0.5]] * 2, "cells": [cells(0.0, -1.0)]}] * 2}, "variance"),
         ({"networks": [{"tables": [[0.5, 0.5]] * 2, "cells": [cells([0.0])]}] * 2}, "finite number"),
@@ -431,18 +482,20 @@ def test_models_that_are_none(change, text):
         exact.read_model(content(**change))
 
 
+def choice(feature, values, prices):
+    return {"feature": feature, "values": values, "prices": prices}
+
+
 @pytest.mark.parametrize(
     ("choices", "text"),
     [
-        ([{"feature": 1, "values": [False, True], "prices": [0.0, 0.5]}, {"feature": 0, "values": ["x"], "prices": [0.0]}],
-         "not sorted"),
+        ([choice(1, [False, True], [0.0, 0.5]), choice(0, ["x"], [0.0])], "not sorted"),
         ([{"feature": 0, "values": ["x"], "prices": [0.0]}] * 2, "not sorted"),
         ([{"feature": 3, "values": ["x"], "prices": [0.0]}], "no number 3"),
         ([{"feature": 0, "values": ["x", "y"], "prices": [0.0]}], "1 entries"),
         ([{"feature": 0, "values": ["y"], "prices": [0.0]}], "not one of its values"),
         ([{"feature": 0, "values": ["x", "x"], "prices": [0.0, 0.0]}], "not one of its values"),
-        ([{"feature": 0, "values": ["x"], "prices": [0.0]}, {"feature": 1, "values": [0, 1], "prices": [0.0] * 2}],
-         "not one of its values"),
+        ([choice(0, ["x"], [0.0]), choice(1, [0, 1], [0.0, 0.0])], "not one of its values"),
         ([{"feature": 0, "values": ["x"], "prices": [None]}], "price"),
     ],
 )  # fmt: skip
@@ -491,8 +544,8 @@ def test_the_price_of_a_state():
     ("change", "text"),
     [
         ({"kinds": [KINDS[0], {"kind": "number"}, {"kind": "number"}]}, "the model has other categories"),
-        ({"kinds": [KINDS[0], {"kind": "category", "values": [0, 1]}, {"kind": "number"}]}, "has other values"),
-        ({"kinds": [{"kind": "category", "values": ["y", "x"]}, KINDS[1], {"kind": "number"}]}, "has other values"),
+        ({"kinds": [KINDS[0], {"kind": "category", "values": [0, 1]}, NUMBER]}, "has other values"),
+        ({"kinds": [{"kind": "category", "values": ["y", "x"]}, KINDS[1], NUMBER]}, "has other values"),
         ({"features": {"labels": ["k", "n", "a"]}}, "the model has other features"),
         ({"warps": [{"power": None, "shift": 0.0, "scale": 1.0}]}, "on other scales than the model's"),
     ],
@@ -528,7 +581,7 @@ def test_decisions_without_probabilities():
         ([decision | {"value": 5.0}], ""),
     ):  # fmt: skip
         e["question"]["requirements"] = requirements
-        found = claims(e, model)["question"]
+        found = exact.question_claim(case_of(e, model))
         assert (text in found.reason) if text else found.verdict == HOLDS, requirements
     e["question"]["requirements"] = [decision | {"value": 0.0625}]
     assert exact.validity_claim(case_of(e, model)).verdict == HOLDS
@@ -537,7 +590,7 @@ def test_decisions_without_probabilities():
     assert exact._asked_for(case_of(e, model)) == math.nextafter(0.0625, 1.0)
     plain = answer()
     plain["question"]["requirements"] = [odds(), decision]
-    assert claims(plain)["question"].verdict == HOLDS
+    assert exact.question_claim(case_of(plain)).verdict == HOLDS
 
 
 # ----- scores, scales, calibration --------------------------------------------------------------------------
@@ -556,6 +609,10 @@ def test_scores_that_are_stated():
             value = 3 * there[0] - there[1] + 5 * there[0] ** 2 + there[0] * there[1] + 0.5 * there[1] ** 2
             found = moved.rows[0][0] * step**2 + 2 * moved.rows[1][0] * step + moved.rows[1][1]
             assert Fraction(found, 1 << moved.shift) == 2 * Fraction(value)
+    fine = exact.Explicit([2.0**-9, 2.0**-7], [[1.0, 0.0], [0.0, 3.0]])
+    for z in ([1.0, 2.0], [-3.0, 0.5]):
+        value = z[0] * 2.0**-9 + z[1] * 2.0**-7 + z[0] ** 2 + 3 * z[1] ** 2
+        assert fine.twice_value(exact.dyadic(z)) == Enclosure(*[Fraction(2 * value) * UNIT] * 2)
     tiny = exact.Explicit([2.0**-140], None).twice_value(exact.dyadic([1.0]))
     assert tiny == Enclosure(0, 1)
     assert exact.Explicit([-(2.0**-140)], None).twice_value(exact.dyadic([1.0])) == Enclosure(-1, 0)
@@ -744,13 +801,22 @@ def test_fingerprints_know_everything_that_decides():
     wider = content()["networks"]
     wider[1]["cells"][0]["variance"] = 1.5
     found = [
-        name(), name(decision=None), name(decision=None, networks=networks), name(decision=None, networks=moved),
+        name(), name(decision=None), name(decision=None, networks=networks),
+        name(decision=None, networks=moved),
         name(decision=None, networks=wider), name(class_prior=[0.25, 0.75]), decided(constant=1.0),
         decided(linear=[2.0]), decided(matrix=[[1.0]]), decided(tables=[[0.0, 0.5], [0.0, 0.5]]),
-        exact.read_model(content(False)).fingerprint, name(calibration={"temperature": 1.0, "shifts": [0.0, 0.0]}),
-        name(calibration={"temperature": 2.0, "shifts": [0.0, 0.0]}), name(calibration={"temperature": 1.0, "shifts": [0.0, 1.0]}),
-        name(warps=[{"power": 0.5, "shift": 0.0, "scale": 1.0}]), name(warps=[{"power": 0.5, "shift": 1.0, "scale": 1.0}]),
-        name(kinds=[{"kind": "category", "values": ["x", "w"]}, KINDS[1], {"kind": "number"}]), name(classes={"labels": [0, 2]}),
+        exact.read_model(content(False)).fingerprint,
+        name(calibration={"temperature": 1.0, "shifts": [0.0, 0.0]}),
+        name(calibration={"temperature": 2.0, "shifts": [0.0, 0.0]}),
+        name(calibration={"temperature": 1.0, "shifts": [0.0, 1.0]}),
+        name(warps=[{"power": 0.5, "shift": 0.0, "scale": 1.0}]),
+        name(warps=[{"power": 0.5, "shift": 1.0, "scale": 1.0}]),
+        name(kinds=[{"kind": "category", "values": ["x", "w"]}, KINDS[1], {"kind": "number"}]),
+        name(classes={"labels": [0, 2]}),
     ]  # fmt: skip
+    both = content()["decision"]["scores"]
+    for k in (0, 1, 2):
+        scores = [both[0] | {"matrix": [[float(k)]]}, both[1] | {"matrix": [[1.0]]}]
+        found.append(name(decision={"kind": "scores", "probability": True, "scores": scores}))
     assert len(set(found)) == len(found)
     assert name(feature_range=[[None, None, -5.0], [None, None, 5.0]]) == name()

@@ -128,13 +128,31 @@ def _over_cells(family: CellMoments) -> CellMoments:
     """Moments of whole classes; the axes of the cells are kept, with length one."""
     axes = tuple(range(1, family.totals.ndim))
     totals = family.totals.sum(axis=axes, keepdims=True)
-    share = (family.totals / totals)[..., None]
+    share = np.divide(family.totals, totals, out=np.zeros_like(family.totals), where=totals > 0)[..., None]
     # Empty cells have no mean; what stands there has no weight.
     offset = np.where(share > 0, family.means, 0.0).max(axis=(0, *axes))
     means = (share * (family.means - offset)).sum(axis=axes, keepdims=True) + offset
     away = np.where(share > 0, family.means - means, 0.0)
     between = away[..., :, None] * away[..., None, :] * family.totals[..., None, None]
-    return CellMoments(totals, means, (family.scatter + between).sum(axis=axes, keepdims=True))
+    scatter = (family.scatter + between).sum(axis=axes, keepdims=True)
+    return _without_empty(CellMoments(totals, means, scatter))
+
+
+def _without_empty(classes: CellMoments) -> CellMoments:
+    """The same, all classes together in the place of one in which a number is never known."""
+    empty = classes.totals == 0
+    if not empty.any():
+        return classes
+    weights = (classes.totals / classes.totals.sum())[..., None]
+    means = (weights * classes.means).sum(axis=0, keepdims=True)
+    away = np.where(weights > 0, classes.means - means, 0.0)
+    between = away[..., :, None] * away[..., None, :] * classes.totals[..., None, None]
+    scatter = (classes.scatter + between).sum(axis=0, keepdims=True)
+    return CellMoments(
+        np.where(empty, classes.totals.sum(), classes.totals),
+        np.where(empty[..., None], means, classes.means),
+        np.where(empty[..., None, None], scatter, classes.scatter),
+    )
 
 
 def pooled(covariances: Array, totals: Array, share: float) -> Array:

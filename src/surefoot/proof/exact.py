@@ -2669,7 +2669,7 @@ def worst_case_claim(case: Case) -> Claim | None:
         return Claim(name, HOLDS, f"{text}; worse ones are not excluded, and the file does not say so")
     centre = near(min(case.twice_margin(entry, case.point).half() / case.heat(entry) for entry in odds))
     room = max(NEAR_WORST, SHARE_WORST * (centre + answer["violation"]))
-    cooled = slack / case.model.temperature
+    cooled = Fraction(slack) / max(case.heat(entry) for entry in odds)
     if fault or not radius >= asked.radius or not cooled >= -answer["violation"] - room:
         return Claim(name, NOT_PROVED, f"{text}; that nothing is worse is not proved")
     return Claim(name, HOLDS, f"{text}; nothing is worse by more than {room:.2g} in log-odds")

@@ -197,7 +197,9 @@ def _agree(stated: Any, found: Rounded, size: Array) -> bool:
 def _percentile_agrees(stated: float, network: Network, x: Sequence[float], table: list[float]) -> bool:
     """Whether a percentile certainly belongs to a log density that is right to 1e-9."""
     twice = network.twice_log_density(exact.dyadic(x))
-    density = (twice.low + twice.high) / (4 << exact.PLACES)
+    density = exact.near(twice.half())
+    if not np.isfinite(density):
+        return False
     room = 0.5 * NEARLY * max(1.0, abs(density))
     low, high = np.interp([density - room, density + room], table, np.arange(101.0))
     return sorted(table) == table and bool(low <= stated <= high)
