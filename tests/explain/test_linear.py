@@ -1,0 +1,48 @@
+"""Logistic regression explained: for numbers alone and p = 2 the optimum has a closed form."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from surefoot import CounterfactualExplainer, datasets
+from surefoot.search.certified.search import Search
+
+
+@pytest.fixture(scope="module")
+def explainer():
+    data = datasets.load_german_credit()
+    numbers = [name for name in data.X if data.X[name].dtype.kind in "iuf"]
+    X = data.X[numbers]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, data.y)
+    return (
+        X,
+        model,
+        CounterfactualExplainer(model, data=(X, data.y), norm=2, bounds=None, whole=False, gap=1e-6),
+    )
+
+
+def test_the_optimum_is_the_closed_form(explainer):
+    X, model, asked = explainer
+    clf = asked.classifier
+    rows = np.flatnonzero(model.predict(X) == "bad")[:10]
+    assert len(rows) == 10
+    for i in rows:
+        e = asked.explain(X.iloc[i], "good")
+        H = clf.decision_quadratic("good", "bad")
+        slope = H.gradient(X.iloc[i].to_numpy(dtype=float))
+        covariance = clf.network("bad").covariance
+        closed = -H(X.iloc[i].to_numpy(dtype=float)) / np.sqrt(slope @ covariance @ slope)
+        assert e.distance == pytest.approx(closed, rel=1e-5)
+        assert e.lower_bound <= closed * (1 + 1e-9)
+
+
+def test_a_linear_decision_is_never_branched(explainer, monkeypatch):
+    X, model, asked = explainer
+    cuts = []
+    monkeypatch.setattr("surefoot.search.certified.search.choose_cut", lambda *parts: cuts.append(parts))
+    monkeypatch.setattr(Search, "_tightened", lambda *_: False)
+    for i in np.flatnonzero(model.predict(X) == "bad")[:5]:
+        asked.explain(X.iloc[i], "good")
+    assert cuts == []
