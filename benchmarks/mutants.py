@@ -1,49 +1,49 @@
 """Small faults put into the checkers, one at a time: do the tests notice each of them?
 
-usage: make mutants      or      python benchmarks/mutants.py [--function NAME ...] [--seconds S] [--log FILE]
+usage: make mutants      or      python benchmarks/mutants.py [--file NAME ...] [--function NAME ...]
+                                 [--match TEXT] [--seconds S] [--log FILE]
 
-Every mutant is a copy of the package with one comparison, boolean operator, constant, sign, shift, minimum
-or maximum changed, one ``return`` of a verdict replaced, or one guard dropped. The tests of tests/proof run
-on the copy until one fails. A mutant that none notices is printed with its place; `mutants_explained.toml`
-names those that change nothing, with the reason. The log keeps what is done; a second run goes on after it.
+Every mutant has one comparison, boolean operator, constant, sign, shift, minimum or maximum changed, one
+``return`` of a verdict replaced, or one guard dropped. pytest collects tests/proof and runs it once, to fill
+its caches and to note which test reaches which line. Then every mutant gets a child of this process, which
+puts the code of the changed function in place and runs the tests that reach the changed line, those that
+noticed most so far first, until one fails or the patience ends. No file is written, nothing imported again.
+
+A mutant that no test notices is printed with its place; `mutants_explained.toml` names those that change
+nothing, with the reason. The log keeps what is done; a second run goes on after it.
 """
+
+import __future__
 
 import argparse
 import ast
 import copy
+import functools
+import gc
 import hashlib
 import importlib
 import json
 import os
-import shutil
+import resource
 import signal
 import sys
 import tempfile
 import time
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
+import pytest
+
 HOME = Path(__file__).parents[1]
-FILES = ("exact.py", "fast.py", "pieces.py", "products.py", "rounding.py")
-FIRST = (
-    "leaf_fault", "norm_terms", "_around", "cross_terms", "product_term", "affine", "sloped", "_by_ends",
-    "_by_dual_norm", "between_term", "requirement_term", "end_form", "_weight", "nothing_between", "step",
-    "function", "beyond", "definite", "_definite_at", "_lowered", "_pivots_positive", "_shifted",
-    "restricted", "__init__", "ends", "empty", "fixed", "proven_level", "proven_robustness",
-    "robustness_claim",
-    "lower_bound_claim", "_exceeds_domain", "gap_claim", "validity_claim", "contains", "within", "proven",
-    "add_norm", "_set_cross", "above_by_ends", "above_by_dual_norm", "positive_definite", "error", "share",
-    "checked_weight", "double", "is_whitening", "_whitening_fault", "_shape_fault", "_full_fault",
-    "_empty_fault", "_domain_fault", "_missing_odds",
+PROOF = HOME / "src/surefoot/proof"
+FILES = (
+    "exact.py", "fast.py", "pieces.py", "products.py", "rounding.py", "worst_case.py", "lowest.py",
 )  # fmt: skip
-TESTS = ("test_conditions.py", "test_fast.py", "test_exact.py", "test_forgeries.py")
-SLOW = "nesting or null_in_every or any_change or command_itself or keys_twice or spoilt_files"
-PYTEST = ("-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-k", f"not ({SLOW})")
-HEAVY = (
-    "numpy", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.stats", "pandas", "sklearn.base",
-    "sklearn.linear_model", "sklearn.pipeline", "sklearn.preprocessing", "joblib", "clarabel", "pytest",
-)  # fmt: skip
+SLOW = "command_itself or equal_to_scip or any_package or terminal_cannot"  # another process, or a solver
+PYTEST = ("-q", "-x", "-s", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:faulthandler",
+          "-p", "no:xdist", "-k", f"not ({SLOW})")  # fmt: skip
+MEMORY = 4 << 30  # bytes that a child may take beyond what this process has
 
 COMPARED = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE),
@@ -73,11 +73,12 @@ def variants(node, returns):
         yield node.operand
     elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
         value = node.value
-        yield ast.Constant(
-            not value if type(value) is bool else value + 1 if type(value) is int else 2 * value
-        )
+        if type(value) is float:
+            yield ast.Constant(2 * value if value else 1.0)
+        else:
+            yield ast.Constant(not value if type(value) is bool else value + 1)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMED:
-        yield ast.Call(ast.Name(NAMED[node.func.id]), node.args, node.keywords)
+        yield ast.Call(ast.Name(NAMED[node.func.id], ast.Load()), node.args, node.keywords)
     else:
         yield from _statements(node, returns)
 
@@ -107,6 +108,10 @@ class Places(ast.NodeVisitor):
             self.visit(statement)
         self.function, self.returns = outer
 
+    def visit_ClassDef(self, node):
+        for statement in node.body:
+            self.visit(statement)
+
     def visit_keyword(self, node):
         if node.arg != "strict":  # lists that are always of one length
             self.visit(node.value)
@@ -132,9 +137,8 @@ class Put(ast.NodeTransformer):
 
 
 def mutants(name):
-    """Every mutant of a file: its key, its line, its function, and its source."""
-    source = (HOME / "src/surefoot/proof" / name).read_text(encoding="utf-8")
-    tree, places = ast.parse(source), Places()
+    """Every mutant of a file: its key, the node, its function, and what takes the place of the node."""
+    tree, places = ast.parse((PROOF / name).read_text(encoding="utf-8")), Places()
     places.visit(tree)
     seen = Counter()
     for node, function, returns in places.found:
@@ -142,73 +146,225 @@ def mutants(name):
             said = f"{name} {function}: {_short(node)} -> {_short(new)}"
             seen[said] += 1
             key = said if seen[said] == 1 else f"{said} (number {seen[said]})"
-            yield key, getattr(node, "lineno", 0), function, (tree, node, new)
+            yield Mutant(key, name, function, tree, node, new)
 
 
 def _short(node):
-    text = " ".join(ast.unparse(ast.fix_missing_locations(node)).split())
+    text = " ".join(ast.unparse(ast.fix_missing_locations(copy.deepcopy(node))).split())
     return text if len(text) <= 90 else text[:87] + "..."
 
 
-def written(parts):
-    """The source of a mutant."""
-    tree, old, new = parts
-    memo = {}
-    twin = copy.deepcopy(tree, memo)
-    return ast.unparse(ast.fix_missing_locations(Put(memo[id(old)], new).visit(twin)))
+class Mutant:
+    """One fault: where it is, and how it is put in place."""
+
+    def __init__(self, key, name, function, tree, node, new):
+        self.key, self.name, self.function, self.tree, self.node, self.new = (
+            key, name, function, tree, node, new,
+        )  # fmt: skip
+
+    @functools.cached_property
+    def code(self):
+        """Of the whole function: an earlier outcome counts as long as it is the same."""
+        statement, _ = next(_statement(self.tree.body, self.node))
+        return hashlib.sha256(ast.dump(statement).encode()).hexdigest()[:16]
+
+    @property
+    def lines(self):
+        first = getattr(self.node, "lineno", 0)
+        return range(first, getattr(self.node, "end_lineno", first) + 1)
+
+    def put(self):
+        """Change the module as it is loaded: the code of one function, or one of its constants."""
+        statement, way = next(_statement(self.tree.body, self.node))
+        memo = {}
+        twin = copy.deepcopy(statement, memo)
+        changed = ast.fix_missing_locations(Put(memo[id(self.node)], self.new).visit(twin))
+        flags = __future__.annotations.compiler_flag
+        code = compile(ast.Module([changed], []), str(PROOF / self.name), "exec", flags, dont_inherit=True)
+        module = importlib.import_module(f"surefoot.proof.{self.name.removesuffix('.py')}")
+        if isinstance(statement, ast.FunctionDef):
+            found = _function(functools.reduce(_member, [*way, statement.name], module))
+            found.__code__ = next(c for c in code.co_consts if getattr(c, "co_name", "") == statement.name)
+        else:
+            _run_again(module, code)
 
 
-# ----- running ----------------------------------------------------------------------------------------------
+def _statement(statements, node, way=()):
+    """The outermost function, or the statement at the top, that holds a node; and its class."""
+    for statement in statements:
+        if any(inner is node for inner in ast.walk(statement)):
+            if isinstance(statement, ast.ClassDef):
+                yield from _statement(statement.body, node, (*way, statement.name))
+            else:
+                yield statement, way
 
 
-def copied(folder):
-    """A copy of what the tests need."""
-    for name in ("src", "tests", "benchmarks"):
-        shutil.copytree(
-            HOME / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "results", "peers")
-        )
-    shutil.copy(HOME / "pyproject.toml", folder)
-    return folder
+def _member(holder, name):
+    return vars(holder)[name]
 
 
-def outcome(folder, limit, tests):
-    """Run the tests on a copy in a child process: killed, survived or timeout."""
-    child = os.fork()
-    if child == 0:
-        _child(folder, limit, tests)
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        return "timeout" if os.WTERMSIG(status) == signal.SIGALRM else "killed"
-    return "survived" if os.WEXITSTATUS(status) == 0 else "killed"
+def _function(found):
+    """The function behind a property, a class method or a cache."""
+    for name in ("fget", "func", "__func__", "__wrapped__"):
+        found = getattr(found, name, found)
+    return found
 
 
-def _child(folder, limit, tests):
-    code = 3
-    try:
-        signal.alarm(limit)
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1)
-        os.dup2(quiet, 2)
-        os.chdir(folder)
-        sys.path[:0] = [str(folder / "src"), str(folder)]
-        sys.dont_write_bytecode = True
-        import pytest
-
-        for name in tests:  # one after the other: what is quick decides first
-            code = int(pytest.main([*PYTEST, f"tests/proof/{name}"]))
-            if code:
-                break
-    finally:
-        os._exit(code)
+def _run_again(module, code):
+    """Run a statement of a module once more, and give what it defines to those who imported it."""
+    before = dict(vars(module))
+    exec(code, vars(module))
+    for name, value in vars(module).items():
+        if before.get(name) is not value:
+            for other in [m for key, m in sys.modules.items() if key.startswith("surefoot.proof.")]:
+                if other is not module and name in before and vars(other).get(name) is before[name]:
+                    setattr(other, name, value)
 
 
-def chosen(options):
-    """Mutants in the order in which they run: what decides about soundness first."""
-    every = [(key, line, function, parts) for name in FILES for key, line, function, parts in mutants(name)]
-    if options.function:
-        every = [entry for entry in every if entry[2] in options.function]
-    order = {function: place for place, function in enumerate(FIRST)}
-    return sorted(every, key=lambda entry: order.get(entry[2], len(order)))
+# ----- tests ------------------------------------------------------------------------------------------------
+
+
+class Tests:
+    """A plugin of pytest: after the tests were collected, it runs mutants instead of them."""
+
+    def __init__(self, options):
+        self.options, self.failed, self.code = options, False, 0
+        self.reached, self.seconds, self.lines = defaultdict(set), {}, {}
+        self.noticed, self.noticed_in = Counter(), defaultdict(Counter)
+
+    def pytest_runtest_logreport(self, report):
+        self.failed |= report.failed
+
+    def pytest_runtestloop(self, session):
+        self.items = {item.nodeid: item for item in session.items}
+        self.recall()
+        items = [item for item in session.items if self.seconds.get(item.nodeid, 1.0) > 0.1]
+        for number, item in enumerate(items):  # fills the caches of the tests as well
+            self.measure(item, items[number + 1 : number + 2], item.nodeid not in self.seconds)
+            if self.failed:
+                print(f"without any fault, {item.nodeid} fails", flush=True)
+                self.code = 2
+                return True
+        self.remember()
+        gc.collect()
+        gc.freeze()  # children share these pages
+        self.code = report(self.options, self)
+        return True
+
+    def recall(self):
+        """What earlier runs noted about tests in files that did not change since."""
+        path = self.options.log.with_suffix(".reached.json")
+        noted = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if noted.get("checkers") == checkers():
+            for nodeid, (stamp, seconds, reached) in noted["tests"].items():
+                if nodeid in self.items and stamp == digest([self.items[nodeid].path]):
+                    self.seconds[nodeid] = seconds
+                    self.lines[nodeid] = reached
+
+    def remember(self):
+        for nodeid, reached in self.lines.items():
+            for name, lines in reached.items():
+                for line in lines:
+                    self.reached[name, line].add(nodeid)
+        noted = {
+            nodeid: (digest([item.path]), self.seconds[nodeid], self.lines[nodeid])
+            for nodeid, item in self.items.items()
+        }
+        path = self.options.log.with_suffix(".reached.json")
+        path.write_text(json.dumps({"checkers": checkers(), "tests": noted}), encoding="utf-8")
+
+    def measure(self, item, following, traced):
+        """Run a test; note how long it takes and, if asked, what it reaches."""
+        start, reached = time.perf_counter(), {path: set() for path in PATHS}
+
+        def line(frame, event, _):
+            if event == "line":
+                reached[frame.f_code.co_filename].add(frame.f_lineno)
+            return line
+
+        def call(frame, *_):
+            return line if frame.f_code.co_filename in reached else None
+
+        if traced:
+            sys.settrace(call)
+        try:
+            self.protocol(item, following)
+        finally:
+            sys.settrace(None)
+        self.seconds[item.nodeid] = time.perf_counter() - start
+        if traced:
+            self.lines[item.nodeid] = {Path(path).name: sorted(lines) for path, lines in reached.items()}
+
+    def protocol(self, item, following):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following[0] if following else None)
+
+    def chosen(self, mutant):
+        """The tests that reach a mutant, the most promising first."""
+        found = set().union(*(self.reached[mutant.name, line] for line in mutant.lines))
+        if not mutant.function:
+            found = set(self.items)
+        there = self.noticed_in[mutant.name, mutant.function]
+
+        def promise(nodeid):
+            start = 0.5 if "test_mutants" in nodeid else 0.02  # written for what others did not notice
+            return -(start + 10 * there[nodeid] + self.noticed[nodeid]) / (0.03 + self.seconds[nodeid])
+
+        return sorted(found, key=promise)
+
+    def outcome(self, mutant):
+        """Run the tests on a mutant in a child process: killed, survived or timeout, and the test."""
+        order = self.chosen(mutant)
+        out, into = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(out)
+            self.child(mutant, order, into)
+        os.close(into)
+        with os.fdopen(out) as pipe:
+            said = pipe.read().splitlines()
+        _, status = os.waitpid(child, 0)
+        for nodeid, seconds in zip(order, said, strict=False):
+            self.seconds[nodeid] = float(seconds or self.seconds[nodeid])
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 4:
+            raise AssertionError(f"cannot be put in place: {mutant.key}")
+        last = order[min(len(said), len(order) - 1)] if order else ""
+        if os.WIFSIGNALED(status) or os.WEXITSTATUS(status):
+            self.noticed[last] += 1
+            self.noticed_in[mutant.name, mutant.function][last] += 1
+            late = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM
+            return ("timeout" if late else "killed"), last
+        return "survived", f"{len(said)} of {len(order)} tests that reach it"
+
+    def child(self, mutant, order, into):
+        code = 3
+        try:
+            quiet = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(quiet, 1)
+            os.dup2(quiet, 2)
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            code = 4
+            mutant.put()
+            code = 3
+            for number, nodeid in enumerate(order):
+                if time.process_time() > self.options.patience:
+                    break
+                signal.alarm(10 + int(10 * self.seconds[nodeid]))
+                start = time.perf_counter()
+                self.protocol(self.items[nodeid], [self.items[other] for other in order[number + 1 :][:1]])
+                if self.failed:
+                    break
+                os.write(into, f"{time.perf_counter() - start:.4f}\n".encode())
+            code = int(self.failed)
+        finally:
+            os._exit(code)
+
+
+PATHS = {str(PROOF / name) for name in FILES}
+
+
+# ----- the log ----------------------------------------------------------------------------------------------
 
 
 def explained():
@@ -217,65 +373,82 @@ def explained():
     return {entry["mutant"]: entry["reason"] for entry in listed}
 
 
-def finished(log):
-    """Outcomes of earlier runs with the same sources."""
-    found = {}
-    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
-        entry = json.loads(line)
-        found[entry["mutant"], entry["digest"]] = entry["outcome"]
-    return found
-
-
-def digest():
-    """Of checkers and tests."""
-    paths = [*(HOME / "src/surefoot/proof").glob("*.py"), *(HOME / "tests/proof").glob("*.py")]
+def digest(paths):
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths))).hexdigest()[:16]
 
 
-def run(options, folder):
-    """Yield every mutant with its outcome."""
-    before, known, stamp = explained(), finished(options.log), digest()
-    until = time.monotonic() + options.seconds
-    mutants_of = chosen(options)[options.skip :: options.every]
-    with options.log.open("a", encoding="utf-8") as log:
-        for key, line, _, parts in mutants_of:
-            if time.monotonic() > until:
-                break
-            name = key.split()[0]
-            found = "explained" if key in before else known.get((key, stamp))
-            if found is None:
-                path = folder / "src/surefoot/proof" / name
-                original = path.read_text(encoding="utf-8")
-                path.write_text(written(parts), encoding="utf-8")
-                found = outcome(folder, options.limit, options.tests)
-                path.write_text(original, encoding="utf-8")
-                log.write(json.dumps({"mutant": key, "digest": stamp, "outcome": found}) + "\n")
-                log.flush()
-            yield key, line, found
+def checkers():
+    return digest(PROOF.glob("*.py"))
+
+
+def tests():
+    return digest((HOME / "tests/proof").glob("*.py"))
+
+
+def finished(log):
+    """The last outcome of every mutant in earlier runs."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return {entry["mutant"]: entry for entry in map(json.loads, lines)}
+
+
+def stands(entry, mutant, now):
+    """Whether an earlier outcome still counts: for who survived only if nothing changed since."""
+    same = entry["code"] == mutant.code
+    return same and (entry["outcome"] != "survived" or (entry["checkers"], entry["tests"]) == now)
+
+
+def chosen(options):
+    """The mutants to run."""
+    every = [mutant for name in options.file for mutant in mutants(name)]
+    every.sort(key=lambda mutant: not mutant.function)  # what any test may reach comes last
+    return [
+        mutant for mutant in every
+        if (not options.function or mutant.function in options.function) and options.match in mutant.key
+    ]  # fmt: skip
+
+
+def report(options, found_by):
+    """Run the mutants, print those that nothing noticed, and the counts."""
+    reasons, known, now = explained(), finished(options.log), (checkers(), tests())
+    until, counts, files = time.monotonic() + options.seconds, Counter(), {}
+    late = {key for key, entry in known.items() if entry["outcome"] == "survived"}
+    for mutant in sorted(chosen(options), key=lambda mutant: mutant.key in late):
+        entry, outcome = known.get(mutant.key), None
+        if mutant.key in reasons:
+            outcome = "explained"
+        elif entry is not None and stands(entry, mutant, now):
+            outcome = entry["outcome"]
+        elif time.monotonic() > until:
+            outcome = "left"
+        if outcome is None:
+            outcome, by = found_by.outcome(mutant)
+            entry = {"mutant": mutant.key, "outcome": outcome, "by": by, "code": mutant.code}
+            with options.log.open("a", encoding="utf-8") as log:
+                log.write(json.dumps({**entry, "checkers": now[0], "tests": now[1]}) + "\n")
+        counts[outcome] += 1
+        files.setdefault(mutant.name, Counter())[outcome] += 1
+        if outcome == "survived":
+            place = f"src/surefoot/proof/{mutant.name}:{mutant.lines[0]}"
+            print(f"survived: {place}: {mutant.key}", flush=True)
+    for name, count in [*files.items(), ("all", counts)]:
+        print(f"{name}: {sum(count.values())}", *(f"{key} {n}" for key, n in sorted(count.items())), sep=", ")
+    return int(counts["survived"] > 0)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--file", nargs="*", default=FILES, help="only these files")
     parser.add_argument("--function", nargs="*", default=[], help="only these functions")
+    parser.add_argument("--match", default="", help="only mutants whose description holds this text")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
-    parser.add_argument("--limit", type=int, default=300, help="seconds for the tests of one mutant")
-    parser.add_argument("--tests", nargs="*", default=TESTS, help="files of tests/proof to run")
-    parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
-    parser.add_argument("--skip", type=int, default=0, help="start at this one")
+    parser.add_argument("--patience", type=float, default=60, help="seconds of tests for a mutant")
     parser.add_argument("--log", type=Path, default=Path(tempfile.gettempdir()) / "surefoot-mutants.jsonl")
     options = parser.parse_args()
-    for name in HEAVY:  # once, not in every child
-        importlib.import_module(name)
-    counts = Counter()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = copied(Path(temporary))
-        if outcome(folder, 10 * options.limit, options.tests) != "survived":
-            sys.exit("the tests fail without any fault")
-        for key, line, found in run(options, folder):
-            counts[found] += 1
-            if found == "survived":
-                print(f"survived: src/surefoot/proof/{key.split()[0]}:{line}: {key}", flush=True)
-    print(", ".join(f"{name}: {count}" for name, count in sorted(counts.items())))
+    os.chdir(HOME)
+    sys.path[:0] = [str(HOME / "src"), str(HOME)]
+    plugin = Tests(options)
+    code = pytest.main([*PYTEST, "tests/proof"], plugins=[plugin])
+    sys.exit(plugin.code or int(code) % 5)  # 5: no test was run in the usual way
 
 
 if __name__ == "__main__":
