@@ -37,6 +37,17 @@ def number(value: float, unit: float | None = None) -> str:
     return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
 
 
+def exact(value: float) -> str:
+    """The shortest text that reads back as the same number.
+
+    Examples
+    --------
+    >>> exact(1234567.25), exact(3.0), exact(0.1), exact(1e30), exact(-math.inf)
+    ('1234567.25', '3', '0.1', '1e+30', '-inf')
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
 def share(value: float) -> str:
     """A probability in per cent; nearly sure is not sure.
 

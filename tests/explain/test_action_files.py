@@ -19,12 +19,15 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.grammar import quoted_name
 
 EXAMPLE = """
+at_most = 3
+at_most_of = [[1, ["loan a", "loan b"]]]
+when = [{ if = "schooling rises", then = "age >= age.now + 2" }]
 rules = ["rent + loan <= 0.4 * income"]
 links = [["tenure", "age", 1.0]]
 
 [features]
 age = "stay"
-income = { may = "rise", step = 100, most = 2000 }
+income = { may = "rise", step = 100, most = 2000, cost = [1, 3] }
 housing = { moves = { rent = ["own"], free = ["rent", "own"] }, cost = { own = 2.0 } }
 """
 NAMES = ["age", "net income", "a.b", "größe", 'q"uote', "back\\slash", "tab\there", "new\nline", "`tick`", ""]
@@ -36,11 +39,14 @@ def test_the_example_is_read():
     assert actions == Actions(
         {
             "age": "stay",
-            "income": Action("rise", step=100, most=2000),
+            "income": Action("rise", step=100, most=2000, cost=(1, 3)),
             "housing": Action(moves={"rent": ["own"], "free": ["rent", "own"]}, cost={"own": 2.0}),
         },
         rules=["rent + loan <= 0.4 * income"],
         links=[("tenure", "age", 1.0)],
+        when=[("schooling rises", "age >= age.now + 2")],
+        at_most=3,
+        at_most_of=[(1, ["loan a", "loan b"])],
     )
     assert Actions.from_toml("\n") == Actions()
 
@@ -70,6 +76,7 @@ def action(rng):
     said["whole"] = rng.choice([True, False]) if kind == "whole" else None
     said["values"] = [number(rng)] if kind == "values" else None
     said["most"] = rng.choice([None, 0.5, 2000])
+    said["cost"] = rng.choice([None, 2, (1, 3), [0.5, 2.5]])
     return Action(**said)
 
 
@@ -81,13 +88,31 @@ def rule(rng):
     return Rule({a: 1, b: 0.1}, low=-1.5, high=rng.choice([None, 4]), name=rng.choice(["", "mine"]), now=now)
 
 
+def condition(rng):
+    """A condition of any kind, about names that need quoting."""
+    a, b = (quoted_name(name) for name in rng.sample([name for name in NAMES if name], 2))
+    moves = f"{a} {rng.choice(['rises', 'falls', 'changes', 'stays'])}"
+    value = rng.choice([3, 0.25, -2, *(quoted_name(word) for word in WORDS if word)])
+    return rng.choice([moves, f"{a} is {value}", f"  {a} >= {a}.now + {number(rng)!r}", f"2 * {a} = {b}"])
+
+
+def limits(rng):
+    """What files say about how many features change."""
+    some = [
+        (rng.randrange(1, 4), rng.sample([*NAMES, 7], rng.randrange(1, 4))) for _ in range(rng.randrange(2))
+    ]
+    return {"at_most": rng.choice([None, 1, 5]), "at_most_of": some}
+
+
 def test_what_is_written_is_read_again():
     rng = random.Random(0)
     kinds = set()
     for _ in range(1000):
         features = {name: action(rng) for name in rng.sample(NAMES, rng.randrange(4))}
         links = [(*rng.sample(NAMES, 2), number(rng)) for _ in range(rng.randrange(2))]
-        actions = Actions(features, rules=[rule(rng) for _ in range(rng.randrange(3))], links=links)
+        rules = [rule(rng) for _ in range(rng.randrange(3))]
+        when = [(condition(rng), condition(rng)) for _ in range(rng.randrange(3))]
+        actions = Actions(features, rules=rules, links=links, when=when, **limits(rng))
         text = actions.to_toml()
         again = Actions.from_toml(text)
         assert again == actions, text
@@ -103,6 +128,11 @@ def test_equal_means_equal():
     one = Actions({"a": Action("rise", most=5)})
     for other in ({"a": Action("rise", most=6)}, {"a": Action("rise")}, {"b": Action("rise", most=5)}):
         assert Actions(other) != one
+    for more in ({"when": [("a rises", "b rises")]}, {"at_most": 3}, {"at_most_of": [(1, ["a", "b"])]}):
+        assert Actions(**more) != Actions()
+    assert Actions(when=[("a rises", "b rises")]) != Actions(when=[("a rises", "b falls")])
+    assert Actions(at_most_of=[(1, ["a", "b"])]) != Actions(at_most_of=[(2, ["a", "b"])])
+    assert Action(cost=(1, 2)) != Action(cost=(1, 3))
     assert Action(values=[1, 2]) == Action(values=(1, 2))
     assert hash(Action(values=[1, 2])) == hash(Action(values=(1, 2)))
     assert Action() != "change"
@@ -132,10 +162,32 @@ MALFORMED = [
     ("[features\n", "is not TOML"),
     ("[features]\nage = 'stay'\nage = 'rise'", "Cannot overwrite a value (at line 3, column 13)"),
     ("a = " + "[" * 9000, "nested too deeply"),
-    ("at_most = 3", "the actions: at_most is not supported yet"),
-    ("when = []", "the actions: when is not supported yet"),
-    ("at_most_of = [[1, ['a']]]", "the actions: at_most_of is not supported yet"),
-    ("feature = {}", "the actions: 'feature' is unknown; there are rules, links, features"),
+    ("at_most = 0", "the actions: at_most must be a positive integer, not 0"),
+    ("at_most = 2.0", "the actions: at_most must be a positive integer, not 2.0"),
+    ("at_most = true", "the actions: at_most must be a positive integer, not True"),
+    ("at_most = [3]", "the actions: at_most must be a positive integer, not [3]"),
+    ("at_most_of = 3", "the actions: at_most_of must be a list, not 3"),
+    ("at_most_of = [1, ['a']]", "at_most_of[0]: at_most_of must list pairs (count, features), not 1"),
+    ("at_most_of = [[1, 'a']]", "at_most_of[0]: at_most_of must list pairs (count, features)"),
+    ("at_most_of = [['a', ['a']]]", "at_most_of[0]: a count of at_most_of must be a positive integer"),
+    ("at_most_of = [[1, []]]", "at_most_of[0]: at_most_of must name features, not []"),
+    ("at_most_of = [[1, [2.5]]]", "at_most_of[0]: at_most_of must name features, not 2.5"),
+    ("at_most_of = [[1, ['a', 'b', 'a']]]", "at_most_of[0]: at_most_of names 'a' twice"),
+    ("when = 'a rises'", "the actions: when must be a list, not 'a rises'"),
+    ("when = ['a rises']", "when[0]: must be a table with if and then, not 'a rises'"),
+    ("when = [['a rises', 'b rises']]", "when[0]: must be a table with if and then, not a list"),
+    ("when = [{ if = 'a rises' }]", "when[0]: lacks 'then'"),
+    ("when = [{ then = 'a rises' }]", "when[0]: lacks 'if'"),
+    ("when = [{ if = 'a rises', then = 'b rises', else = 'c' }]", "when[0]: 'else' is unknown; there are"),
+    ("when = [{ if = 3, then = 'b rises' }]", "when[0]: if: a condition must be text, not 3"),
+    ("when = [{ if = 'a rises', then = 'b < 3' }]",
+     "when[0]: then: the condition cannot be read at character 3, b ^< 3: write <="),
+    ("when = [{ if = 'a goes up', then = 'b rises' }]", "when[0]: if: the condition cannot be read at"),
+    ("when = [{ if = 'a is', then = 'b rises' }]", "a is^: a value must stand here"),
+    ("when = [{ if = 'a is - b', then = 'b rises' }]", "a is - ^b: a value must stand here"),
+    ("when = [{ if = '', then = 'b rises' }]", "when[0]: if: the condition cannot be read at the end"),
+    ("when = [{ if = 'a\tis 3', then = 'b rises', }]", "is not TOML"),
+    ("feature = {}", "the actions: 'feature' is unknown; there are at_most, at_most_of, rules, when"),
     ("features = 3", "the actions: features must be a table, not 3"),
     ("[[features]]\nage = 'stay'", "features must be a table, not a list"),
     ("features.age = 3", "features.age: must be a word or a table, not 3"),
@@ -157,7 +209,10 @@ MALFORMED = [
     ("features.age = { values = { a = 1 } }", "features.age: values must be a list, not a table"),
     ("features.age = { values = [1979-05-27] }", "features.age: values must be finite numbers"),
     ("features.age = { values = [[1]] }", "features.age: values must be finite numbers"),
-    ("features.age = { cost = [1, 3] }", "features.age: prices of numbers, cost=(up, down), are not"),
+    ("features.age = { cost = [1, 3, 4] }", "features.age: cost must be a number, a pair (up, down)"),
+    ("features.age = { cost = [1, -3] }", "features.age: a price must be a finite number of at least"),
+    ("features.age = { cost = [1, 'a'] }", "features.age: a price must be a finite number of at least"),
+    ("features.age = { cost = 'dear' }", "features.age: a price must be a finite number of at least 0"),
     ("features.age = { cost = { own = -1 } }", "features.age: a price must be a finite number of at least 0"),
     ("features.age = { moves = { rent = 'own' } }", "features.age: moves must be a dict"),
     ("features.age = { moves = [[['a'], ['b']]] }", "features.age: the values that moves names must be text"),
@@ -220,6 +275,9 @@ def test_an_explainer_takes_the_path_of_a_file(tmp_path, bundled):
         CounterfactualExplainer(clf, actions="stay")
 
 
+KEYS = ("# rules", "# links", "# when", "# at_most")
+
+
 def test_templates_load_as_they_are_and_line_by_line():
     german = datasets.load_german_credit()
     clf = ConditionalGaussianNetworkClassifier("naive").fit(german.X, german.y)
@@ -232,8 +290,9 @@ def test_templates_load_as_they_are_and_line_by_line():
     for name, kind in clf.feature_kinds_.items():
         said = next(line for line in text.splitlines() if line.startswith(f"# {name}: "))
         assert {"whole": "whole number from", "number": "number from", "category": "category"}[kind] in said
-    first = [line[2:] for line in text.splitlines() if line.startswith(("# rules", "# links"))]
-    assert len(tomllib.loads("\n".join(line.split("     (")[0] for line in first))) == 2
+    first = [line[2:].split("     (")[0] for line in text.splitlines() if line.startswith(KEYS)]
+    assert sorted(tomllib.loads("\n".join(first))) == ["at_most", "at_most_of", "links", "rules", "when"]
+    assert len(Actions.from_toml("\n".join(first)).when) == 1
 
 
 def test_names_of_a_template_are_kept_on_one_line():
@@ -283,6 +342,26 @@ def test_which_rows_break_what():
         ["c", None, "rent <= 0.4 * income", pytest.approx(0.2)],
     ]
     assert Actions().check(frame).empty
+    when = [
+        ("income stays", "rent <= 8"),
+        ("housing is own", "age <= 25"),
+        ("income rises", "age <= 1"),
+        ("age >= 18", "housing is tent"),
+        ("rent stays", "income is 20"),
+        ("rent stays", "rent changes"),
+    ]
+    found = Actions(when=when).check(frame)
+    assert found[["row", "wish"]].to_numpy().tolist() == [
+        ["a", "if housing is own, then age <= 25"],
+        ["a", "if age >= 18, then housing is tent"],
+        ["a", "if rent stays, then income is 20"],
+        ["a", "if rent stays, then rent changes"],
+        ["b", "if income stays, then rent <= 8"],
+        ["b", "if rent stays, then rent changes"],
+        ["c", "if rent stays, then income is 20"],
+        ["c", "if rent stays, then rent changes"],
+    ]
+    assert found["feature"].isna().all()
     assert list(Actions().check(frame).columns) == ["row", "feature", "wish", "value"]
 
 
@@ -309,6 +388,11 @@ def test_checks_are_exact():
         ),
         (Actions({"a": "stay"}), pd.DataFrame([[1, 2]], columns=["a", "a"]), "more than one column 'a'"),
         (Actions({"a": "stay"}), [[1]], "a DataFrame is needed, not list"),
+        (
+            Actions(when=[("h rises", "a rises")]),
+            pd.DataFrame({"a": [1]}),
+            "'if h rises, then a rises': the table has no column 'h'",
+        ),
     ],
 )
 def test_tables_that_do_not_fit(actions, frame, message):

@@ -1,4 +1,9 @@
+"""Why there is no answer: wishes none of which can be left out, and what could be given up."""
+
+import random
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from surefoot import (
@@ -6,9 +11,14 @@ from surefoot import (
     Actions,
     ConditionalGaussianNetworkClassifier,
     CounterfactualExplainer,
+    Explanation,
+    NoCounterfactualError,
     Rule,
     Status,
 )
+from surefoot.explain import diagnosis, judging
+
+FEATURES = ["variance", "skewness", "curtosis", "entropy"]
 
 
 @pytest.fixture(scope="module")
@@ -21,45 +31,58 @@ def clf(bank):
     return ConditionalGaussianNetworkClassifier("naive").fit(bank.X, bank.y)
 
 
+def asked(clf, row, **constraints):
+    explainer = CounterfactualExplainer(clf, budget=0.05, **constraints)
+    return explainer.explain(row, target=1, on_failure="return")
+
+
 def reason(clf, row, **constraints):
-    e = CounterfactualExplainer(clf, budget=0.05, **constraints).explain(row, target=1, on_failure="return")
+    e = asked(clf, row, **constraints)
     assert e.status is Status.INFEASIBLE
     assert e.message == Status.INFEASIBLE.sentence
-    return e.advice
+    return e
 
 
-def test_the_one_constraint_is_named_and_is_the_one(clf, bank):
+def test_each_constraint_is_named_and_each_way_out_is_one(clf, bank):
     row = bank.X.iloc[0]
-    fixed = list(bank.feature_names)
-    message = reason(clf, row, immutable=fixed)
-    named = [name for name in fixed if f"{name!r} may change" in message]
+    e = reason(clf, row, immutable=FEATURES)
+    named = [name for name in FEATURES if f"{name!r} may change" in e.advice]
     assert named
-    for name in fixed:
-        rest = [other for other in fixed if other != name]
-        e = CounterfactualExplainer(clf, budget=0.05, immutable=rest).explain(
-            row, target=1, on_failure="return"
-        )
-        assert (e.counterfactual is not None) == (name in named), name
+    nearest = []
+    for name in FEATURES:
+        rest = [other for other in FEATURES if other != name]
+        found = asked(clf, row, immutable=rest)
+        assert (found.counterfactual is not None) == (name in named), name
+        nearest += [(found.distance, name)] if name in named else []
+    said = sorted(named, key=lambda name: e.advice.index(f"{name!r} may change"))
+    assert said == [name for _, name in sorted(nearest)]  # the cheapest first
+    assert {f"{name!r} must not change" for name in named} <= set(e.conflict)
+    assert e.advice.startswith("In the way of 1")
 
 
 def test_bounds_are_named(clf, bank):
     row = bank.X.iloc[0]
     tight = {name: (row[name] - 0.01, row[name] + 0.01) for name in bank.feature_names}
-    message = reason(clf, row, bounds=tight)
-    assert "'variance' may leave its bounds 3.6116 to 3.6316" in message
+    e = reason(clf, row, bounds=tight)
+    assert "'variance' may be less than 3.6116" in e.advice
+    assert "'variance' may be more than" not in e.advice
+    assert "'variance' is at least 3.6116" in e.conflict
 
 
 def test_directions_are_named(clf, bank):
     row = bank.X.iloc[0]
-    message = reason(clf, row, increasing=["variance"], immutable=["skewness", "curtosis", "entropy"])
-    assert "'variance' may fall" in message
+    e = reason(clf, row, increasing=["variance"], immutable=["skewness", "curtosis", "entropy"])
+    assert "'variance' may fall" in e.advice
+    assert "'variance' may only rise" in e.conflict
 
 
-def test_kinds_are_named_where_no_single_one_suffices(clf, bank):
+def test_two_wishes_are_given_up_where_one_is_not_enough(clf, bank):
     row = bank.X.iloc[0]
-    wide = {"variance": (row["variance"] - 0.2, None)}
-    message = reason(clf, row, immutable=["skewness", "curtosis", "entropy"], bounds=wide)
-    assert "There is one if" in message
+    kept = {name: Action("stay", protected=True) for name in ("skewness", "curtosis", "entropy")}
+    rules = [Rule({"variance": 1}, low=row["variance"] - 0.3, name="not far")]
+    e = reason(clf, row, actions=Actions({**kept, "variance": Action(low=3.5)}, rules=rules))
+    phrases = ["'variance' may be less than 3.5", "the rule 'not far' is lifted"]
+    assert any(f"There is one if {a} and {b}." in e.advice for a, b in (phrases, phrases[::-1]))
 
 
 def test_nothing_is_named_where_nothing_helps():
@@ -67,20 +90,198 @@ def test_nothing_is_named_where_nothing_helps():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(0, 1.3, (200, 2)), rng.normal(0, 1, (200, 2))])
     clf = ConditionalGaussianNetworkClassifier("naive").fit(X, np.repeat([0, 1], 200))
-    explainer = CounterfactualExplainer(clf, threshold=0.999, bounds=None)
-    e = explainer.explain([4.0, 4.0], target=1, on_failure="return")
-    assert e.status is Status.INFEASIBLE
-    assert e.advice == ""
+    for bounds, said in (
+        (None, "Even without any restriction no change leads to 1."),
+        ("data", "Within the range seen in training no change leads to 1, whatever else is allowed."),
+    ):
+        explainer = CounterfactualExplainer(clf, threshold=0.999, bounds=bounds, increasing=[0])
+        e = explainer.explain([4.0, 4.0], target=1, on_failure="return")
+        assert e.status is Status.INFEASIBLE
+        assert e.advice == said
+        assert e.conflict == ()
 
 
-def test_values_and_rules_are_named(clf, bank):
+def test_values_ends_and_rules_are_named(clf, bank):
     row = bank.X.iloc[0]
     others = ["skewness", "curtosis", "entropy"]
     values = Actions({"variance": Action(values=[row["variance"] + 0.1, row["variance"] - 0.1])})
-    assert "'variance' may take other values" in reason(clf, row, immutable=others, actions=values)
-    ends = Actions({"variance": Action(low=row["variance"] - 0.1)})
-    assert "'variance' may leave the ends of its action" in reason(clf, row, immutable=others, actions=ends)
-    rule = Actions(rules=[Rule({"variance": 1, "entropy": 1}, low=row["variance"] + row["entropy"])])
-    assert "the rule 'variance + entropy >= 3.17461' is lifted" in reason(
-        clf, row, immutable=others, actions=rule
+    assert "'variance' may take other values" in reason(clf, row, immutable=others, actions=values).advice
+    ends = Actions({"variance": Action(low=3)})
+    assert "'variance' may be less than 3" in reason(clf, row, immutable=others, actions=ends).advice
+    rule = Actions(rules=[Rule({"variance": 1, "entropy": 1}, low=3)])
+    assert (
+        "the rule 'variance + entropy >= 3' is lifted"
+        in reason(clf, row, immutable=others, actions=rule).advice
     )
+
+
+THREE = [
+    "variance + skewness >= variance.now + skewness.now + 1",
+    "skewness <= curtosis - curtosis.now + skewness.now",
+    "variance + curtosis <= variance.now + curtosis.now",
+]
+
+
+@pytest.mark.parametrize("bounds", ["data", None])
+def test_three_rules_that_exclude_each_other_are_these_three(clf, bank, bounds):
+    """Among others that do not matter."""
+    row = bank.X.iloc[0]
+    idle = ["entropy <= 9", "variance >= variance.now - 90", "skewness + entropy >= -80"]
+    rules = [idle[0], THREE[0], THREE[1], idle[1], THREE[2], idle[2]]
+    actions = Actions({"entropy": "stay"}, rules=rules)
+    e = asked(clf, row, actions=actions, bounds=bounds, time_limit=3)
+    assert e.counterfactual is None
+    assert e.conflict == tuple(f"the rule {rule!r}" for rule in THREE)
+    assert e.advice.startswith("These exclude each other: the rule 'variance + ")
+    assert f"There is one if the rule {THREE[0]!r} is lifted" in e.advice
+    again = Explanation.from_json(e.to_json())
+    assert again.conflict == e.conflict
+
+
+def test_the_range_seen_in_training_is_named_where_it_is_to_blame(clf, bank):
+    row = bank.X.iloc[0]
+    e = asked(clf, row, actions=Actions(rules=["variance >= 50"]))
+    assert e.conflict == ("the rule 'variance >= 50'",)
+    assert e.advice.startswith("This cannot be met within the range seen in training: the rule")
+    e = asked(clf, row, actions=Actions(rules=["variance >= 6", "variance <= 5"]))
+    assert e.advice.startswith("These exclude each other: the rule")
+    others = dict.fromkeys(FEATURES[1:], "stay")
+    e = asked(clf, row, actions=Actions({**others, "variance": Action(low=3)}))
+    assert e.advice.startswith("In the way of 1")
+
+
+def pieces(row):
+    """Wishes in words, each with what an explainer is told."""
+    found = {}
+    for name in FEATURES:
+        now = float(row[name])
+        found[f"{name!r} must not change"] = ("feature", name, {"may": "stay"})
+        found[f"{name!r} may only rise"] = ("feature", name, {"may": "rise"})
+        found[f"{name!r} changes by at most 0.5"] = ("feature", name, {"most": 0.5})
+        found[f"{name!r} is at least {now - 0.25!r}"] = ("feature", name, {"low": now - 0.25})
+        found[f"{name!r} is at most {now + 0.75!r}"] = ("feature", name, {"high": now + 0.75})
+    for rule in (
+        "variance + skewness <= variance.now + skewness.now",
+        "variance >= variance.now - 1",
+        "curtosis - entropy >= curtosis.now - entropy.now - 1",
+        "skewness >= skewness.now - 2",
+    ):
+        found[f"the rule {rule!r}"] = ("rules", None, rule)
+    for rule in (("variance falls", "skewness rises"), ("skewness changes", "curtosis >= curtosis.now + 2")):
+        found[repr(f"if {rule[0]}, then {rule[1]}")] = ("when", None, rule)
+    found["at most 1 feature changes"] = ("at_most", None, 1)
+    return found
+
+
+def said(some, known):
+    """The actions that say some of the pieces."""
+    features, rules, when, most = {}, [], [], None
+    for wish in some:
+        kind, name, entry = known[wish]
+        if kind == "feature":
+            features.setdefault(name, {}).update(entry)
+        rules += [entry] if kind == "rules" else []
+        when += [entry] if kind == "when" else []
+        most = entry if kind == "at_most" else most
+    return Actions({name: Action(**entry) for name, entry in features.items()}, rules, when, most)
+
+
+def drawn(clf, row, known, rng):
+    """Wishes that leave nothing, and what is said of them."""
+    for _ in range(100):
+        chosen = sorted(rng.sample(list(known), 8))
+        directions = [wish.split("'")[1] for wish in chosen if "must not" in wish or "may only" in wish]
+        if len(set(directions)) < len(directions):
+            continue
+        explainer = CounterfactualExplainer(clf, actions=said(chosen, known), gap=0.5, time_limit=8)
+        e = explainer.explain(row, 1, on_failure="return")
+        if e.status is Status.INFEASIBLE and "the time was over" not in e.advice:
+            return chosen, e
+    raise AssertionError("the wishes always leave something")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_wish_of_a_conflict_can_be_left_out(clf, bank, seed):
+    """Against searches of their own: together they leave nothing, without any one there is an answer."""
+    far = np.flatnonzero(clf.predict_proba(bank.X)[:, 1] < 0.02)
+    rng, row = random.Random(seed), bank.X.iloc[far[20 * seed]]
+    known = pieces(row)
+    chosen, e = drawn(clf, row, known, rng)
+    assert e.conflict
+    assert set(e.conflict) <= set(chosen)
+
+    def distance(wishes):
+        explainer = CounterfactualExplainer(clf, actions=said(wishes, known), gap=0.5)
+        found = explainer.explain(row, 1, on_failure="return")
+        assert found.counterfactual is not None or found.status is Status.INFEASIBLE
+        return found.distance
+
+    assert distance(e.conflict) == np.inf
+    for wish in e.conflict:
+        assert distance([other for other in e.conflict if other != wish]) < np.inf, wish
+
+
+def test_a_protected_feature_is_never_proposed(clf, bank):
+    row, others = bank.X.iloc[0], dict.fromkeys(FEATURES[1:], "stay")
+    for protected in (False, True):
+        e = reason(clf, row, actions=Actions({**others, "variance": Action("rise", protected=protected)}))
+        assert ("'variance' may fall" in e.advice) != protected
+        assert "'variance' may only rise" in e.conflict
+        features = {**others, "variance": Action(protected=protected)}
+        e = reason(clf, row, actions=Actions(features, rules=["variance >= variance.now"]))
+        assert ("the rule 'variance >= variance.now' is lifted" in e.advice) != protected
+        assert "the rule 'variance >= variance.now'" in e.conflict
+    e = reason(clf, row, actions=Actions({name: Action("stay", protected=True) for name in FEATURES}))
+    assert "There is one" not in e.advice
+    assert e.conflict
+
+
+def test_when_the_time_is_over_it_is_said(clf, bank, monkeypatch):
+    monkeypatch.setattr(diagnosis, "PATIENCE", 0.0)
+    e = reason(clf, bank.X.iloc[0], immutable=FEATURES)
+    assert "perhaps not all of these: the time was over" in e.advice
+    assert "There is one" not in e.advice
+
+
+def test_an_interrupt_is_not_swallowed(clf, bank, monkeypatch):
+    from dataclasses import replace
+
+    found = judging.certified_search
+
+    def interrupted(problem, gap, seconds):
+        return replace(found(problem, gap, seconds), status=Status.INTERRUPTED_NO_POINT, point=None)
+
+    monkeypatch.setattr(judging, "certified_search", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        asked(clf, bank.X.iloc[0], immutable=FEATURES)
+
+
+def test_categories_are_named():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 150)
+    frame = pd.DataFrame(
+        {
+            "income": rng.normal(2 + y, 1),
+            "housing": np.where(rng.random(300) < 0.2 + 0.6 * y, "own", "rent"),
+            "job": np.where(rng.random(300) < 0.3 + 0.4 * y, "yes", "no"),
+        }
+    )
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(frame, y)
+    row = {"income": 1.0, "housing": "rent", "job": "no"}
+    actions = Actions({"income": "stay", "housing": Action(moves={"own": ["rent"]}), "job": "stay"})
+    explainer = CounterfactualExplainer(clf, actions=actions)
+    with pytest.raises(NoCounterfactualError) as error:
+        explainer.explain(row, target=1)
+    e = error.value.explanation
+    assert e.status is Status.INFEASIBLE
+    assert "'income' may change" in e.advice
+    assert set(e.conflict) <= {
+        "'income' must not change",
+        "'job' must not change",
+        "'housing' moves only where its action says",
+    }
+    limited = Actions({"income": "stay"}, at_most=1, when=[("housing is own", "job is yes")])
+    e = CounterfactualExplainer(clf, actions=limited, threshold=0.6).explain(row, 1, on_failure="return")
+    assert e.status is Status.INFEASIBLE
+    assert "at most 1 feature changes" in e.conflict
+    assert "more than 1 features may change" in e.advice

@@ -117,7 +117,7 @@ def test_message_is_the_sentence_of_the_status(found, others):
     [
         (lambda c: c.pop("format"), "not an explanation of surefoot"),
         (lambda c: (c.pop("format"), c.update(low=1, high=1)), "version 1, written by surefoot 0.1; ask the"),
-        (lambda c: c.update(version=2), "has format version 2; this surefoot reads 3"),
+        (lambda c: c.update(version=2), "has format version 2; this surefoot reads 4"),
         (lambda c: c.update(version=True), "has format version true"),
         (lambda c: c.pop("gap"), "it lacks 'gap'"),
         (lambda c: c.update(colour=1), "unknown key 'colour'"),

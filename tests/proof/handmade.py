@@ -15,6 +15,7 @@ from scipy import linalg, optimize, sparse
 from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.model.content import classifier_content
 from surefoot.model.file import FORMAT, VERSION, _checksum
+from surefoot.proof import exact
 from surefoot.status import Status
 
 INF = np.inf
@@ -72,7 +73,8 @@ def plain(value):
 
 def question(
     clf, factual, target, *, norm=INF, whitening="cholesky", budget=0.05, ball_norm=None, exact=(),
-    threshold=0.5, low=None, high=None, rows=(), sets=(), extra=(), gap=0.1, others=(),
+    threshold=0.5, low=None, high=None, rows=(), sets=(), extra=(), gap=0.1, others=(), eithers=(), limits=(),
+    prices=None,
 ):  # fmt: skip
     """A question document.
 
@@ -86,6 +88,11 @@ def question(
         Further requirements.
     others : list of classifiers
         Models 1, 2, ... that ``extra`` names.
+    eithers : list of list of ways
+        A way is a list of rows as above.
+    limits : list of (count, features)
+    prices : list of (up, down)
+        Makes the distance a cost.
     """
     n, labels = clf.n_features_in_, clf.classes_.tolist()
     factual = np.asarray(factual, dtype=float)
@@ -102,23 +109,36 @@ def question(
     return plain(
         {
             "format": "surefoot-question",
-            "version": 2,
+            "version": 3,
             "models": [model.fingerprint_ for model in (clf, *others)],
             "features": list(clf.feature_labels_),
             "factual": factual,
             "factual_class": labels[int(np.argmax(joint(clf, factual)))],
             "target": target,
-            "distance": {"kind": "mahalanobis", "whitening": whitening, "norm": norm},
+            "distance": {
+                "kind": "mahalanobis" if prices is None else "cost",
+                "whitening": whitening,
+                "norm": norm,
+                "prices": None if prices is None else [list(pair) for pair in prices],
+            },
             "ball": ball,
             "requirements": [{**odds, "rival": rival} for rival in rivals] + list(extra),
             "domain": {
                 "low": np.full(n, -INF) if low is None else np.asarray(low, dtype=float),
                 "high": np.full(n, INF) if high is None else np.asarray(high, dtype=float),
-                "rows": [
-                    {"coefficients": list(a), "low": p, "high": q, "name": f"row {k}"}
-                    for k, (a, p, q) in enumerate(rows)
-                ],
+                "rows": [row_entry(*row, f"row {k}") for k, row in enumerate(rows)],
                 "sets": [{"feature": j, "values": None if v is None else list(v)} for j, v in sets],
+                "eithers": [
+                    {
+                        "name": f"either {e}",
+                        "ways": [{"rows": [row_entry(*row) for row in way], "values": []} for way in ways],
+                    }
+                    for e, ways in enumerate(eithers)
+                ],
+                "limits": [
+                    {"name": f"limit {k}", "count": count, "numbers": list(numbers), "categories": []}
+                    for k, (count, numbers) in enumerate(limits)
+                ],
                 "declared": {},
             },
             "choices": [],
@@ -128,8 +148,30 @@ def question(
     )
 
 
+def row_entry(coefficients, low, high, name=""):
+    return {"coefficients": list(coefficients), "low": low, "high": high, "name": name}
+
+
 def number(value):
     return float(value)
+
+
+def row_of(entry):
+    return np.array(entry["coefficients"]), number(entry["low"]), number(entry["high"])
+
+
+def interval(a):
+    """The feature of a row about one alone."""
+    used = np.flatnonzero(a)
+    return int(used[0]) if len(used) == 1 and a[used[0]] == 1 else None
+
+
+def majorant(requirement, origin, moving):
+    """Twice a requirement in (z, 1) as the exact checker has it, in one matrix."""
+    block, line = requirement.block(moving), requirement.line(origin, moving)
+    size = len(line.whole)
+    rows = exact.Quadratic([*block.rows, [0] * size], block.shift)
+    return exact.added([(1, 0, rows)], size, [(1, 0, line)])
 
 
 def joint(clf, x):
@@ -149,7 +191,10 @@ class Geometry:
         self.network = clf.networks_[self.labels.index(asked["factual_class"])]
         self.p = number(asked["distance"]["norm"])
         self.kind = asked["distance"]["whitening"]
-        self.D = symmetric(self.network.whitening(self.kind).matrix, self.kind)
+        self.M = symmetric(self.network.whitening(self.kind).matrix, self.kind)
+        self.prices = asked["distance"]["prices"]
+        self.D = self.M if self.prices is None else np.diag(1 / np.sqrt(np.diag(self.network.covariance)))
+        self.up, self.down = np.ones((2, self.n)) if self.prices is None else np.array(self.prices).T
         self.free = [j for j in range(self.n) if j not in asked["ball"]["exact"]]
         self.q, budget = number(asked["ball"]["norm"]), asked["ball"]["budget"]
         self.by_feature = isinstance(budget, dict)
@@ -160,15 +205,18 @@ class Geometry:
             self.half, self.center, self.budget = (up + down) / 2, (up - down) / 2, 1.0
             self.N = np.eye(k)
         else:
-            self.N = self.D if k == self.n else self._block()
-        self.stated_ball = None if self.by_feature or k == self.n else self.N
+            self.N = self.M if k == self.n else self._block()
+        is_metric = k == self.n and self.prices is None
+        self.stated_ball = None if self.by_feature or is_metric or not k else self.N
         self.g = [self._requirement(entry) for entry in asked["requirements"]]
         self.robust = [entry["robust"] for entry in asked["requirements"]]
         domain = asked["domain"]
         self.low, self.high = (np.array([number(v) for v in domain[end]]) for end in ("low", "high"))
-        self.rows = [
-            (np.array(r["coefficients"]), number(r["low"]), number(r["high"])) for r in domain["rows"]
+        self.rows = [row_of(entry) for entry in domain["rows"]]
+        self.eithers = [
+            [[row_of(entry) for entry in way["rows"]] for way in e["ways"]] for e in domain["eithers"]
         ]
+        self.limits = [(entry["count"], entry["numbers"]) for entry in domain["limits"]]
         self.sets = {entry["feature"]: entry["values"] for entry in domain["sets"]}
 
     def _block(self):
@@ -204,7 +252,11 @@ class Geometry:
         return d
 
     def distance(self, x):
-        return float(np.linalg.norm(self.D @ (x - self.factual), ord=self.p))
+        return float(np.linalg.norm(self.paid(self.D @ (x - self.factual)), ord=self.p))
+
+    def paid(self, u):
+        """What the distance is a norm of."""
+        return u if self.prices is None else np.maximum(self.up * u, -self.down * u)
 
     def homogeneous(self, g, origin, columns):
         """Matrix of g at origin + columns z, in (z, 1)."""
@@ -266,7 +318,7 @@ def inside(w, q, radius):
     return w * min(1.0, radius / max(np.linalg.norm(w, ord=q), 1e-300))
 
 
-def nearest(geo, scenarios, fixed=(), margin=1e-4, seed=0):
+def nearest(geo, scenarios, fixed=(), margin=1e-4, seed=0, rows=()):
     """SLSQP from a few starts: least distance such that every requirement holds in every scenario."""
     n, p, back = geo.n, geo.p, np.linalg.inv(geo.D)
     pairs = [(r, d) for r in range(len(geo.g)) for d in (scenarios if geo.robust[r] else [np.zeros(n)])]
@@ -280,7 +332,7 @@ def nearest(geo, scenarios, fixed=(), margin=1e-4, seed=0):
             "fun": lambda v: np.array([float(geo.g[r](point(v) + d)) - margin for r, d in pairs]),
         }
     ]
-    for a, low, high in [*geo.rows, *((np.eye(n)[j], geo.low[j], geo.high[j]) for j in range(n))]:
+    for a, low, high in [*geo.rows, *rows, *((np.eye(n)[j], geo.low[j], geo.high[j]) for j in range(n))]:
         if low == high:
             limits.append({"type": "eq", "fun": lambda v, a=a, b=low: np.array([a @ point(v) - b])})
             continue
@@ -291,14 +343,13 @@ def nearest(geo, scenarios, fixed=(), margin=1e-4, seed=0):
                 )
     for j, value in fixed:
         limits.append({"type": "eq", "fun": lambda v, j=j, b=value: np.array([point(v)[j] - b])})
+    up, down = geo.up, geo.down
     if p == 2:
-        cost = lambda v: v @ v  # noqa: E731
-    elif p == INF:
-        cost = lambda v: v[n]  # noqa: E731
-        limits.append({"type": "ineq", "fun": lambda v: np.concatenate([v[n] - v[:n], v[n] + v[:n]])})
+        cost = lambda v: geo.paid(v) @ geo.paid(v)  # noqa: E731
     else:
         cost = lambda v: v[n:].sum()  # noqa: E731
-        limits.append({"type": "ineq", "fun": lambda v: np.concatenate([v[n:] - v[:n], v[n:] + v[:n]])})
+        within = lambda v: np.concatenate([v[n:] - up * v[:n], v[n:] + down * v[:n]])  # noqa: E731
+        limits.append({"type": "ineq", "fun": within})
     extra = {2.0: 0, INF: 1, 1.0: n}[p]
     rng = np.random.default_rng(seed)
     t = geo.labels.index(geo.asked["target"])
@@ -307,22 +358,25 @@ def nearest(geo, scenarios, fixed=(), margin=1e-4, seed=0):
     for start in [towards, towards / 2, *(towards + rng.normal(size=(4, n)))]:
         v0 = np.concatenate([start, np.full(extra, np.abs(start).max())])
         found = optimize.minimize(cost, v0, method="SLSQP", constraints=limits, options={"maxiter": 200})
-        x = tidy(geo, point(found.x), fixed)
-        feasible = all(geo.g[r](x + d) >= margin / 2 for r, d in pairs) and allowed(geo, x)
+        x = tidy(geo, point(found.x), fixed, rows)
+        feasible = all(geo.g[r](x + d) >= margin / 2 for r, d in pairs) and allowed(geo, x, rows)
         if feasible and geo.distance(x) < length:
             best, length = x, geo.distance(x)
     return best
 
 
-def tidy(geo, x, fixed):
+def tidy(geo, x, fixed, rows=()):
     x = np.clip(x, geo.low, geo.high)
+    for a, low, high in rows:
+        if interval(a) is not None:
+            x[interval(a)] = min(max(x[interval(a)], low), high)
     for j, value in fixed:
         x[j] = value
     return x
 
 
-def allowed(geo, x):
-    for a, low, high in geo.rows:
+def allowed(geo, x, rows=()):
+    for a, low, high in [*geo.rows, *rows]:
         slack = 1e-9 * np.abs(a * x).sum() if low == high else 0.0
         if not low - slack <= a @ x <= high + slack:
             return False
@@ -337,10 +391,11 @@ def robust_point(geo):
         relaxed = nearest(geo, scenarios)
         choices = [sorted(values_of(geo, j), key=lambda v, j=j: abs(v - relaxed[j]))[:2] for j in geo.sets]
         combos = [tuple(zip(geo.sets, combo, strict=True)) for combo in itertools.product(*choices)]
+    combos = [(*combo, *kept) for combo in combos for kept in kept_sets(geo)]
+    ways = [[row for way in taken for row in way] for taken in itertools.product(*geo.eithers)]
     for _ in range(12):
-        found = [
-            x for x in (nearest(geo, scenarios, fixed, margin=2e-3) for fixed in combos) if x is not None
-        ]
+        found = [nearest(geo, scenarios, fixed, margin=2e-3, rows=rows) for fixed in combos for rows in ways]
+        found = [x for x in found if x is not None]
         if not found:
             return None, scenarios
         x = min(found, key=geo.distance)
@@ -351,6 +406,15 @@ def robust_point(geo):
             return x, scenarios
         scenarios += bad
     raise AssertionError("no robust point was found")
+
+
+def kept_sets(geo):
+    """Which features keep today's value, in every way that the limits leave."""
+    named = sorted({j for _, numbers in geo.limits for j in numbers})
+    for flags in itertools.product((True, False), repeat=len(named)):
+        changed = {j for j, kept in zip(named, flags, strict=True) if not kept}
+        if all(len(changed & {*numbers}) <= count for count, numbers in geo.limits):
+            yield tuple((j, geo.factual[j]) for j in named if j not in changed)
 
 
 def values_of(geo, j):
@@ -391,17 +455,57 @@ class Prover:
         if depth == 0:
             raise AssertionError("the piece resists")
         step = self.first[len(path)] if len(path) < len(self.first) else self.split(level, path)
-        below, above = (self.tree(level, depth - 1, (*path, (*step, side))) for side in ("below", "above"))
         kind, where = step
-        return {kind: where, "below": below, "above": above}
+        if kind == "either":
+            ways = range(len(self.geo.eithers[where]))
+            nodes = [self.tree(level, depth - 1, (*path, (*step, way))) for way in ways]
+            return {"either": where, "ways": nodes}
+        sides = ("no", "yes") if kind == "changed" else ("below", "above")
+        nodes = {side: self.tree(level, depth - 1, (*path, (*step, side))) for side in sides}
+        return {kind: where, **nodes}
 
     def split(self, level, path):
+        if self.geo is not None:
+            taken = [where for kind, where, _ in path if kind == "either"]
+            left = [e for e in range(len(self.geo.eithers)) if e not in taken]
+            if left:
+                return "either", left[0]
+            decided = {*self.kept(path), *self.counted(path)}
+            left = [j for _, numbers in self.geo.limits for j in numbers if j not in decided]
+            if left:
+                return "changed", left[0]
+        if self.costs and self.p != INF:  # the sides of today's value
+            low, high = self.feature_ends(path)
+            both = np.flatnonzero((low < self.geo.factual) & (self.geo.factual < high))
+            if len(both):
+                return "cut", [["x", int(both[0])], float(self.geo.factual[both[0]])]
         chosen = self.open_choice(level, path)
         if chosen is not None:
             return "choice", chosen
         low, high = self.ranges(level, path)
         i = int(np.argmax((high - low) / self.half))
         return "cut", [["u", i], float((low[i] + high[i]) / 2)]
+
+    def counted(self, path):
+        return {where for kind, where, side in path if kind == "changed" and side == "yes"}
+
+    def kept(self, path):
+        """Features with today's value, as splits and limits that are used up say."""
+        found = {where for kind, where, side in path if kind == "changed" and side == "no"}
+        counted = self.counted(path)
+        for count, numbers in self.geo.limits:
+            if len(counted & {*numbers}) >= count:
+                found |= {*numbers} - counted
+        return found
+
+    def way_rows(self, path):
+        """Rows of the ways that were taken, with the names of their functions."""
+        return [
+            (k, i, row)
+            for k, (kind, where, side) in enumerate(path)
+            if kind == "either"
+            for i, row in enumerate(self.geo.eithers[where][side])
+        ]
 
     def open_choice(self, level, path):
         """Two neighbours of a declared set, both still within reach."""
@@ -425,6 +529,8 @@ class Prover:
     def ranges(self, level, path):
         level = min(level, 50.0)
         low, high = -level * self.half, level * self.half
+        if self.geo is not None:
+            low, high = low / self.geo.down, high / self.geo.up
         for kind, where, side in path:
             if kind == "cut" and where[0][0] == "u":
                 i, at = where[0][1], where[1]
@@ -436,7 +542,13 @@ class Prover:
 
     def feature_ends(self, path):
         low, high = self.geo.low.copy(), self.geo.high.copy()
+        ends = [(j, self.geo.factual[j], self.geo.factual[j]) for j in self.kept(path)]
+        ends += [(interval(a), p, q) for _, _, (a, p, q) in self.way_rows(path) if interval(a) is not None]
+        for j, p, q in ends:
+            low[j], high[j] = max(low[j], p), min(high[j], q)
         for kind, where, side in path:
+            if kind in ("either", "changed"):
+                continue
             if kind == "choice" or where[0][0] == "x":
                 j, a, b = where if kind == "choice" else (where[0][1], where[1], where[1])
                 if side == "below":
@@ -450,6 +562,11 @@ class Prover:
         row = np.zeros(self.n + 1)
         if entry[0] == "1":
             row[-1] = 1
+        elif entry[0] == "c" and len(entry) == 4:
+            kind, where, side = path[entry[1]]
+            a, *ends = self.geo.eithers[where][side][entry[2]]
+            row[:-1], row[-1] = a, float(a @ self.geo.factual) - ends[entry[3] == "high"]
+            row *= 1 if entry[3] == "low" else -1
         elif entry[0] == "c":
             kind, where, side = path[entry[1]]
             if kind == "choice":
@@ -491,11 +608,19 @@ class Prover:
         last[-1, -1] = 1
         lift = np.column_stack([self.metric, np.zeros(n)])
         if np.isfinite(level):
-            if self.p == INF:
+            rates = self.rates(path)
+            if self.p == INF and self.costs:
+                for i in range(n):
+                    one, other = np.zeros((2, n + 1))
+                    one[[i, n]] = 1, level / (self.geo.down[i] * self.metric[i, i])
+                    other[[i, n]] = -1, level / (self.geo.up[i] * self.metric[i, i])
+                    found.append((("norm", i), (np.outer(one, other) + np.outer(other, one)) / 2))
+            elif self.p == INF:
                 for i in range(n):
                     size = (level * self.half[i]) ** 2
                     found.append((("norm", i), size * last - np.outer(lift[i], lift[i])))
             else:
+                lift = rates[:, None] * lift
                 found.append((("norm", 0), level**2 * last - lift.T @ lift))
         for a, b in self.pairs(level, path):
             f, g = self.form(a, path, level), self.form(b, path, level)
@@ -509,17 +634,38 @@ class Prover:
             found.append((("between", j, a, b), (np.outer(f, g) + np.outer(g, f)) / 2))
         return found
 
+    @property
+    def costs(self):
+        return self.geo is not None and self.geo.prices is not None
+
+    def rates(self, path):
+        """What each entry of u costs at least on the piece."""
+        if not self.costs:
+            return np.ones(self.n)
+        low, high = self.feature_ends(path)
+        up, down, now = self.geo.up, self.geo.down, self.geo.factual
+        return np.where(low >= now, up, np.where(high <= now, down, np.minimum(up, down)))
+
     def pairs(self, level, path):
-        found = [(["c", k], ["1"]) for k in range(len(path))]
+        found = [(["c", k], ["1"]) for k, step in enumerate(path) if step[0] in ("cut", "choice")]
+        for k, i, row in self.way_rows(path) if self.geo is not None else ():
+            sides = [
+                ["c", k, i, side]
+                for side, end in zip(("low", "high"), row[1:], strict=True)
+                if np.isfinite(end)
+            ]
+            found += [(entry, ["1"]) for entry in sides]
+            found += [tuple(sides)] if len(sides) == 2 else []
         sides = {}
         for k, (kind, where, side) in enumerate(path):
             if kind == "cut" and where[0][0] == "u":
                 sides[where[0][1], side] = ["c", k]
         if np.isfinite(level):
+            up, down = (self.geo.up, self.geo.down) if self.geo is not None else np.ones((2, self.n))
             for i in range(self.n):
-                size = float(np.nextafter(level * self.half[i], INF))
-                sides.setdefault((i, "above"), ["a", size, [[i, 1.0]]])
-                sides.setdefault((i, "below"), ["a", size, [[i, -1.0]]])
+                falls, rises = (float(np.nextafter(level * self.half[i] / p[i], INF)) for p in (down, up))
+                sides.setdefault((i, "above"), ["a", falls, [[i, 1.0]]])
+                sides.setdefault((i, "below"), ["a", rises, [[i, -1.0]]])
         cut = {where[0][1] for kind, where, _ in path if kind == "cut" and where[0][0] == "u"}
         if np.isfinite(level):
             found += [(sides[i, "above"], sides[i, "below"]) for i in cut]
@@ -565,7 +711,8 @@ class Prover:
             return plain(empty)
         terms = self.terms(level, path)
         pairs = list(itertools.combinations(range(self.n), 2)) if self.p == 1 and np.isfinite(level) else []
-        crosses = [-np.pad(np.outer(self.metric[i], self.metric[j]), (0, 1)) for i, j in pairs]
+        scaled = self.rates(path)[:, None] * self.metric
+        crosses = [-np.pad(np.outer(scaled[i], scaled[j]), (0, 1)) for i, j in pairs]
         basis = self.basis(fixed)
         solved = weights([m for _, m in terms], [c + c.T for c in crosses], basis, self.cross_limit)
         if solved is None:
@@ -697,11 +844,11 @@ def document(
     chance = lambda at: None if at is None else probability(clf, at, t)  # noqa: E731
     content = {
         "format": "surefoot-explanation",
-        "version": 3,
+        "version": 4,
         "question": asked,
         "certificate": {
             "format": "surefoot-certificate",
-            "version": 2,
+            "version": 3,
             "metric": geo.D,
             "ball": geo.stated_ball,
             "bound": bound,
@@ -744,6 +891,7 @@ def document(
         "iterations": [],
         "row": row,
         "advice": "",
+        "conflict": [],
     }
     if x is not None:
         target = clf.networks_[t]
@@ -802,7 +950,10 @@ def impossible(clf, asked, level=None, depth=14, **rest):
     geo = Geometry((clf,), asked)
     if level is None:
         ends = np.maximum(np.abs(geo.low - geo.factual), np.abs(geo.high - geo.factual))
-        level = float(np.linalg.norm(np.abs(geo.D) @ ends, ord=geo.p)) * 1.0001
+        reach = np.abs(geo.D) @ ends
+        if geo.prices is not None:
+            reach = np.maximum(*(geo.paid(geo.D @ (end - geo.factual)) for end in (geo.low, geo.high)))
+        level = float(np.linalg.norm(reach, ord=geo.p)) * 1.0001
     bound = bound_proof(geo, level, [], depth)
     return document((clf,), asked, bound=bound, lower_bound=INF, status="infeasible", **rest)
 

@@ -20,7 +20,7 @@ from surefoot.explain import document as written
 from surefoot.proof import exact
 from surefoot.status import _WITH_POINT, Status
 from tests.proof import handmade
-from tests.proof.handmade import INF, banknote, banknote_row, explained, mean_of, question, small
+from tests.proof.handmade import INF, banknote, banknote_row, explained, majorant, mean_of, question, small
 
 FILE = Path(exact.__file__)
 
@@ -964,7 +964,15 @@ QUESTIONS = {
     "another factual": (["factual", 0], 3.0),
     "low above high": (
         ["domain"],
-        {"low": [9.0] * 4, "high": [8.0] * 4, "rows": [], "sets": [], "declared": {}},
+        {
+            "low": [9.0] * 4,
+            "high": [8.0] * 4,
+            "rows": [],
+            "sets": [],
+            "eithers": [],
+            "limits": [],
+            "declared": {},
+        },
     ),
     "infinite low": (["domain", "low", 0], "inf"),
     "gap of one": (["gap"], 1.0),
@@ -1523,9 +1531,9 @@ def test_requirements_are_rounded_against_the_claimant(name):
             for needs, at, true in ((bound, z, value), (robust[r], None, room - value)):
                 moved = [Fraction(there[j]) - Fraction(x[j]) for j in needs.moving] if at is None else at
                 need = needs.requirements[0 if at is None else r]
-                found = value_at(need.majorant(needs.origin, needs.moving), moved)
+                found = value_at(majorant(need, needs.origin, needs.moving), moved)
                 assert true < found < true + tiny
-                bare = need._replace(twice_constant=0).majorant(needs.origin, needs.moving)
+                bare = majorant(need._replace(twice_constant=0), needs.origin, needs.moving)
                 assert value_at(bare, moved) > (squares if at is not None else -squares)
 
 
@@ -1576,11 +1584,12 @@ def test_a_leaf_is_the_sum_of_its_entries():
             total += Fraction(weight) * a * b
             weights.append(weight)
         norm = [rng.random() for _ in range(3)]
-        terms += exact.norm_terms(proof.setting, 0.75, {"norm": norm, "cross": []})
+        terms += exact.norm_terms(piece, {"norm": norm, "cross": []})
         total += sum(Fraction(w) * (Fraction(0.75) ** 2 - v**2) for w, v in zip(norm, u, strict=True))
         need = exact.requirement_term(proof, [0.5, 0, 0])
-        total += Fraction(0.5) * value_at(need[1], z) / 2
-        found = value_at(exact.Quadratic(exact.negated(proof.setting, terms, [need]), 0), z)
+        stated = majorant(proof.setting.requirements[0], proof.origin(0), [0, 1, 2])
+        total += Fraction(0.5) * value_at(stated, z) / 2
+        found = value_at(exact.Quadratic(exact.negated(proof, terms, [need], [0, 1, 2]), 0), z)
         ratio = found / (-2 * total)
         assert ratio > 0
         assert ratio.denominator == 1
@@ -1590,12 +1599,13 @@ def test_a_leaf_is_the_sum_of_its_entries():
 def test_cross_weights_are_the_pages():
     model, e = files("cholesky 1")
     case = exact.read_case([model], e)
-    setting = exact.bound_setting(case)
+    proof = exact.read_proof(exact.bound_setting(case), case.bound)
     z = [Fraction(v) for v in (0.5, -0.25, 2.0, 1.5)]
     u = [sum(Fraction(d) * v for d, v in zip(row, z, strict=True)) for row in case.metric]
-    terms = exact.norm_terms(setting, 3.0, {"norm": [2.0], "cross": [[0, 2, -1.5], [1, 3, 0.5]]})
+    weights = {"norm": [2.0], "cross": [[0, 2, -1.5], [1, 3, 0.5]]}
+    terms = exact.norm_terms(exact.Piece(proof, 3.0, []), weights)
     total = 2 * 9 - 2 * sum(v**2 for v in u) + 3 * u[0] * u[2] - u[1] * u[3]
-    ratio = value_at(exact.Quadratic(exact.negated(setting, terms, []), 0), z) / (-2 * total)
+    ratio = value_at(exact.Quadratic(exact.negated(proof, terms, [], range(4)), 0), z) / (-2 * total)
     assert ratio > 0
     assert ratio.numerator.bit_count() == 1
 
@@ -1657,14 +1667,14 @@ UNREADABLE = {
     "a missing key of the certificate": (without("certificate", "worst"), "worst"),
     "an unknown key of a leaf": (broken(["certificate", "bound", "tree", "bound"], 1), "bound"),
     "a missing key of a leaf": (without("certificate", "bound", "tree", "cross"), "cross"),
-    "a newer file": (broken(["version"], 4), "version 4"),
-    "an older file": (broken(["version"], 2), "version 2"),
+    "a newer file": (broken(["version"], 5), "version 5"),
+    "an older file": (broken(["version"], 3), "version 3"),
     "a version that is true": (broken(["question", "version"], True), "version True"),
     "another format": (broken(["format"], "surefoot-model"), "surefoot-model"),
-    "a newer question": (broken(["question", "version"], 3), "version 3"),
-    "an older question": (broken(["question", "version"], 1), "version 1"),
-    "a newer certificate": (broken(["certificate", "version"], 3), "version 3"),
-    "an older certificate": (broken(["certificate", "version"], 1), "version 1"),
+    "a newer question": (broken(["question", "version"], 4), "version 4"),
+    "an older question": (broken(["question", "version"], 2), "version 2"),
+    "a newer certificate": (broken(["certificate", "version"], 4), "version 4"),
+    "an older certificate": (broken(["certificate", "version"], 2), "version 2"),
     "choices that are missing": (without("question", "choices"), "choices"),
     "choices that are null": (broken(["question", "choices"], None), "choices"),
     "warps that are missing": (without("question", "warps"), "warps"),

@@ -430,8 +430,8 @@ def test_false_words(checker):
         ("status", "already_target"),
         ("status", "time_limit"),
         ("parents", [[], [], [], []]),
-        ("version", 4),
-        ("version", 2),
+        ("version", 5),
+        ("version", 3),
     ):
         assert refuses(checker, content, {**e, key: lie}), key
 
@@ -596,10 +596,10 @@ def test_other_editions_are_refused_by_name(checker, tmp_path, capsys):
     found = run(checker, tmp_path, json.dumps(FIRST_EDITION), capsys)
     assert one_line(found)
     assert "version 1" in found[1].err
-    newer = {**honest("robust")[1], "version": 4}
+    newer = {**honest("robust")[1], "version": 5}
     found = run(checker, tmp_path, json.dumps(newer), capsys)
     assert one_line(found)
-    assert "version 4" in found[1].err
+    assert "version 5" in found[1].err
 
 
 @pytest.mark.parametrize(

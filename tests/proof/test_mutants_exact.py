@@ -17,6 +17,7 @@ import pytest
 
 from surefoot.proof import exact, fast
 from surefoot.proof.exact import FAILS, HOLDS, NOT_PROVED, Dyadic, Enclosure, UnreadableError
+from tests.proof.handmade import majorant
 
 INF = math.inf
 ONE = [[1.0, 0.0], [0.0, 1.0]]
@@ -73,15 +74,15 @@ def answer(model=None):
     there = 0.3 - 0.25
     percentile = 101 - math.log(2 * math.pi) - (0.3 - 1) ** 2 / 2
     question = {
-        "format": "surefoot-question", "version": 2, "models": [fingerprint], "features": ["a", "b"],
+        "format": "surefoot-question", "version": 3, "models": [fingerprint], "features": ["a", "b"],
         "factual": [-1.0, 0.0], "factual_class": 0, "target": 1,
-        "distance": {"kind": "mahalanobis", "whitening": "cholesky", "norm": 2},
+        "distance": {"kind": "mahalanobis", "whitening": "cholesky", "norm": 2, "prices": None},
         "ball": {"norm": 2, "budget": 0.25, "exact": []}, "requirements": [odds()],
-        "domain": {"low": ["-inf"] * 2, "high": ["inf"] * 2, "rows": [], "sets": [], "declared": {}},
+        "domain": domain(["-inf"] * 2, ["inf"] * 2),
         "choices": [], "warps": None, "gap": 0.1,
     }  # fmt: skip
     certificate = {
-        "format": "surefoot-certificate", "version": 2, "metric": ONE, "ball": None, "states": None,
+        "format": "surefoot-certificate", "version": 3, "metric": ONE, "ball": None, "states": None,
         "bound": proof(leaf(1.2, [0.8], [[1.0, 0, 0]]), [[-0.25, 0.0]]),
         "robustness": {
             "radius": 0.25, "slack": 0.09375, "proofs": [proof(leaf(0.25, [4.0], [[1.0, 0, -1]]))],
@@ -89,7 +90,7 @@ def answer(model=None):
         "worst": [-0.25, 0.0],
     }  # fmt: skip
     found = {
-        "format": "surefoot-explanation", "version": 3, "question": question, "certificate": certificate,
+        "format": "surefoot-explanation", "version": 4, "question": question, "certificate": certificate,
         "status": "optimal", "message": exact.SENTENCES["optimal"], "factual": values(-1.0, 0.0),
         "counterfactual": values(0.3, 0.0), "factual_class": 0, "target": 1, "decision": 1,
         "factual_probability": chance(-2.0), "probability": chance(0.6),
@@ -99,6 +100,7 @@ def answer(model=None):
         "parents": [[], [0]], "expected_before": values(-1.0, 0.0), "expected_after": values(1.0, 0.0),
         "z_score": values(0.3 - 1, 0.0), "density_percentile": percentile, "model": fingerprint,
         "method": "certified", "backend": "", "seconds": 0.1, "iterations": [], "row": None, "advice": "",
+        "conflict": [],
     }  # fmt: skip
     return copy.deepcopy(found)
 
@@ -395,7 +397,8 @@ def row(low, high, coefficients=(1.0, 0.0)):
 
 
 def domain(low=("-inf", "-inf"), high=("inf", "inf"), rows=(), sets=()):
-    return {"low": list(low), "high": list(high), "rows": list(rows), "sets": list(sets), "declared": {}}
+    named = {"rows": list(rows), "sets": list(sets), "eithers": [], "limits": [], "declared": {}}
+    return {"low": list(low), "high": list(high), **named}
 
 
 EXCEEDS, EXCLUDES = "a lower end exceeds its upper end", "an end excludes every number"
@@ -1154,11 +1157,12 @@ def test_the_majorant_of_a_requirement():
     """Its constant alone; and one over a variance is rounded up where it adds, down where it takes away."""
     net = exact.Network([[0.0, 0.0], [0.0, 0.0]], [0.0, 0.0], [3.0, 7.0])
     nowhere = exact.dyadic([0.0, 0.0])
-    bare = exact.Requirement([], 5, True).majorant(nowhere, [0, 1])
-    assert bare == exact.Quadratic([[0], [0, 0], [0, 0, 5]], exact.PLACES)
+    bare = exact.Requirement([], 5, True)
+    assert bare.block([0, 1]).rows == [[0], [0, 0]]
+    assert bare.line(nowhere, [0, 1]) == exact.Dyadic([0, 0, 5], exact.PLACES)
     for sign in (1, -1):
         for origin in ([0.0, 0.0], [2.0, -3.0]):
-            found = exact.Requirement([(sign, net)], 0, True).majorant(exact.dyadic(origin), [0, 1])
+            found = majorant(exact.Requirement([(sign, net)], 0, True), exact.dyadic(origin), [0, 1])
             for z in ((1, 1), (-1, 2), (5, -7)):
                 x = [Fraction(a) + b for a, b in zip(origin, z, strict=True)]
                 y = [*z, 1]

@@ -13,6 +13,7 @@ from surefoot.proof.fast import FastCase
 from surefoot.proof.pieces import Pieces
 from surefoot.proof.products import UndecidedError
 from surefoot.proof.rounding import Rounded, given
+from tests.proof.handmade import majorant
 from tests.proof.test_conditions import INF, by_floats, disk, leaf, proven, setting
 from tests.proof.test_exact import files
 from tests.proof.test_fast import assert_bounded, plain_leaf, scaled_proof, value_of, way_of
@@ -175,17 +176,18 @@ def test_a_requirement_is_the_exact_ones():
     proof.scenarios.append([0.25, -0.5, 0.125])
     judge = Pieces(proof)
     for r, s in ((0, -1), (0, 0), (0, 1), (1, -1)):
-        found, exactly = judge.requirement(r, s), proof.majorant(r, s)
+        found = rounding.bordered(judge.block(r), judge.line(r, s))
+        exactly = majorant(proof.setting.requirements[r], proof.origin(s), [0, 1, 2])
         rows = [[exactly.rows[max(i, j)][min(i, j)] for j in range(4)] for i in range(4)]
         assert_bounded(found, [[Fraction(v, 2 << exactly.shift) for v in row] for row in rows])
         assert (found.error() < 1e-9 * np.abs(found.value).max()).all()
 
 
 def test_a_sum_of_requirements_is_rounded_as_often_as_the_worst_of_them():
-    judge = Pieces(scaled_proof())
-    parts = [judge.requirement(0, -1), judge.requirement(1, -1)]
+    judge, every = Pieces(scaled_proof()), np.arange(4)
+    parts = [rounding.bordered(judge.block(r), judge.line(r, -1)) for r in (0, 1)]
     assert parts[0].roundings != parts[1].roundings
-    total = judge._weighted([[1.0, 0, -1], [1.0, 1, -1]])
+    total = judge._weighted([[1.0, 0, -1], [1.0, 1, -1]], every)
     assert total.roundings > max(part.roundings for part in parts)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from surefoot.proof import exact, fast
 from surefoot.proof.exact import FAILS, HOLDS, NOT_PROVED, Enclosure, Scale, UnreadableError
+from tests.proof.handmade import majorant
 
 INF = math.inf
 UNIT = 1 << exact.PLACES
@@ -69,7 +70,8 @@ def refuted(gain, level, shape=(), weight=None):
             "requirements": [[1.0, 0, -1]]}  # fmt: skip
     gains = list(gain) if isinstance(gain, tuple) else [gain]
     proof = {"directions": [], "scenarios": [], "tree": tree}
-    return {"shape": [list(pair) for pair in shape], "constants": gains, "proof": proof}
+    named = {"shape": [list(pair) for pair in shape], "constants": gains}
+    return {**named, "ways": [], "left": [], "proof": proof}
 
 
 def answer(model=None, proofs=None, trades=(), level=0.74, prices=((0.0, 0.25), (0.0, 0.5))):
@@ -77,11 +79,14 @@ def answer(model=None, proofs=None, trades=(), level=0.74, prices=((0.0, 0.25), 
     fingerprint = exact.read_model(model or content()).fingerprint
     listed = (["x", "y"], [False, True])
     question = {
-        "format": "surefoot-question", "version": 2, "models": [fingerprint], "features": ["k", "m", "a"],
+        "format": "surefoot-question", "version": 3, "models": [fingerprint], "features": ["k", "m", "a"],
         "factual": ["x", False, -1.0], "factual_class": 0, "target": 1,
-        "distance": {"kind": "mahalanobis", "whitening": "cholesky", "norm": 2},
+        "distance": {"kind": "mahalanobis", "whitening": "cholesky", "norm": 2, "prices": None},
         "ball": {"norm": 2, "budget": 0.0, "exact": []}, "requirements": [odds()],
-        "domain": {"low": ["-inf"], "high": ["inf"], "rows": [], "sets": [], "declared": {}},
+        "domain": {
+            "low": ["-inf"], "high": ["inf"], "rows": [], "sets": [], "eithers": [], "limits": [],
+            "declared": {},
+        },
         "choices": [
             {"feature": j, "values": v, "prices": list(p)}
             for j, (v, p) in enumerate(zip(listed, prices, strict=True))
@@ -90,12 +95,12 @@ def answer(model=None, proofs=None, trades=(), level=0.74, prices=((0.0, 0.25), 
     }  # fmt: skip
     known = [refuted(0.0, 0.74), refuted(0.5, 0.49)] if proofs is None else proofs
     certificate = {
-        "format": "surefoot-certificate", "version": 2, "metric": [[1.0]], "ball": None, "bound": None,
+        "format": "surefoot-certificate", "version": 3, "metric": [[1.0]], "ball": None, "bound": None,
         "states": {"trades": list(trades), "proofs": known}, "robustness": None, "worst": [0.0],
     }  # fmt: skip
     percentile = 101 - math.log(2 * math.pi) / 2 - 2 * math.log(2) - 1.4375**2 / 2
     found = {
-        "format": "surefoot-explanation", "version": 3, "question": question, "certificate": certificate,
+        "format": "surefoot-explanation", "version": 4, "question": question, "certificate": certificate,
         "status": "optimal", "message": exact.SENTENCES["optimal"], "factual": values("x", False, -1.0),
         "counterfactual": values("y", False, -0.4375), "factual_class": 0, "target": 1, "decision": 1,
         "factual_probability": chance(-1.0), "probability": chance(0.0625),
@@ -105,7 +110,7 @@ def answer(model=None, proofs=None, trades=(), level=0.74, prices=((0.0, 0.25), 
         "unit": values(None, None, 1.0), "parents": [[], [], []], "expected_before": values(0.5, 0.5, -1.0),
         "expected_after": values(0.5, 0.5, 1.0), "z_score": values(None, None, -1.4375),
         "density_percentile": percentile, "model": fingerprint, "method": "certified", "backend": "",
-        "seconds": 0.1, "iterations": [], "row": None, "advice": "",
+        "seconds": 0.1, "iterations": [], "row": None, "advice": "", "conflict": [],
     }  # fmt: skip
     return copy.deepcopy(found)
 
@@ -222,7 +227,7 @@ def stair(price, known, rates, level=0.74, prices=((0.0, 0.25), (0.0, 0.5))):
     e = answer(prices=prices)
     proofs = [exact.Refuted((), [exact.twice(g).low], r if r == INF else Fraction(r)) for g, r in known]
     cover = exact.Cover(case_of(e), proofs, sorted({0.0, *rates}), level)
-    return cover._stair(Fraction(price), ())
+    return cover._stair(Fraction(price), (), cover.holding(()))
 
 
 def test_stairs_of_proofs():
@@ -603,7 +608,7 @@ def test_scores_that_are_stated():
         value = 3 * z[0] - z[1] + 5 * z[0] ** 2 + z[0] * z[1] + 0.5 * z[1] ** 2
         whole = Fraction(2 * value) * UNIT
         assert explicit.twice_value(exact.dyadic(z)) == Enclosure(whole, whole)
-        moved = explicit.sum_of_squares(exact.dyadic(z), [1], True)
+        moved = majorant(exact.Requirement([(1, explicit)], 0, True), exact.dyadic(z), [1])
         for step in (-1, 2):
             there = [z[0], z[1] + step]
             value = 3 * there[0] - there[1] + 5 * there[0] ** 2 + there[0] * there[1] + 0.5 * there[1] ** 2
@@ -804,7 +809,7 @@ def test_fingerprints_know_everything_that_decides():
         name(), name(decision=None), name(decision=None, networks=networks),
         name(decision=None, networks=moved),
         name(decision=None, networks=wider), name(class_prior=[0.25, 0.75]), decided(constant=1.0),
-        decided(linear=[2.0]), decided(matrix=[[1.0]]), decided(tables=[[0.0, 0.5], [0.0, 0.5]]),
+        decided(linear=[2.0]), decided(tables=[[0.0, 0.5], [0.0, 0.5]]),
         exact.read_model(content(False)).fingerprint,
         name(calibration={"temperature": 1.0, "shifts": [0.0, 0.0]}),
         name(calibration={"temperature": 2.0, "shifts": [0.0, 0.0]}),

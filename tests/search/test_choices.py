@@ -11,9 +11,10 @@ from surefoot.search.certified import certified_search, search
 from surefoot.search.certified.branching import violated_pairs
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import whitened
-from surefoot.waist.domain import Domain, Row, ValueSet
+from surefoot.waist.domain import Domain, ValueSet
 from surefoot.waist.geometry import Ball, Metric, Whitening
 from surefoot.waist.problem import Requirement, RobustProblem
+from surefoot.waist.row import Row
 from tests.brute import nearest_by_trying
 from tests.problems import mixed_problem, paper_problem, random_problem
 

@@ -20,9 +20,10 @@ from surefoot.search.paper.landing import landed
 from surefoot.search.paper.program import Options
 from surefoot.search.paper.rays import ray_point
 from surefoot.status import Status
-from surefoot.waist.domain import Domain, Row, ValueSet
+from surefoot.waist.domain import Domain, ValueSet
 from surefoot.waist.geometry import Ball, dual_exponent, lp_norm
 from surefoot.waist.problem import RobustProblem
+from surefoot.waist.row import Row
 from surefoot.waist.warp import Warp
 from tests.brute import nearest_by_trying
 from tests.problems import NORMS, mixed_problem, paper_problem, random_problem

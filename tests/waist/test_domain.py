@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.exceptions import ProblemError
-from surefoot.waist.domain import Domain, Row, ValueSet
+from surefoot.waist.domain import Domain, ValueSet
+from surefoot.waist.row import Row
 from surefoot.waist.warp import IDENTITY, Warp
 
 numbers = st.floats(-50, 50)

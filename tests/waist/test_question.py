@@ -6,9 +6,16 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.waist.domain import Domain, Row, ValueSet
+from surefoot.waist.domain import Domain, ValueSet
+from surefoot.waist.either import Either, Limit, Way
 from surefoot.waist.question import DensityFloor, Odds, Question
+from surefoot.waist.row import Row
 
+EITHER = Either(
+    (Way((Row([1.0, 0, 0, 0], -math.inf, 3.6),)), Way((Row([0, 1.0, 0, 1.0], 9.0, math.inf, "sum"),))),
+    "if variance rises, then skewness + entropy >= 9",
+)
+LIMIT = Limit(2, (0, 1, 3), (3.6, 8.7, -0.4), name="at most 2 change")
 NAMES = ("variance", "skewness", "curtosis", "entropy")
 
 
@@ -50,6 +57,8 @@ def through_json(question):
         {"norm": 2, "whitening": "zca", "exact": ()},
         {"budget": {0: (0.1, 0.2), 2: (0.0, 1.0 / 3)}, "exact": (1, 3), "norm": 1},
         {"domain": Domain.whole_space(4)},
+        {"eithers": (EITHER,), "limits": (LIMIT,)},
+        {"prices": ((1.0, 2.0), (0.5, 0.5), (3.0, 1.0), (1.0, 1.0)), "norm": 1},
     ],
 )
 def test_there_and_back_through_json(clf, changes):
@@ -87,6 +96,10 @@ def test_the_problem_of_a_question(clf):
         ({"exact": (4,)}, "no feature of that number"),
         ({"budget": {7: (0.1, 0.1)}}, "no feature of that number"),
         ({"requirements": (Odds(1, 0, 0.5, model=1),)}, "model that the question does not have"),
+        ({"prices": ((1.0, 1.0),)}, "prices for each number"),
+        ({"limits": (Limit(1, (0,), (3.5,)),)}, "belongs to another factual"),
+        ({"limits": (Limit(1, (4,), (3.5,)),)}, "not there"),
+        ({"eithers": (Either((Way(values={0: {1}}),)),)}, "category or a value that is not there"),
     ],
 )
 def test_questions_that_make_no_sense(clf, changes, message):
@@ -98,7 +111,15 @@ def test_questions_that_make_no_sense(clf, changes, message):
     ("path", "value"),
     [
         (("format",), "question"),
-        (("version",), 3),
+        (("version",), 4),
+        (("distance", "kind"), "cost"),
+        (("distance", "prices"), [[1, 1]] * 4),
+        (("domain", "eithers"), [{"name": "", "ways": [{"rows": [], "values": [[0, [0]]]}]}]),
+        (("domain", "eithers"), [{"name": "", "ways": [{"rows": []}]}]),
+        (("domain", "limits"), [{"name": "", "count": -1, "numbers": [0], "categories": []}]),
+        (("domain", "limits"), [{"name": "", "count": True, "numbers": [0], "categories": []}]),
+        (("domain", "limits"), [{"name": "", "count": 1, "numbers": [1, 0], "categories": []}]),
+        (("domain", "limits"), [{"name": "", "count": 1, "numbers": [0], "categories": [0]}]),
         (("factual",), [1.0]),
         (("factual",), [1.0, "x", 2.0, 3.0]),
         (("distance", "norm"), 3),

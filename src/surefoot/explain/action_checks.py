@@ -1,4 +1,7 @@
-"""Actions held against a table: which rows break which end, set of values or rule as they are today."""
+"""Actions held against a table: which rows break which end, set of values or rule as they are today.
+
+Of an if-then rule it is known today what does not move: nothing rises, falls or changes, everything stays.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.explain.actions import Action, Actions
+from surefoot.explain.actions import Action, Actions, When
 from surefoot.explain.categories import same_value
+from surefoot.explain.grammar import Condition, Moves, parse_condition
 from surefoot.explain.rules import Rule
-from surefoot.waist.domain import Row
+from surefoot.formats import exact
+from surefoot.waist.row import Row
 
 Array = NDArray[np.float64]
 CLOSE = 1e-9  # of the terms' sizes: within it a rule is looked at exactly
@@ -40,7 +45,10 @@ def broken(actions: Actions, frame: Any) -> pd.DataFrame:
             found += _by_action(name, action, _column(frame, name, "actions"))
     for rule in actions.rules:
         if isinstance(rule, Rule):
-            found += _by_rule(rule, frame)
+            sums = _broken_sums(rule, frame, f"the rule {rule.name!r}")
+            found += [Broken(k, None, rule.name, total) for k, total in sums.items()]
+    for one in actions.when:
+        found += _by_when(When(*one), frame)
     found.sort(key=lambda one: one.row)
     table = pd.DataFrame(found, columns=list(Broken._fields), dtype=object)
     table["row"] = [frame.index[one.row] for one in found]
@@ -52,8 +60,8 @@ def _by_action(name: Any, action: Action, column: pd.Series) -> Iterator[Broken]
     if {"low", "high", "whole"} & set(given):
         x = _numbers(column, name)
         limits = {
-            f"at least {given.get('low', 0):g}": x < given.get("low", -math.inf),
-            f"at most {given.get('high', 0):g}": x > given.get("high", math.inf),
+            f"at least {exact(given.get('low', 0))}": x < given.get("low", -math.inf),
+            f"at most {exact(given.get('high', 0))}": x > given.get("high", math.inf),
             "whole numbers only": np.mod(x, 1) != 0 if action.whole else np.zeros(len(x), dtype=bool),
         }
         for wish, wrong in limits.items():
@@ -67,24 +75,53 @@ def _by_action(name: Any, action: Action, column: pd.Series) -> Iterator[Broken]
                 yield Broken(k, name, wish, column.iloc[k])
 
 
-def _by_rule(rule: Rule, frame: pd.DataFrame) -> Iterator[Broken]:
+def _by_when(rule: When, frame: pd.DataFrame) -> Iterator[Broken]:
+    """Rows for which the condition holds today and the consequence does not."""
+    first, then = (_holding(parse_condition(text), frame, repr(rule.name)) for text in rule)
+    for k in np.flatnonzero((first == HOLDS) & (then == FAILS)).tolist():
+        yield Broken(k, None, rule.name, None)
+
+
+HOLDS, FAILS, UNKNOWN = 1, 0, -1
+
+
+def _holding(condition: Condition, frame: pd.DataFrame, what: str) -> NDArray[np.int_]:
+    """Whether a condition holds for each row as it is; unknown where there is a hole."""
+    if isinstance(condition, Rule):
+        names = [*condition.coefficients, *condition.now]
+        complete = _columns(frame, names, what).notna().all(axis=1).to_numpy()
+        found = np.full(len(frame), HOLDS)
+        found[list(_broken_sums(condition, frame, what))] = FAILS
+        return np.where(complete, found, UNKNOWN)
+    column = _column(frame, condition.feature, what)
+    if isinstance(condition, Moves):
+        return np.full(len(frame), HOLDS if condition.how == "stays" else FAILS)
+    same = [HOLDS if same_value(value, condition.value) else FAILS for value in column.tolist()]
+    return np.where(column.notna().to_numpy(), np.array(same, dtype=int), UNKNOWN)
+
+
+def _columns(frame: pd.DataFrame, names: list[Any], what: str) -> pd.DataFrame:
+    """Some columns of a table by name."""
+    return pd.concat([_column(frame, name, what) for name in dict.fromkeys(names)], axis=1)
+
+
+def _broken_sums(rule: Rule, frame: pd.DataFrame, what: str) -> dict[int, float]:
     """Rows that break a rule, today's values in the place of ``.now``; close ones are added up exactly."""
-    what, names = f"the rule {rule.name!r}", [*dict.fromkeys([*rule.coefficients, *rule.now])]
+    names = [*dict.fromkeys([*rule.coefficients, *rule.now])]
     x = np.column_stack([_numbers(_column(frame, name, what), name) for name in names])
     parts: tuple[Mapping[Any, float], ...] = (rule.coefficients, rule.now)
     each = np.array([[float(part.get(name, 0)) for name in names] for part in parts])
     low, high = rule.ends(dict.fromkeys(rule.now, 0.0))
     with np.errstate(invalid="ignore"):
         values, room = x @ each.sum(axis=0), CLOSE * (np.abs(x) @ np.abs(each).sum(axis=0))
-    inside = (values >= low + room) & (values <= high - room)
+    inside, found = (values >= low + room) & (values <= high - room), {}
     for k in np.flatnonzero(~inside & np.isfinite(values)).tolist():
         terms = np.concatenate([x[k, [names.index(name) for name in part]] for part in parts])
         coefficients = np.array([float(v) for part in parts for v in part.values()])
         if not Row(coefficients, low, high, rule.name).contains(terms):
-            total = sum(
-                Fraction(float(c)) * Fraction(float(v)) for c, v in zip(coefficients, terms, strict=True)
-            )
-            yield Broken(k, None, rule.name, float(total))
+            pairs = zip(coefficients.tolist(), terms.tolist(), strict=True)
+            found[k] = float(sum(Fraction(c) * Fraction(v) for c, v in pairs))
+    return found
 
 
 def _column(frame: pd.DataFrame, name: Any, what: str) -> pd.Series:

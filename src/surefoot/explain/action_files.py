@@ -14,13 +14,12 @@ import numpy as np
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.actions import Action, Actions
-from surefoot.explain.grammar import parse_rule
+from surefoot.explain.grammar import parse_condition, read_rule_entry, rule_entry
 from surefoot.explain.rules import Rule
 
 LARGEST = 1_000_000  # characters of a file
 FIRST_LINE = "# What may change: actions of surefoot."
-KEYS = ("rules", "links", "features")
-LATER = ("when", "at_most", "at_most_of")
+KEYS = ("at_most", "at_most_of", "rules", "when", "links", "features")
 FIELDS = ("may", "low", "high", "most", "step", "whole", "values", "moves", "cost", "protected")
 BY_VALUE = ("moves", "cost")  # fields that may be tables
 BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -30,11 +29,18 @@ TEMPLATE = f"""{FIRST_LINE}
 #   may, low, high     direction and ends
 #   most, step         largest change from today, and the steps in which it changes
 #   whole, values      whole numbers only; the only values that it takes
-#   moves, cost        of a category: where it may go from which value, and at what price
+#   moves              of a category: where it may go from which value
+#   cost               of a category: price of a change, one number or by value; of a number: price of a
+#                      standard deviation, [up, down] or one for both, with distance = "cost"
 #   protected          true: no message proposes to change more of it
 # Today's value is always allowed. A rule compares sums of features; names that are no plain words stand in
 # backticks, and income.now is today's value of income.
+# An if-then rule says what must hold where something else does: a feature rises, falls, changes or stays,
+# a category is one of its values, or a rule holds.
+# at_most = 3                          (features that change)
+# at_most_of = [[1, ["loan a", "loan b"]]]
 # rules = ["rent + loan <= 0.4 * income"]
+# when = [{{ if = "schooling rises", then = "age >= age.now + 2" }}]
 # links = [["tenure", "age", 1.0]]     (tenure changes by 1.0 times the change of age)
 
 [features]
@@ -75,8 +81,6 @@ def _read(text: str, where: str) -> Actions:
     except ValueError as error:
         raise ProblemError(f"{where}: is not TOML: {error}") from None
     for name in values:
-        if name in LATER:
-            raise ProblemError(f"{where}: {name} is not supported yet")
         if name not in KEYS:
             raise ProblemError(f"{where}: {_shown(name)} is unknown; there are {', '.join(KEYS)}")
     features = values.get("features", {})
@@ -84,8 +88,11 @@ def _read(text: str, where: str) -> Actions:
         raise ProblemError(f"{where}: features must be a table, not {_shown(features)}")
     return Actions(
         {name: _at(f"{where}: features.{_key(name)}", _action, entry) for name, entry in features.items()},
-        rules=_entries(values, "rules", _rule, where),
+        rules=_entries(values, "rules", read_rule_entry, where),
         links=_entries(values, "links", _link, where),
+        when=_entries(values, "when", _when, where),
+        at_most=_at(where, _count, values.get("at_most")),
+        at_most_of=_entries(values, "at_most_of", _at_most_of, where),
     )
 
 
@@ -128,28 +135,42 @@ def _field(name: str, value: Any) -> Any:
     return value
 
 
-def _rule(entry: Any) -> Rule:
-    if isinstance(entry, str):
-        return parse_rule(entry)
-    if not isinstance(entry, dict):
-        raise ProblemError(f"must be text or a table, not {_shown(entry)}")
-    for name in entry:
-        if name not in ("coefficients", "low", "high", "name", "now"):
-            raise ProblemError(f"{_shown(name)} is unknown; there are coefficients, low, high, name, now")
-    return Rule(**{"coefficients": {}, **entry})
-
-
 def _link(entry: Any) -> Any:
     return Actions(links=[entry]).links[0]
+
+
+def _when(entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        raise ProblemError(f"must be a table with if and then, not {_shown(entry)}")
+    wrong = [name for name in entry if name not in ("if", "then")]
+    if wrong:
+        raise ProblemError(f"{_shown(wrong[0])} is unknown; there are if and then")
+    lacking = [name for name in ("if", "then") if name not in entry]
+    if lacking:
+        raise ProblemError(f"lacks {lacking[0]!r}")
+    for name, text in entry.items():
+        _at(name, parse_condition, text)
+    return entry["if"], entry["then"]
+
+
+def _count(entry: Any) -> Any:
+    return Actions(at_most=entry).at_most
+
+
+def _at_most_of(entry: Any) -> Any:
+    return Actions(at_most_of=[entry]).at_most_of[0]
 
 
 def toml_text(actions: Actions) -> str:
     """Actions as TOML, such that reading gives equal ones."""
     lines = [FIRST_LINE]
-    if actions.rules:
-        lines += ["rules = [", *(f"    {_written_rule(rule)}," for rule in actions.rules), "]"]
-    if actions.links:
-        lines += ["links = [", *(f"    {_written(list(link))}," for link in actions.links), "]"]
+    lines += [] if actions.at_most is None else [f"at_most = {_written(actions.at_most)}"]
+    lines += _listed("at_most_of", [_written(list(one)) for one in actions.at_most_of])
+    lines += _listed(
+        "rules", [_written(rule_entry(rule)) for rule in actions.rules if isinstance(rule, Rule)]
+    )
+    lines += _listed("when", [_written({"if": one[0], "then": one[1]}) for one in actions.when])
+    lines += _listed("links", [_written(list(link)) for link in actions.links])
     names = [str(name) for name in actions.features]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -161,27 +182,15 @@ def toml_text(actions: Actions) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _listed(name: str, entries: list[str]) -> list[str]:
+    return [f"{name} = [", *(f"    {entry}," for entry in entries), "]"] if entries else []
+
+
 def _written_action(action: Action) -> str:
     given = action.given()
     if set(given) <= {"may"}:
         return _written(action.may)
     return _written(given)
-
-
-def _written_rule(rule: Any) -> str:
-    """A rule as text where that says all of it."""
-    try:
-        if parse_rule(rule.name) == rule:
-            return _written(rule.name)
-    except ProblemError:  # its name is something else
-        pass
-    ends = {name: getattr(rule, name) for name in ("low", "high") if getattr(rule, name) is not None}
-    found = {"coefficients": _by_name(rule.coefficients), **ends, "name": rule.name}
-    return _written({**found, "now": _by_name(rule.now)} if rule.now else found)
-
-
-def _by_name(numbers: Mapping[Any, float]) -> dict[str, float]:
-    return {str(name): a for name, a in numbers.items()}
 
 
 def _written(value: Any) -> str:

@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.grammar import parse_rule
+from surefoot.explain.grammar import parse_condition, parse_rule
 from surefoot.explain.rules import Rule, check_ends, is_number
 
 if TYPE_CHECKING:
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["FREE", "Action", "Actions", "Link", "May", "Rule"]
+__all__ = ["FREE", "Action", "Actions", "AtMost", "Link", "May", "Rule", "When"]
 
 May = Literal["change", "stay", "rise", "fall"]
-
-LATER = ("when", "at_most", "at_most_of")
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,10 @@ class Action:
     moves : dict, optional
         Where a category may go: today's value -> list of values. From a value that is not named it may not
         go anywhere.
-    cost : float or dict, optional
-        The price of a change of category, which is added to the distance: one for all values, or by value.
-        Values that are not named cost 1. Prices of numbers are not supported yet.
+    cost : float, pair (up, down) or dict, optional
+        Of a category: the price of a change, which is added to the distance, one for all values or by
+        value; values that are not named cost 1. Of a number: the price of a change by one standard
+        deviation, up and down, with ``distance="cost"``; a number that has none costs 1.
     protected : bool, default=False
         Whether no message may propose to change more of the feature, where there is no answer.
 
@@ -83,6 +82,7 @@ class Action:
         self._check_change()
         self._check_values()
         self._check_moves()
+        self._check_cost()
 
     def _check_change(self) -> None:
         for name in ("most", "step"):
@@ -98,12 +98,15 @@ class Action:
             and all(isinstance(to, list | tuple) for to in self.moves.values())
         ):
             raise ProblemError(f"moves must be a dict of value -> list of values, not {self.moves!r}")
-        if isinstance(self.cost, list | tuple):
-            raise ProblemError("prices of numbers, cost=(up, down), are not supported yet")
-        prices = self.cost.values() if isinstance(self.cost, Mapping) else [self.cost]
-        for price in prices if self.cost is not None else ():
-            if not (is_number(price) and 0 <= price < math.inf):
-                raise ProblemError(f"a price must be a finite number of at least 0, not {price!r}")
+
+    def _check_cost(self) -> None:
+        cost = self.cost
+        if isinstance(cost, list | tuple) and len(cost) != 2:
+            raise ProblemError(f"cost must be a number, a pair (up, down) or a dict, not {cost!r:.80}")
+        prices = cost.values() if isinstance(cost, Mapping) else cost
+        for price in prices if isinstance(cost, Mapping | list | tuple) else [cost]:
+            if price is not None and not (is_number(price) and 0 <= price < math.inf):
+                raise ProblemError(f"a price must be a finite number of at least 0, not {price!r:.80}")
 
     def _check_values(self) -> None:
         if self.values is None:
@@ -159,6 +162,46 @@ class Link(NamedTuple):
         return Rule(terms, 0.0, 0.0, self.name, {name: -a for name, a in terms.items()})
 
 
+class When(NamedTuple):
+    """An if-then rule, both parts as text.
+
+    Parameters
+    ----------
+    condition : str
+    consequence : str
+    """
+
+    condition: str
+    consequence: str
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        return f"if {self.condition.strip()}, then {self.consequence.strip()}"
+
+
+class AtMost(NamedTuple):
+    """A limit on how many features change.
+
+    Parameters
+    ----------
+    most : int
+    features : tuple, optional
+        None for all features.
+    """
+
+    most: int
+    features: tuple[Any, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        verb = "changes" if self.most == 1 else "change"
+        if self.features is None:
+            return f"at most {self.most} feature{'' if self.most == 1 else 's'} {verb}"
+        return f"at most {self.most} of {', '.join(str(name) for name in self.features)} {verb}"
+
+
 @dataclass(frozen=True)
 class Actions:
     """What may happen to each feature, and rules over several of them.
@@ -171,8 +214,15 @@ class Actions:
     rules : list of str or Rule
         Linear rules that an answer must satisfy, as text or as `Rule`: ``"rent + loan <= 0.4 * income"``.
         Names that are no plain words stand in backticks; ``income.now`` is today's value.
-    when, at_most, at_most_of : optional
-        Not supported yet.
+    when : list of (condition, consequence), optional
+        If-then rules: where the condition holds, so does the consequence. Each is a text:
+        ``"schooling rises"``, ``falls``, ``changes`` or ``stays``; ``"housing is own"``; or a rule,
+        ``"age >= age.now + 2"``. On a number that takes any value, what lies beyond an end begins a
+        millionth of its training range away from it, so that no rounding blurs on which side a value is.
+    at_most : int, optional
+        How many features change at most, categories included.
+    at_most_of : list of (count, features), optional
+        The same for some of the features.
     links : list of (feature, leader, factor), optional
         The feature changes by the factor times the change of the leader.
 
@@ -189,24 +239,29 @@ class Actions:
 
     features: Mapping[Any, Action | str] = field(default_factory=dict)
     rules: Sequence[Rule | str] = ()
-    when: Any = None
-    at_most: Any = None
-    at_most_of: Any = None
+    when: Sequence[tuple[str, str]] = ()
+    at_most: int | None = None
+    at_most_of: Sequence[tuple[int, Sequence[Any]]] = ()
     links: Sequence[tuple[Any, Any, float]] = ()
 
     def __post_init__(self) -> None:
-        for name in LATER:
-            if getattr(self, name) is not None:
-                raise ProblemError(f"Actions({name}=...) is not supported yet")
         if not isinstance(self.features, Mapping):
             raise ProblemError(f"actions must be a dict of feature -> action, not {self.features!r}")
         read = {name: _action(name, value) for name, value in self.features.items()}
         object.__setattr__(self, "features", read)
-        for name, make in (("rules", _rule), ("links", _link)):
+        for name, make in (("rules", _rule), ("links", _link), ("when", _when), ("at_most_of", _at_most_of)):
             given = getattr(self, name)
-            if not isinstance(given, list | tuple) or isinstance(given, Link):
+            if not isinstance(given, list | tuple) or isinstance(given, Link | When | AtMost):
                 raise ProblemError(f"{name} must be a list, not {given!r:.80}")
             object.__setattr__(self, name, tuple(make(entry) for entry in given))
+        if self.at_most is not None:
+            _check_count(self.at_most, "at_most")
+
+    @property
+    def limits(self) -> tuple[AtMost, ...]:
+        """``at_most`` and ``at_most_of`` together."""
+        every = () if self.at_most is None else (AtMost(self.at_most),)
+        return (*every, *(AtMost(count, tuple(features)) for count, features in self.at_most_of))
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> Actions:
@@ -240,13 +295,13 @@ class Actions:
         return template_text(classifier)
 
     def check(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Which rows of a table break which end, set of values or rule as they are today.
+        """Which rows of a table break which end, set of values, rule or if-then rule as they are today.
 
         Returns
         -------
         DataFrame
             One line for each: ``row``, ``feature`` (None for a rule), ``wish`` in words and the ``value``
-            that breaks it (of a rule: the sum that it compares with its ends).
+            that breaks it (of a rule: the sum that it compares with its ends; of an if-then rule: None).
         """
         from surefoot.explain.action_checks import broken
 
@@ -259,6 +314,33 @@ def _rule(entry: Any) -> Rule:
     if not isinstance(entry, str):
         raise ProblemError(f"a rule must be text or a surefoot.Rule, not {entry!r:.80}")
     return parse_rule(entry)
+
+
+def _when(entry: Any) -> When:
+    if not isinstance(entry, list | tuple) or len(entry) != 2:
+        raise ProblemError(f"an if-then rule must be (condition, consequence), not {entry!r:.80}")
+    for text in entry:
+        parse_condition(text)
+    return When(*entry)
+
+
+def _at_most_of(entry: Any) -> AtMost:
+    if not isinstance(entry, list | tuple) or len(entry) != 2 or not isinstance(entry[1], list | tuple):
+        raise ProblemError(f"at_most_of must list pairs (count, features), not {entry!r:.80}")
+    count, features = entry
+    _check_count(count, "a count of at_most_of")
+    wrong = [name for name in features if not isinstance(name, str | Integral)]
+    if wrong or not features:
+        raise ProblemError(f"at_most_of must name features, not {wrong[0] if wrong else features!r:.60}")
+    twice = [name for name in features if list(features).count(name) > 1]
+    if twice:
+        raise ProblemError(f"at_most_of names {twice[0]!r} twice")
+    return AtMost(count, tuple(features))
+
+
+def _check_count(count: Any, what: str) -> None:
+    if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+        raise ProblemError(f"{what} must be a positive integer, not {count!r:.60}")
 
 
 def _link(entry: Any) -> Link:

@@ -9,9 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from surefoot.exceptions import SurefootError
-from surefoot.explain.diagnosis import Noise, ways_out
+from surefoot.explain.diagnosis import Noise, diagnosed
+from surefoot.explain.judging import is_empty
 from surefoot.explain.methods import Settings, at_factual, search
+from surefoot.explain.reachable import largest_share
 from surefoot.explain.wishes import Wishes
 from surefoot.search.certified import certificate
 from surefoot.status import Status
@@ -19,6 +24,8 @@ from surefoot.waist.answer import Answer
 from surefoot.waist.family import Family
 from surefoot.waist.problem import RobustProblem
 from surefoot.waist.question import Question
+
+Array = NDArray[np.float64]
 
 # What may go wrong with one row and must not take the others along.
 FAULTS = (SurefootError, ArithmeticError, ValueError, RuntimeError, MemoryError)
@@ -37,6 +44,8 @@ class Task:
     noise : Noise or None
         Where features that must not change land exactly: lifting such a wish changes the ball too. None
         where the ball does not depend on the wishes.
+    percentiles : array or None
+        Of the target's own log densities, where answers must be typical of it.
     """
 
     problem: RobustProblem | Family
@@ -45,21 +54,54 @@ class Task:
     method: str
     settings: Settings
     noise: Noise | None = None
+    percentiles: Array | None = None
 
 
 def answer(task: Task) -> Answer:
-    """Search; where nothing exists, say which wish stands in the way."""
+    """Search; where nothing exists, say which wishes stand in the way."""
     start = time.perf_counter()
-    here = task.problem.problem() if isinstance(task.problem, Family) else task.problem
-    if here.margin(here.factual) >= 0 and here.domain.contains(here.factual):
-        found = replace(at_factual(here, task.settings.options.time_limit), state=task.question.state)
+    here = _today(task.problem)
+    question = task.question
+    if question.allows(question.factual, question.state) and here.margin(here.factual) >= 0:
+        found = _already_there(task, here)
     else:
         found = search(task.method, task.problem, task.settings)
     seconds = time.perf_counter() - start
-    if found.status is Status.INFEASIBLE:
+    if _is_hopeless(found, here):
         left = task.settings.options.time_limit - seconds
-        found = replace(found, advice=ways_out(task.problem, task.question, task.wishes, left, task.noise))
-    return replace(task.question.unwarped(found), seconds=seconds)
+        conflict, advice = _why_none(task, left)
+        found = replace(found, advice=advice, conflict=conflict)
+    return replace(question.unwarped(found), seconds=seconds)
+
+
+def _why_none(task: Task, seconds: float) -> tuple[tuple[str, ...], str]:
+    """The wishes that exclude each other, and what would have to be given up."""
+    if task.percentiles is not None:
+        reachable = largest_share(task.problem, task.question, task.percentiles, seconds)
+        if reachable is not None:
+            return ("plausible",), reachable.words()
+    return diagnosed(task.problem, task.question, task.wishes, seconds, task.noise)
+
+
+def _already_there(task: Task, here: RobustProblem) -> Answer:
+    """Nothing needs to change; or, where a small error undoes it, the least change that makes it safe."""
+    found = replace(at_factual(here, task.settings.options.time_limit), state=task.question.state)
+    if found.worst is None or here.violation(here.factual, found.worst)[0] <= 0:
+        return found
+    safe = search(task.method, task.problem, task.settings)
+    return found if safe.point is None else safe
+
+
+def _today(problem: RobustProblem | Family) -> RobustProblem:
+    """The problem in the factual's state, which if-then rules and limits need not allow."""
+    return problem.problem(domain=problem.domain) if isinstance(problem, Family) else problem
+
+
+def _is_hopeless(found: Answer, here: RobustProblem) -> bool:
+    """Whether there is nothing: proved, or since the rules themselves exclude each other."""
+    if found.status is Status.UNDECIDED:
+        return is_empty(here.domain, here.unit)
+    return found.status is Status.INFEASIBLE
 
 
 @contextmanager
@@ -83,8 +125,7 @@ def answers(tasks: Iterable[tuple[int, Task]], n_jobs: int | None) -> Iterator[I
 
 def failed(status: Status, problem: RobustProblem | Family, advice: str = "") -> Answer:
     """The answer that there is none."""
-    here = problem.problem() if isinstance(problem, Family) else problem
-    return Answer(status, certificate=certificate(here), advice=advice)
+    return Answer(status, certificate=certificate(_today(problem)), advice=advice)
 
 
 def _close_quietly(found: Generator[Any, None, None]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -14,22 +15,27 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.answering import Task
 from surefoot.explain.assembly import class_position
 from surefoot.explain.diagnosis import Noise
+from surefoot.explain.differing import NOTHING, Differing, keeping_one
 from surefoot.explain.explanation import Refusal
 from surefoot.explain.imputing import Filled
 from surefoot.explain.methods import Settings
+from surefoot.explain.plausibility import Plausible, density_floor, near_expected
+from surefoot.explain.refits import Refits
 from surefoot.explain.rows import as_numbers
 from surefoot.explain.targets import chosen_target
-from surefoot.explain.wishes import Wishes
+from surefoot.explain.wishes import Allowed, Wishes
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.waist.geometry import WhiteningKind, checked_norm
 from surefoot.waist.mixed import State
 from surefoot.waist.problem import checked_threshold
+from surefoot.waist.question import Asked as Required
 from surefoot.waist.question import Budget, Decision, Odds, Question
 from surefoot.waist.warp import Warp
 
 Array = NDArray[np.float64]
 NoiseOn = Literal["changeable", "all"]
+Distance = Literal["mahalanobis", "cost"]
 
 
 class Terms(NamedTuple):
@@ -45,6 +51,8 @@ class Terms(NamedTuple):
     noise_on : {"changeable", "all"}
     decision : float
         In the place of the threshold, for models without probabilities.
+    distance : {"mahalanobis", "cost"}
+    plausible : Plausible or None
     """
 
     norm: float
@@ -53,6 +61,8 @@ class Terms(NamedTuple):
     budget: Any
     noise_on: NoiseOn
     decision: float = 0.0
+    distance: Distance = "mahalanobis"
+    plausible: Plausible | None = None
 
     def checked(self) -> Terms:
         """The same, unless no question could have these terms."""
@@ -66,6 +76,8 @@ class Terms(NamedTuple):
             raise DataError(f"whitening must be one of {get_args(WhiteningKind)}, not {self.whitening!r}")
         if not isinstance(self.noise_on, str) or self.noise_on not in get_args(NoiseOn):
             raise ProblemError(f"noise_on must be 'changeable' or 'all', not {self.noise_on!r}")
+        if not isinstance(self.distance, str) or self.distance not in get_args(Distance):
+            raise ProblemError(f"distance must be 'mahalanobis' or 'cost', not {self.distance!r}")
         if not isinstance(self.budget, Mapping):
             _size(self.budget, "the budget")
         return self
@@ -89,6 +101,8 @@ class Asker:
     terms : Terms
     method : str
     settings : Settings
+    refits : Refits, optional
+        Further models under which the decision must turn.
     """
 
     def __init__(
@@ -98,24 +112,43 @@ class Asker:
         terms: Terms,
         method: str,
         settings: Settings,
+        refits: Refits | None = None,
     ) -> None:
+        self.others = () if refits is None else refits.searched
         self.classifier, self.wishes, self.terms = classifier, wishes, terms
         self.method, self.settings = method, settings
-        self.networks, self.models = classifier.networks_, (classifier.fingerprint_,)
+        self.networks = classifier.networks_
+        self.models = tuple(model.fingerprint_ for model in (classifier, *self.others))
         self.features, self.declared = tuple(classifier.feature_labels_), wishes.declared()
         self.schema, self.warps = classifier.schema_, _curved(classifier.warps_)
         self.numbers = tuple(self.features[j] for j in self.schema.numbers)
+        if terms.distance != "cost" and wishes.priced:
+            raise ProblemError(f"{wishes.priced[0]!r} has a price, which counts with distance='cost' only")
         self.budget = self._positioned(terms.budget)
         self.exact = self._exact()
         if len(self.exact) == len(self.numbers):
             self.budget = 0.0  # nothing can miss
         self.shared: dict[Any, Any] = {}
 
-    def asked(self, row: Filled, target: Any, label: Any) -> Asked:
-        """The question about a row that was read: its numbers and its categories."""
+    def asked(self, row: Filled, target: Any, label: Any, differing: Differing = NOTHING) -> Asked:
+        """The question about a row that was read: its numbers and its categories.
+
+        Parameters
+        ----------
+        row : Filled
+        target : label or None
+        label
+            What the row is called.
+        differing : Differing
+            What earlier answers about the row ask of this one.
+        """
         clf, terms = self.classifier, self.terms
         factual, state, imputed = row
-        declared = {**self.declared, "imputed": [str(name) for name in imputed]} if imputed else self.declared
+        declared = {**self.declared, **differing.declared()}
+        if imputed:
+            declared["imputed"] = [str(name) for name in imputed]
+        if terms.plausible is not None:
+            declared["plausible"] = terms.plausible.declared()
         labels = clf.classes_.tolist()
         here = class_position(clf, factual, state)
         wanted = chosen_target(target, labels, here)
@@ -129,17 +162,38 @@ class Asker:
             whitening=terms.whitening,
             budget=self.budget,
             exact=self.exact,
-            requirements=tuple(self._required(wanted, c) for c in labels if c != wanted),
-            domain=self.wishes.domain(factual),
+            requirements=(*self._requirements(wanted, labels), *differing.away),
             declared=declared,
             gap=float(self.settings.options.gap),
-            choices=self.wishes.choices(state),
             warps=self.warps,
+            prices=self.wishes.prices if terms.distance == "cost" else None,
+            **self._allowed(factual, state, wanted, differing)._asdict(),
         )
-        family = question.family(clf, shared=self.shared)
+        family = question.family(clf, *self.others, shared=self.shared)
         posed = family if question.choices else family.problem()
-        task = Task(posed, question, self.wishes, self.method, self.settings, self._noise(state))
+        typical = terms.plausible is not None and terms.plausible.share is not None
+        percentiles = clf.density_percentiles_[labels.index(wanted)] if typical else None
+        task = Task(posed, question, self.wishes, self.method, self.settings, self._noise(state), percentiles)
         return Asked(label, question, task)
+
+    def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
+        """What the wishes allow, what differs from earlier answers, and what is plausible of each feature."""
+        found = self.wishes.allowed(factual, state)
+        place = (self.features, self.schema.numbers, factual, state)
+        eithers = [*found.eithers, *(keeping_one(features, *place) for features in differing.keeping)]
+        if self.terms.plausible is not None and self.terms.plausible.deviations is not None:
+            eithers += near_expected(self.classifier, target, factual, self.terms.plausible.deviations)
+        return found._replace(eithers=tuple(eithers))
+
+    def _requirements(self, target: Any, labels: Sequence[Any]) -> tuple[Required, ...]:
+        """The odds against every rival, what is plausible as a whole, and the odds under further models."""
+        odds = [self._required(target, c) for c in labels if c != target]
+        plausible, found = self.terms.plausible, list[Required](odds)
+        if plausible is not None and plausible.share is not None:
+            found.append(density_floor(self.classifier, target, plausible.share))
+        for number in range(1, len(self.models)):
+            found += [replace(r, model=number) for r in odds]
+        return tuple(found)
 
     def _required(self, target: Any, rival: Any) -> Odds | Decision:
         """What must hold against one rival: a probability, or a decision value where there is none."""

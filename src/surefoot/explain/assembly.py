@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.explain.cautions import model_cautions
 from surefoot.explain.explanation import Context, Explanation, Refusal
+from surefoot.explain.refits import ModelShare, Refits
+from surefoot.explain.words import miss_words
+from surefoot.formats import share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.mixed import MixedNetwork, Network, log_density
-from surefoot.proof.worst_case import coverage
+from surefoot.proof.worst_case import coverage, worst_perturbation
 from surefoot.waist.answer import Answer
 from surefoot.waist.family import Family
 from surefoot.waist.mixed import State
 from surefoot.waist.problem import RobustProblem
-from surefoot.waist.question import DensityFloor, Question
+from surefoot.waist.question import Decision, Odds, Question
 
 Array = NDArray[np.float64]
 
@@ -31,6 +35,7 @@ def assembled(
     question: Question,
     problem: RobustProblem | Family,
     answer: Answer,
+    refits: Refits | None = None,
     **known: Any,
 ) -> Explanation:
     """The Explanation of one row.
@@ -43,12 +48,16 @@ def assembled(
         Of that question.
     answer : Answer
         Its point in the features' own units.
+    refits : Refits, optional
+        Fresh ones judge the answer.
     **known
         What only the explainer knows: ``tol``, ``method``, ``row``.
     """
     answer = replace(answer, state=answer.state or question.state)
     distance = np.inf if answer.point is None else _distance(question, problem, answer)
     answer = replace(answer, lower_bound=min(answer.lower_bound, distance))
+    if distance not in (0, np.inf):
+        answer = replace(answer, advice=_made_safe(clf, question, problem) or answer.advice)
     violation = _violation(clf, question, problem, answer)
     budget = question.budget_radius if isinstance(problem, Family) else problem.budget
     context = Context(
@@ -61,9 +70,36 @@ def assembled(
         parents=clf.dag_.parents,
         **_probabilities(clf, question, answer),
         **_expectations(clf, question, answer),
+        cautions=model_cautions(clf, question, answer, problem.metric.unit),
+        model_share=_model_share(refits, question, answer),
         **known,
     )
     return Explanation(question, answer, context)
+
+
+def _made_safe(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, problem: RobustProblem | Family
+) -> str:
+    """That the row has the target already, but not safely; "" where it has not."""
+    here = problem.problem(domain=problem.domain) if isinstance(problem, Family) else problem
+    if here.margin(here.factual) < 0 or not question.allows(question.factual, question.state):
+        return ""
+    d = worst_perturbation(here, here.factual, time_limit=1.0).perturbation
+    labels, rows = clf.classes_.tolist(), [question.factual, question.perturbed(question.factual, d)]
+    chances = _judged(_scores(clf, rows, [question.state] * 2), labels.index(question.target))
+    now, worst = ("" if not getattr(clf, "has_probability", True) else share(p) for _, p in chances)
+    size = miss_words(question.budget, question.number_names)
+    lower = f"can lower that to {worst}" if now else "can undo that"
+    chance = f" ({now})" if now else ""
+    return f"The row has the target already{chance}, but {size} {lower}; this small change makes it safe."
+
+
+def _model_share(refits: Refits | None, question: Question, answer: Answer) -> ModelShare | None:
+    """How many refits that the search has not seen come to the target's side."""
+    if refits is None or answer.point is None:
+        return None
+    odds = [r for r in question.requirements if isinstance(r, Odds | Decision) and r.model == 0]
+    return refits.share(odds, question.warped(answer.point), answer.state)
 
 
 def _distance(question: Question, problem: RobustProblem | Family, answer: Answer) -> float:
@@ -105,9 +141,8 @@ def _violation(
         return np.inf
     there = question.warped(answer.point) + answer.worst
     posed = problem.problem(answer.state) if isinstance(problem, Family) else problem
-    asked = zip(question.requirements, posed.requirements, strict=True)
     heat = 1.0 if clf.calibration_ is None else clf.calibration_.temperature
-    return max(-float(r.margin(there)) / heat for kind, r in asked if not isinstance(kind, DensityFloor))
+    return max(-float(r.margin(there)) / heat for r in posed.requirements if r.decides)
 
 
 def _probabilities(

@@ -43,6 +43,8 @@ class Category:
                 f"{self.name!r} has no order, so it cannot {action.may}; declare one with ordered={{...}} "
                 "when the model is made"
             )
+        if isinstance(action.cost, list | tuple):
+            raise ProblemError(f"{self.name!r} is a category; its price is one number, or a dict by value")
         moves = action.moves or {}
         prices = action.cost if isinstance(action.cost, Mapping) else {}
         for value in [*(action.values or ()), *moves, *(v for to in moves.values() for v in to), *prices]:
@@ -99,12 +101,15 @@ def same_value(known: Any, value: Any) -> bool:
     return bool(known == value or (isinstance(value, str) and str(known) == value))
 
 
-def refuse_for_number(name: Any, action: Action) -> None:
+def check_number(name: Any, action: Action) -> None:
     """Refuse what an action cannot say about a number."""
     if action.moves is not None:
         raise ProblemError(f"{name!r} is a number; moves is for categories")
-    if action.cost is not None:
-        raise ProblemError(f"{name!r} is a number; a price of its change is not supported yet")
+    if isinstance(action.cost, Mapping):
+        raise ProblemError(f"{name!r} is a number; its price is one number, or a pair (up, down)")
+    both = action.cost if isinstance(action.cost, list | tuple) else [action.cost]
+    if any(price is not None and price <= 0 for price in both):
+        raise ProblemError(f"the price of a number must be above 0; that of {name!r} is not")
     wrong = [v for v in action.values or () if isinstance(v, str | bool)]
     if wrong:
         raise ProblemError(f"values of {name!r} must be finite numbers, not {wrong[0]!r}")

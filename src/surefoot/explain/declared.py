@@ -12,11 +12,30 @@ from numpy.typing import ArrayLike
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.actions import Action, Actions
 from surefoot.explain.categories import Category
+from surefoot.explain.differing import keeping_one
+from surefoot.explain.grammar import read_rule_entry
+from surefoot.explain.plausibility import Plausible, checked_plausible, density_floor, near_expected
 from surefoot.explain.wishes import DATA, Wishes
-from surefoot.plain import entries, finite, label, sequence, shown, text, truth
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.plain import end, entries, finite, label, sequence, shown, text, truth
 from surefoot.waist.domain import Domain
-from surefoot.waist.question import Question
+from surefoot.waist.either import Either
+from surefoot.waist.question import DensityFloor, Question
+from surefoot.waist.row import Row
 
+KEYS = (
+    "bounds",
+    "actions",
+    "whole",
+    "imputed",
+    "rules",
+    "links",
+    "when",
+    "at_most",
+    "gaps",
+    "plausible",
+    "keeping",
+)
 FIELDS = ("may", "low", "high", "most", "step", "whole", "values", "moves", "cost", "protected")
 
 
@@ -26,24 +45,50 @@ def read_declared(
     observed_range: ArrayLike | None = None,
     categories: Sequence[Category] = (),
 ) -> Wishes:
-    """Read what `Wishes.declared` gave; rules are not part of it, since the domain holds them in full."""
-    entries(values, "declared", (), ("bounds", "actions", "whole", "imputed"))
+    """Read what `Wishes.declared` gave."""
+    entries(values, "declared", (), KEYS)
     for name in sequence(values.get("imputed", []), "imputed"):
         _name(name, names)
-    actions = values.get("actions", {})
-    if not isinstance(actions, Mapping):
-        raise DataError(f"the declared actions must be an object, not {shown(actions)}")
+    actions = _object(values.get("actions", {}), "actions")
     named = {_name(name, names): _action(entry) for name, entry in actions.items()}
-    bounds = _bounds(values.get("bounds"), names)
     listed = [_name(name, names) for name in sequence(values.get("whole", []), "whole")]
     return Wishes.by_name(
         names,
-        actions=Actions(named),
-        bounds=bounds,
+        actions=Actions(named, **_over_several(values)),
+        bounds=_bounds(values.get("bounds"), names),
         observed_range=observed_range,
         categories=categories,
         whole=[names.index(name) for name in listed],
+        gaps={name: _gap(gap) for name, gap in _object(values.get("gaps", {}), "gaps").items()},
     )
+
+
+def _over_several(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Rules, links, if-then rules and limits."""
+    limits = [sequence(one, "a limit", 2) for one in sequence(values.get("at_most", []), "at_most")]
+    every = [most for most, features in limits if features is None]
+    if len(every) > 1:
+        raise DataError("the declared wishes limit all features twice")
+    return {
+        "rules": [read_rule_entry(entry) for entry in sequence(values.get("rules", []), "rules")],
+        "links": sequence(values.get("links", []), "links"),
+        "when": sequence(values.get("when", []), "when"),
+        "at_most": every[0] if every else None,
+        "at_most_of": [one for one in limits if one[1] is not None],
+    }
+
+
+def _gap(value: Any) -> float:
+    found = finite(value, "a gap")
+    if not found > 0:
+        raise DataError("a gap must be above 0")
+    return found
+
+
+def _object(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise DataError(f"the declared {what} must be an object, not {shown(value)}")
+    return value
 
 
 def check_declared(question: Question) -> None:
@@ -56,27 +101,85 @@ def check_declared(question: Question) -> None:
     seen[:, list(question.numbers)] = domain.low, domain.high
     try:
         wishes = read_declared(question.declared, question.features, seen, _categories(question))
-        said = wishes.domain(question.factual)
-        choices = wishes.choices(question.state)
+        said = wishes.allowed(question.factual, question.state)
     except ProblemError as error:
         raise DataError(f"the declared wishes make no sense: {error}") from None
-    same = (domain.low == said.low) & (domain.high == said.high)
-    if not same.all() or _sets(domain) != _sets(said):
+    same = (domain.low == said.domain.low) & (domain.high == said.domain.high)
+    if not same.all() or _sets(domain) != _sets(said.domain):
         raise DataError("the domain is not what the declared wishes say")
-    if choices != question.choices:
+    if said.choices != question.choices:
         raise DataError("the choices of the categories are not what the declared wishes say")
+    if not _same_rows(domain.rows, said.domain.rows):
+        raise DataError("the rules are not what the declared wishes say")
+    said_of_several = [*said.eithers, *_keeping(question)]
+    near = question.eithers[len(said_of_several) :] if _plausible(question).deviations is not None else ()
+    if not _same_eithers(question.eithers, [*said_of_several, *near]) or question.limits != said.limits:
+        raise DataError("the if-then rules and limits are not what the declared wishes say")
+    _check_prices(question, wishes)
+
+
+def check_plausible(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
+    """Refuse a question whose floor, or bands of what is expected, are not those of the model."""
+    asked = _plausible(question)
+    floors = [r for r in question.requirements if isinstance(r, DensityFloor)]
+    wanted = [] if asked.share is None else [density_floor(clf, question.target, asked.share)]
+    if floors != wanted:
+        raise DataError("the floor of the density is not the declared share of the model's training rows")
+    if asked.deviations is not None:
+        near = near_expected(clf, question.target, question.factual, asked.deviations)
+        if not _same_eithers(question.eithers[-len(near) :], near):
+            raise DataError("what the model expects of each feature is not what the question says")
+
+
+def _plausible(question: Question) -> Plausible:
+    """What is declared to be plausible."""
+    said = question.declared.get("plausible")
+    try:
+        return checked_plausible(said) or Plausible()
+    except ProblemError as error:
+        raise DataError(f"the declared wishes make no sense: {error}") from None
+
+
+def _keeping(question: Question) -> list[Either]:
+    """That one of some features stays, for each earlier answer."""
+    found = []
+    for entry in sequence(question.declared.get("keeping", []), "keeping"):
+        features = [_name(name, question.features) for name in sequence(entry, "keeping")]
+        place = (question.features, question.numbers, question.factual, question.state)
+        found.append(keeping_one(features, *place))
+    return found
+
+
+def _same_rows(some: Sequence[Row], others: Sequence[Row]) -> bool:
+    return len(some) == len(others) and all(
+        (a.low, a.high, a.name) == (b.low, b.high, b.name) and np.array_equal(a.coefficients, b.coefficients)
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+def _same_eithers(some: Sequence[Either], others: Sequence[Either]) -> bool:
+    return len(some) == len(others) and all(
+        a.name == b.name
+        and len(a.ways) == len(b.ways)
+        and all(
+            v.values == w.values and _same_rows(v.rows, w.rows) for v, w in zip(a.ways, b.ways, strict=True)
+        )
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+def _check_prices(question: Question, wishes: Wishes) -> None:
+    said = None if question.prices is None and not wishes.priced else wishes.prices
+    if question.prices != said:
+        raise DataError("the prices of the numbers are not what the declared wishes say")
 
 
 def _categories(question: Question) -> list[Category]:
-    """The categories of a question; one that may rise or fall must have an order."""
-    actions = question.declared.get("actions", {})
-    found = []
-    for choice in question.choices:
-        name = question.features[choice.feature]
-        said = actions.get(str(name), {}) if isinstance(actions, Mapping) else {}
-        ordered = isinstance(said, Mapping) and said.get("may") in ("rise", "fall")
-        found.append(Category(choice.feature, name, choice.values, ordered))
-    return found
+    """The categories of a question; whether they have an order is not in it, so that all may."""
+    return [
+        Category(choice.feature, question.features[choice.feature], choice.values, ordered=True)
+        for choice in question.choices
+    ]
 
 
 def _sets(domain: Domain) -> dict[int, Any]:
@@ -95,9 +198,9 @@ def _action(values: Any) -> Action:
     found: dict[str, Any] = {}
     if "may" in entry:
         found["may"] = text(entry["may"], "may")
-    for name in ("low", "high", "most", "step"):
+    for name, read in (("low", end), ("high", end), ("most", finite), ("step", finite)):
         if name in entry:
-            found[name] = finite(entry[name], name)
+            found[name] = read(entry[name], name)
     for name in ("whole", "protected"):
         if name in entry:
             found[name] = truth(entry[name], name)
@@ -107,10 +210,16 @@ def _action(values: Any) -> Action:
         moves = entry["moves"] if isinstance(entry["moves"], Mapping) else {}
         found["moves"] = {v: [label(t, "a move") for t in sequence(to, "moves")] for v, to in moves.items()}
     if "cost" in entry:
-        cost = entry["cost"]
-        prices = {v: finite(p, "a price") for v, p in cost.items()} if isinstance(cost, Mapping) else {}
-        found["cost"] = prices if isinstance(cost, Mapping) else finite(cost, "a price")
+        found["cost"] = _cost(entry["cost"])
     return Action(**found)
+
+
+def _cost(cost: Any) -> Any:
+    if isinstance(cost, Mapping):
+        return {value: finite(price, "a price") for value, price in cost.items()}
+    if isinstance(cost, list):
+        return tuple(finite(price, "a price") for price in cost)
+    return finite(cost, "a price")
 
 
 def _bounds(values: Any, names: tuple[Any, ...]) -> Any:

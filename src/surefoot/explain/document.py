@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.cautions import CODES, OWN_CODES, Caution
 from surefoot.explain.declared import check_declared
 from surefoot.explain.explanation import Context, Explanation, Refusal
+from surefoot.explain.refits import ModelShare
 from surefoot.plain import (
     entries,
     finite,
@@ -38,14 +40,15 @@ from surefoot.waist.reading import read_budget, read_features, read_norm, read_w
 
 Array = NDArray[np.float64]
 
-FORMAT, VERSION = "surefoot-explanation", 3
-CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 2
+FORMAT, VERSION = "surefoot-explanation", 4
+CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 3
 KEYS = (
     "format", "version", "question", "certificate", "status", "message", "factual", "counterfactual",
     "factual_class", "target", "decision", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "budget", "norm", "whitening", "threshold", "certified_radius",
     "coverage", "violation", "early_stop", "tol", "unit", "parents", "expected_before", "expected_after",
     "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
+    "conflict", "cautions", "model_share",
 )  # fmt: skip
 REPEATED = ("factual", "factual_class", "target", "budget", "norm", "whitening", "threshold", "model")
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
@@ -65,6 +68,8 @@ def document(e: Explanation) -> dict[str, Any]:
     content |= {"format": FORMAT, "version": VERSION, "question": question}
     content["certificate"] = blank_certificate() if e.certificate is None else e.certificate
     content["iterations"] = [_round(r) for r in e.iterations]
+    content["cautions"] = [{"code": caution.code, "text": str(caution)} for caution in e.cautions]
+    content["model_share"] = None if e.model_share is None else e.model_share._asdict()
     return {name: plain(content[name]) for name in KEYS}
 
 
@@ -223,6 +228,7 @@ def _answer(values: Mapping[str, Any], status: Status, question: Question | Refu
         backend=text(values["backend"], "backend"),
         seconds=number(values["seconds"], "seconds"),
         advice=text(values["advice"], "advice"),
+        conflict=tuple(text(wish, "a wish") for wish in sequence(values["conflict"], "conflict")),
     )
 
 
@@ -257,6 +263,31 @@ def _context(values: Mapping[str, Any], question: Question | Refusal) -> Context
         parents=_parents(values["parents"], len(question.features)),
         method=text(values["method"], "method"),
         row=_row(values["row"]),
+        cautions=_cautions(values["cautions"]),
+        model_share=_model_share(values["model_share"]),
+    )
+
+
+def _cautions(values: Any) -> tuple[Caution, ...]:
+    """The cautions that need the model; the others follow from the rest of the document."""
+    found = []
+    for value in sequence(values, "cautions"):
+        entry = entries(value, "a caution", ("code", "text"))
+        code = text(entry["code"], "the code of a caution")
+        if code not in CODES:
+            raise DataError(f"a caution has the unknown code {shown(code)}")
+        found.append(Caution(code, text(entry["text"], "a caution")))
+    return tuple(caution for caution in found if caution.code not in OWN_CODES)
+
+
+def _model_share(values: Any) -> ModelShare | None:
+    if values is None:
+        return None
+    entry = entries(values, "model_share", ("share", "bound", "refits"))
+    return ModelShare(
+        finite(entry["share"], "share"),
+        finite(entry["bound"], "bound"),
+        position(entry["refits"], "refits", 10**9),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from numbers import Integral, Real
 from os import PathLike
@@ -14,16 +14,20 @@ from numpy.typing import NDArray
 from surefoot.exceptions import NoCounterfactualError, ProblemError
 from surefoot.explain.actions import Actions
 from surefoot.explain.answering import answer, answers, failed
-from surefoot.explain.asking import Asked, Asker, NoiseOn, Terms
+from surefoot.explain.asking import Asked, Asker, Distance, NoiseOn, Terms
 from surefoot.explain.assembly import assembled, refused
 from surefoot.explain.categories import Category
+from surefoot.explain.differing import check_differing, differing_from
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.explain.imputing import Filled, filled
 from surefoot.explain.methods import GAPS, Settings
+from surefoot.explain.plausibility import checked_plausible
 from surefoot.explain.progress import alive
+from surefoot.explain.refits import Refits
 from surefoot.explain.rows import encoded, raw_values, row_label, split_rows
 from surefoot.explain.targets import each_target
+from surefoot.explain.trade_off import VALUES, TradeOff, trade_off
 from surefoot.explain.wishes import DATA, Wishes
 from surefoot.formats import sentence
 from surefoot.model.adoption import adopt
@@ -72,6 +76,11 @@ class CounterfactualExplainer:
     backend : {"scip", "gurobi", "highs"}, optional
         For the paper's methods. Default: the best open-source solver that is installed.
     whitening : {"cholesky", "dag", "zca"}, default="cholesky"
+    distance : {"mahalanobis", "cost"}, default="mahalanobis"
+        How far a change is: the paper's, in whitened coordinates; or what it costs, each number's change in
+        standard deviations of the factual's class times its price (``Action(cost=...)``, 1 by default):
+        their sum for ``norm=1``, the largest for ``inf``. The prices of changed categories are added to
+        both. Errors (``budget``) are measured in whitened coordinates all the same.
     bounds : "data", None or dict, default="data"
         ``"data"``: the counterfactual stays within the range of each feature seen by ``fit`` (widened only
         where the factual itself lies outside of it). ``None``: the whole space, the paper's setting. A
@@ -88,6 +97,16 @@ class CounterfactualExplainer:
     impute : "expected", optional
         Fill holes in the factual with what the network expects given the rest, and say so. By default a row
         with a hole is refused by the name of the feature.
+    plausible : float or ("conditional", k), optional
+        A share: the answer, and the whole ball around it, is at least as typical of the target as this share
+        of its training rows; proven. ``("conditional", k)``: no changed number is farther than k standard
+        deviations from what its parents predict in the target class.
+    models : int or list of fitted classifiers, optional
+        The decision turns under each of them as well: so many refits to rows drawn with replacement from
+        ``data``, structure learned anew; or other models of the same features. ``explainer.refits.searched``
+        keeps them, and ``explanation.model_share`` says how many fresh refits agree.
+    random_state : int, default=0
+        For the refits.
     data : pair (X, y), optional
         The training data of a scikit-learn classifier, which keeps neither the range of its features nor
         always its covariance. Without it ``bounds="data"`` means three standard deviations around the
@@ -131,6 +150,7 @@ class CounterfactualExplainer:
         method: Method = "certified",
         backend: str | None = None,
         whitening: WhiteningKind = "cholesky",
+        distance: Distance = "mahalanobis",
         bounds: Any = "data",
         immutable: Iterable[Any] = (),
         increasing: Iterable[Any] = (),
@@ -138,6 +158,9 @@ class CounterfactualExplainer:
         actions: Actions | str | PathLike[str] | None = None,
         whole: Literal[False] | None = None,
         impute: Literal["expected"] | None = None,
+        plausible: Any = None,
+        models: Any = None,
+        random_state: int = 0,
         data: Any = None,
         time_limit: float = 30.0,
         gap: float | None = None,
@@ -148,6 +171,7 @@ class CounterfactualExplainer:
         threads: int = 0,
         verbose: bool = False,
     ) -> None:
+        self._given = {name: value for name, value in locals().items() if name != "self"}
         _check_method(method, backend, gap)
         actions = _checked_actions(bounds, actions)
         if whole is not None and whole is not False:
@@ -156,9 +180,15 @@ class CounterfactualExplainer:
             raise ProblemError(f"impute must be None or 'expected', not {impute!r}")
         _check_numbers(tol=tol, max_iterations=max_iterations, n_segments=n_segments, contraction=contraction)
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
-        self.terms = Terms(norm, whitening, threshold, budget, noise_on, decision).checked()
+        likely = checked_plausible(plausible)
+        self.terms = Terms(norm, whitening, threshold, budget, noise_on, decision, distance, likely).checked()
+        self.plausible = plausible
+        self.refits = (
+            None if models is None else Refits(classifier, self.classifier, models, data, random_state)
+        )
         self.budget, self.norm, self.threshold = budget, norm, threshold
         self.method, self.backend, self.whitening, self.noise_on = method, backend, whitening, noise_on
+        self.distance = distance
         self.bounds, self.actions, self.whole, self.impute = bounds, actions, whole, impute
         self.immutable, self.increasing, self.decreasing = (
             _listed(what, features)
@@ -255,6 +285,89 @@ class CounterfactualExplainer:
         with one_blas_thread():
             return self._explained(entries, n_jobs, progress)
 
+    def alternatives(
+        self,
+        row: Any,
+        target: Any = None,
+        n: int = 3,
+        differ: Literal["features", "distance"] = "features",
+        apart: float = 0.5,
+    ) -> Explanations:
+        """Several answers about one row, nearest first, each the proven best of those that differ so.
+
+        Parameters
+        ----------
+        row, target
+            As in `explain`.
+        n : int, default=3
+            How many at most; fewer come back where nothing else is allowed.
+        differ : {"features", "distance"}
+            By what they leave alone (each later answer keeps at least one feature that each earlier one
+            changed), or by how far apart they are.
+        apart : float, default=0.5
+            For ``"distance"``: at least so far from each earlier one, in the Mahalanobis 2-norm of the
+            factual's class, numbers only.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> explainer = CounterfactualExplainer(clf, norm=1)
+        >>> [round(e.distance, 2) for e in explainer.alternatives(bank.X.iloc[0], target=1, n=2)]
+        [1.53, 2.09]
+        """
+        check_differing(n, differ, apart)
+        found: list[Explanation] = []
+        with one_blas_thread(), alive():
+            asker, read = self._current_asker(), self._read(row)
+            while len(found) < n:
+                differing = differing_from(found, differ, apart)
+                asked = asker.asked(read, target, row_label(row), differing)
+                explanation = self._explanation(asked, answer(asked.task))
+                if explanation.counterfactual is None and found:
+                    break
+                found.append(explanation)
+                if explanation.counterfactual is None or explanation.distance == 0:
+                    break
+        return Explanations(found)
+
+    def copy(self, **changes: Any) -> CounterfactualExplainer:
+        """The same explainer with some of its arguments changed."""
+        return type(self)(**{**self._given, **changes})
+
+    def trade_off(
+        self,
+        row: Any,
+        target: Any = None,
+        *,
+        budget: Sequence[float] = VALUES["budget"],
+        plausible: Sequence[float | None] = VALUES["plausible"],
+        models: Sequence[int | None] = (),
+    ) -> TradeOff:
+        """What more safety costs one row: its distance against each of these, varied one at a time.
+
+        Parameters
+        ----------
+        row, target
+            As in `explain`.
+        budget, plausible, models : sequences
+            Values to ask for; an empty one leaves the thing out. ``models`` needs ``data``.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> found = CounterfactualExplainer(clf).trade_off(bank.X.iloc[0], 1, budget=(0, 0.1), plausible=())
+        >>> found.table[["asked", "value", "distance"]].round(2)
+            asked  value  distance
+        0  budget    0.0      1.15
+        1  budget    0.1      1.25
+        """
+        asked: dict[str, Sequence[Any]] = {"budget": budget, "plausible": plausible, "models": models}
+        return trade_off(self, row, target, {name: values for name, values in asked.items() if len(values)})
+
     def problem(self, factual: Any, target: Any) -> RobustProblem:
         """The optimisation problem behind a question; with categories, that of the factual's."""
         posed = self._current_asker().asked(self._read(factual), target, None).task.problem
@@ -289,7 +402,7 @@ class CounterfactualExplainer:
             increasing=self.increasing,
             decreasing=self.decreasing,
         )
-        return Asker(clf, wishes, self.terms, self.method, self._settings())
+        return Asker(clf, wishes, self.terms, self.method, self._settings(), self.refits)
 
     def _asked_or_refused(self, asker: Asker, row: Any, target: Any, label: Any) -> Asked | Explanation:
         """A row of a batch with its question, or word of why none can be asked."""
@@ -339,7 +452,9 @@ class CounterfactualExplainer:
 
     def _explanation(self, asked: Asked, found: Answer) -> Explanation:
         known = self._known(asked.label)
-        return assembled(self.classifier, asked.question, asked.task.problem, found, **known)
+        return assembled(
+            self.classifier, asked.question, asked.task.problem, found, refits=self.refits, **known
+        )
 
     def _known(self, label: Any) -> dict[str, Any]:
         return {"tol": float(self.tol), "method": self.method, "row": label}

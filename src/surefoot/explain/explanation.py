@@ -6,18 +6,23 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
+from surefoot.explain.cautions import Caution
+from surefoot.explain.refits import ModelShare
 from surefoot.explain.words import imputed_words, miss_words
 from surefoot.formats import share
 from surefoot.status import Status
 from surefoot.waist.answer import Answer, Round
 from surefoot.waist.question import Budget, Question
+
+if TYPE_CHECKING:
+    from surefoot.explain.levers import Levers
 
 Array = NDArray[np.float64]
 
@@ -81,6 +86,9 @@ class Context:
     method : str
     row
         What the row is called in its table.
+    cautions : tuple of Caution
+        Those that need the model.
+    model_share : ModelShare or None
     """
 
     factual_probability: float
@@ -103,6 +111,8 @@ class Context:
     row: Any = None
     chance_before: Array | None = None
     chance_after: Array | None = None
+    cautions: tuple[Caution, ...] = ()
+    model_share: ModelShare | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,6 +149,11 @@ class Explanation:
     def advice(self) -> str:
         """What else a person should know: ways out, why a request is invalid, the solver's words."""
         return self.answer.advice
+
+    @property
+    def conflict(self) -> tuple[str, ...]:
+        """Where there is no counterfactual: wishes that leave nothing together, none of them idle."""
+        return self.answer.conflict
 
     @cached_property
     def factual(self) -> pd.Series:
@@ -187,7 +202,7 @@ class Explanation:
 
     @property
     def distance(self) -> float:
-        """Mahalanobis-lp distance of the change."""
+        """Mahalanobis-lp distance of the change, or its cost; with the prices of changed categories."""
         return self.context.distance
 
     @property
@@ -412,24 +427,41 @@ class Explanation:
         ).set_index("feature")
         return table.loc[self.changed].reset_index()
 
+    def levers(self) -> Levers:
+        """What is moved on purpose and what follows; for distances along the graph (``whitening="dag"``)."""
+        from surefoot.explain.levers import levers_of
+
+        return levers_of(self)
+
     @property
-    def cautions(self) -> tuple[str, ...]:
-        """What a reader should be warned of, a sentence each."""
+    def cautions(self) -> tuple[Caution, ...]:
+        """What a reader should be warned of: sentences, each with a ``code`` that programs can read."""
+        return (*self._own_cautions(), *self.context.cautions)
+
+    @property
+    def model_share(self) -> ModelShare | None:
+        """How many fresh refits of the model come to the same decision; None where none were asked for."""
+        return self.context.model_share
+
+    def _own_cautions(self) -> list[Caution]:
+        """Those that follow from question and answer alone."""
         if self.counterfactual is None:
-            return ()
+            return []
         found = []
         if isinstance(self.question, Question) and imputed_words(self.question):
-            found.append(imputed_words(self.question))
+            found.append(Caution("imputed", imputed_words(self.question)))
         if self.status not in (Status.OPTIMAL, Status.ALREADY_TARGET):
-            found.append(f"{self.message} {self.advice}".strip())
+            found.append(Caution("not_finished", f"{self.message} {self.advice}".strip()))
         if self.distance > 0 and self.density_percentile < TAIL:
-            found.append(
+            words = (
                 f"The counterfactual is untypical of class {self.target}: only "
-                f"{self.density_percentile:.1f} % of the cases of that class are less typical (the tail)."
+                f"{self.density_percentile:.1f} % of the cases of that class are less typical (the tail). "
+                "Ask for plausible answers."
             )
+            found.append(Caution("untypical", words))
         if self.asks_for_robustness and self.coverage < 1:
-            found.append(self._not_safe())
-        return tuple(found)
+            found.append(Caution("not_safe", self._not_safe()))
+        return found
 
     def _not_safe(self) -> str:
         """That errors within the budget may undo the decision, with the worst one found."""

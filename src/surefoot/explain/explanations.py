@@ -10,13 +10,14 @@ import pandas as pd
 
 from surefoot.exceptions import DataError
 from surefoot.explain.explanation import Explanation
+from surefoot.explain.readable import whole_numbers
 from surefoot.plain import parsed
 from surefoot.waist.question import Question
 
 COLUMNS = (
     "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "coverage", "certified_radius",
-    "density_percentile", "seconds", "message", "advice",
+    "density_percentile", "seconds", "message", "advice", "cautions",
 )  # fmt: skip
 
 
@@ -42,12 +43,13 @@ class Explanations(list[Explanation]):
     def to_frame(self) -> pd.DataFrame:
         """One line for each row: how it went, the factual and the counterfactual, a column a feature each.
 
-        Categories come by name.
+        Categories come by name, whole numbers as integers.
         """
         lines = [{name: getattr(e, name) for name in COLUMNS} for e in self]
         rows = pd.Index([e.row for e in self], name="row", tupleize_cols=False)
         table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
         table["status"] = [str(e.status) for e in self]
+        table["cautions"] = [" ".join(dict.fromkeys(caution.code for caution in e.cautions)) for e in self]
         for name in ("factual_class", "target"):  # a row without one must not turn 1 into 1.0
             table[name] = pd.Series([getattr(e, name) for e in self], rows, dtype=object)
         points = [e.counterfactual for e in self]
@@ -60,6 +62,9 @@ class Explanations(list[Explanation]):
             for k, name in enumerate(names)
         }
         features = pd.DataFrame(columns, index=table.index)
+        for k in self._whole():
+            for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
+                features[which] = _as_whole(features[which])
         for k in self._categories():  # a row without a counterfactual must not turn 1 into 1.0
             for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
                 features[which] = pd.Series(columns[which], rows, dtype=object)
@@ -69,6 +74,12 @@ class Explanations(list[Explanation]):
         """Positions of the categories among the features."""
         asked = [e.question for e in self if isinstance(e.question, Question)]
         return sorted({choice.feature for question in asked for choice in question.choices})
+
+    def _whole(self) -> list[int]:
+        """Positions of the features that are whole numbers in every row."""
+        asked = [e.question for e in self if isinstance(e.question, Question)]
+        whole = [{question.numbers[j] for j in whole_numbers(question)} for question in asked]
+        return sorted(set.intersection(*whole)) if whole else []
 
     def to_json(self) -> str:
         """A JSON array of what `Explanation.to_json` gives."""
@@ -100,3 +111,12 @@ class Explanations(list[Explanation]):
         from surefoot.faces.report.fragment import batch_fragment
 
         return batch_fragment(self)
+
+
+def _as_whole(column: pd.Series) -> pd.Series:
+    """A column of whole numbers as integers, holes kept; as it is where something else is in it."""
+    known = pd.to_numeric(column, errors="coerce")
+    there = known.dropna()
+    if len(there) < column.notna().sum() or not ((there % 1 == 0) & (there.abs() < 2**53)).all():
+        return column
+    return known.astype("Int64" if known.isna().any() else "int64")

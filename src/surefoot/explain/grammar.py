@@ -177,13 +177,15 @@ class _Reader:
         if word != "is":
             self._finished("the end")
             return Moves(feature, word)
-        value = self._next()
-        if value.kind not in ("name", "quoted", "number"):
+        sign, value = self._next() if self._is("-") else None, self._next()
+        if value.kind not in ("name", "quoted", "number") or (sign and value.kind != "number"):
             self._fail(value, "a value must stand here")
         if self.token.kind == "name":
             self._fail(self.token, "put a value of several words in backticks")
         self._finished("the end")
-        return Takes(feature, self._as_value(value) if value.kind == "number" else value.value)
+        if value.kind != "number":
+            return Takes(feature, value.value)
+        return Takes(feature, -self._as_value(value) if sign else self._as_value(value))
 
     def _as_value(self, token: _Token) -> int | float:
         self._read_number(token)
@@ -358,6 +360,38 @@ class _Reader:
         start = _printable(before if len(before) <= AROUND else f"...{before[-AROUND:]}")
         rest = _printable(after if len(after) <= AROUND else f"{after[:AROUND]}...")
         raise ProblemError(f"the {self.what} cannot be read {place}, {start}^{rest}: {reason}")
+
+
+def rule_entry(rule: Rule) -> str | dict[str, Any]:
+    """A rule as files hold it: as text where that says all of it, else as a table.
+
+    Examples
+    --------
+    >>> rule_entry(parse_rule("rent <= 0.4 * income"))
+    'rent <= 0.4 * income'
+    >>> rule_entry(Rule({"rent": 1}, high=5, name="my rule"))
+    {'coefficients': {'rent': 1}, 'high': 5, 'name': 'my rule'}
+    """
+    try:
+        if parse_rule(rule.name) == rule:
+            return rule.name
+    except ProblemError:  # its name is something else
+        pass
+    ends = {name: getattr(rule, name) for name in ("low", "high") if getattr(rule, name) is not None}
+    terms, now = ({str(name): a for name, a in part.items()} for part in (rule.coefficients, rule.now))
+    return {"coefficients": terms, **ends, "name": rule.name, **({"now": now} if now else {})}
+
+
+def read_rule_entry(entry: Any) -> Rule:
+    """A rule from what `rule_entry` gives."""
+    if isinstance(entry, str):
+        return parse_rule(entry)
+    if not isinstance(entry, dict):
+        raise ProblemError(f"must be text or a table, not {entry!r:.60}")
+    for name in entry:
+        if name not in ("coefficients", "low", "high", "name", "now"):
+            raise ProblemError(f"{name!r:.60} is unknown; there are coefficients, low, high, name, now")
+    return Rule(**{"coefficients": {}, **entry})
 
 
 def quoted_name(name: str) -> str:

@@ -12,7 +12,7 @@ from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certificate, certified_search, certified_states, proven_robustness
 from surefoot.search.paper.backends import choose_backend
 from surefoot.search.paper.cutting_set import cutting_set
-from surefoot.search.paper.enumeration import each_state
+from surefoot.search.paper.enumeration import each_state, each_way
 from surefoot.search.paper.formulations import MilpFormulation, QcqpFormulation
 from surefoot.search.paper.formulations.formulation import Formulation
 from surefoot.search.paper.program import Options
@@ -58,18 +58,20 @@ class Settings:
 
 def search(method: str, problem: RobustProblem | Family, settings: Settings) -> Answer:
     """Run a method."""
-    if not isinstance(problem, Family):
-        return METHODS[method](problem, settings)
+    limit = settings.options.time_limit
     if method == "certified":
-        return certified_states(problem, settings.options.gap, settings.options.time_limit)
-    found = each_state(
-        problem,
-        lambda posed, left: METHODS[method](posed, _within(settings, left)),
-        settings.options.time_limit,
-    )
-    return (
-        found if found.certificate is not None else replace(found, certificate=certificate(problem.problem()))
-    )
+        if isinstance(problem, Family):
+            return certified_states(problem, settings.options.gap, limit)
+        return METHODS[method](problem, settings)
+
+    def run(posed: RobustProblem, seconds: float) -> Answer:
+        return each_way(posed, lambda case, left: METHODS[method](case, _within(settings, left)), seconds)
+
+    found = each_state(problem, run, limit) if isinstance(problem, Family) else run(problem, limit)
+    if found.certificate is not None:
+        return found
+    here = problem.problem(domain=problem.domain) if isinstance(problem, Family) else problem
+    return replace(found, certificate=certificate(here))
 
 
 def _within(settings: Settings, seconds: float) -> Settings:

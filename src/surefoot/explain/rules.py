@@ -10,6 +10,11 @@ from numbers import Real
 from typing import Any
 
 from surefoot.exceptions import ProblemError
+from surefoot.formats import exact
+
+
+class ContradictionError(ProblemError):
+    """Wishes that exclude each other for a row, whatever else holds."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +92,13 @@ def rule_text(coefficients: Mapping[Any, float], low: float, high: float) -> str
     terms = [_term(a, str(name)) for name, a in coefficients.items() if a]
     text = "".join(terms).removeprefix(" + ").removeprefix(" ")
     if low == high:
-        return f"{text} = {low:g}"
-    start = f"{low:g} <= " if low > -math.inf and high < math.inf else ""
-    return f"{start}{text} <= {high:g}" if high < math.inf else f"{text} >= {low:g}"
+        return f"{text} = {exact(low)}"
+    start = f"{exact(low)} <= " if low > -math.inf and high < math.inf else ""
+    return f"{start}{text} <= {exact(high)}" if high < math.inf else f"{text} >= {exact(low)}"
 
 
 def _term(a: float, name: str) -> str:
-    size = "" if abs(a) == 1 else f"{abs(a):g} "
+    size = "" if abs(a) == 1 else f"{exact(abs(a))} "
     return f" {'-' if a < 0 else '+'} {size}{name}"
 
 

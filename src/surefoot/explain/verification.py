@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import Any, Literal
 
 from surefoot.exceptions import DataError
+from surefoot.explain.cautions import model_cautions
+from surefoot.explain.declared import check_plausible
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.words import allowed_words, domain_words, question_words
 from surefoot.formats import printable
@@ -104,7 +106,24 @@ def verify(
     except checker.UnreadableError as error:
         raise DataError(f"the explanation cannot be checked: {error}") from None
     claims = tuple(Claim(claim.name, claim.verdict, claim.reason) for claim in found)
+    claims += _of_the_model(explanation, known[0])
     return Verification(claims, _words(explanation, known[0]))
+
+
+def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[Claim, ...]:
+    """That what is called plausible is so by the model's own figures, and that no caution is kept back."""
+    if not isinstance(e.question, Question) or e.question.models[0] != clf.fingerprint_:
+        return ()
+    found = []
+    if "plausible" in e.question.declared:
+        try:
+            check_plausible(e.question, clf)
+            found.append(Claim("plausible", "holds", "by the model's own figures"))
+        except DataError as error:
+            found.append(Claim("plausible", "FAILS", str(error)))
+    if e.context.cautions != model_cautions(clf, e.question, e.answer, e.context.unit):
+        found.append(Claim("cautions", "FAILS", "they are not what the model gives reason for"))
+    return tuple(found)
 
 
 def _checker(exact: bool) -> Any:

@@ -1,41 +1,58 @@
-"""Wishes: what a user says about features, by position, and the domain that follows for one factual."""
+"""Wishes: what a user says about features, by position, and what is allowed then for one factual."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.exceptions import ProblemError, StructureError
-from surefoot.explain.actions import FREE, Action, Actions, Link
-from surefoot.explain.categories import Category, refuse_for_number
-from surefoot.explain.grammar import parse_rule
-from surefoot.explain.rules import Rule, rounded_down, rounded_up
-from surefoot.model.dag import feature_index
+from surefoot.exceptions import ProblemError
+from surefoot.explain.actions import FREE, Action, Actions, AtMost, Link, When
+from surefoot.explain.categories import Category, check_number
+from surefoot.explain.conditions import GAP, Place, check_rule, check_when, either, features_of
+from surefoot.explain.feature_ends import SAID, Number
+from surefoot.explain.grammar import rule_entry
+from surefoot.explain.naming import position, positions
+from surefoot.explain.rules import Rule
 from surefoot.waist.choice import Choice
-from surefoot.waist.domain import Domain, Row, ValueSet
+from surefoot.waist.domain import Domain
+from surefoot.waist.either import Either, Limit
+from surefoot.waist.mixed import State
+from surefoot.waist.row import Row
 
 Array = NDArray[np.float64]
 
 DATA = "data"
-ROUNDING = 1e-9  # of the sizes that are added
-MOST_LISTED = 1000  # whole numbers that are listed one by one where today's value lies apart from them
-MOST_STEPS = 10_000  # values that a step may lead to
 MAY = {"immutable": "stay", "increasing": "rise", "decreasing": "fall"}
-KINDS = {may: kind for kind, may in MAY.items()}
-OPENED = {"stay": "change", "rise": "fall", "fall": "rise"}  # what becomes possible without the wish
-SAID = {"stay": "must not change", "rise": "may only rise", "fall": "may only fall"}
+
+
+class Allowed(NamedTuple):
+    """What is allowed for one row.
+
+    Parameters
+    ----------
+    domain : Domain
+        Of the numbers.
+    choices : tuple of Choice
+        Of the categories.
+    eithers : tuple of Either
+    limits : tuple of Limit
+    """
+
+    domain: Domain
+    choices: tuple[Choice, ...]
+    eithers: tuple[Either, ...]
+    limits: tuple[Limit, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Wishes:
-    """What is said about features, by position: bounds, actions and rules.
+    """What is said about features, by position: bounds, actions, rules and limits.
 
     Parameters
     ----------
@@ -49,11 +66,15 @@ class Wishes:
         The features whose bounds are only the range seen in training: they give way to the ends of an
         action, and to today's value.
     rules : tuple of Rule
-        Links are among them.
+    links : tuple of Link
+    when : tuple of When
+    limits : tuple of AtMost
     categories : tuple of Category
         The features that are no numbers.
     whole : tuple of int
         Numbers that were whole in every training row: they stay whole, unless an action says otherwise.
+    gaps : array of shape (n,), optional
+        How far beyond an end each number counts as beyond it in an if-then rule. Default: a millionth.
 
     Examples
     --------
@@ -71,8 +92,16 @@ class Wishes:
     actions: tuple[Action, ...]
     observed: tuple[int, ...] = ()
     rules: tuple[Rule, ...] = ()
+    links: tuple[Link, ...] = ()
+    when: tuple[When, ...] = ()
+    limits: tuple[AtMost, ...] = ()
     categories: tuple[Category, ...] = ()
     whole: tuple[int, ...] = ()
+    gaps: Array = None  # type: ignore[assignment]  # replaced by millionths when left out
+
+    def __post_init__(self) -> None:
+        if self.gaps is None:
+            object.__setattr__(self, "gaps", np.full(len(self.names), GAP))
 
     @classmethod
     def by_name(
@@ -84,42 +113,50 @@ class Wishes:
         observed_range: ArrayLike | None = None,
         categories: Sequence[Category] = (),
         whole: Sequence[int] = (),
+        gaps: Mapping[Any, float] | None = None,
         **kinds: Iterable[Any],
     ) -> Wishes:
         """Read what a user says by feature name; unknown names and contradictions are refused.
 
         ``bounds`` is None, ``"data"`` (the ``observed_range`` of every feature), or a mapping from
         features to (low, high) or ``"data"``; ``kinds`` are lists of features that are ``immutable``,
-        ``increasing`` or ``decreasing``.
+        ``increasing`` or ``decreasing``. ``gaps`` takes the place of what the ``observed_range`` says.
         """
         named = {category.feature: category for category in categories}
         low, high, observed = _bounds(bounds, names, observed_range, named)
         said = Actions() if actions is None else actions
-        found = [FREE] * len(names)
-        for feature, action in said.features.items():
-            i = _position(feature, names, "actions")
-            if found[i] is not FREE:
-                raise ProblemError(f"{names[i]!r} has two actions")
-            found[i] = action if isinstance(action, Action) else Action(action)  # type: ignore[arg-type]
-        for kind, features in kinds.items():
-            for i in _positions(features, names, kind):
-                found[i] = _narrowed(found[i], kind, names[i])
-        for i, action in enumerate(found):
-            if i in named:
-                named[i].checked(action)
-            else:
-                refuse_for_number(names[i], action)
-        rules = _rules(said, names, named)
-        return cls(
+        found = cls(
             tuple(names),
             low,
             high,
-            tuple(found),
+            _actions(said, names, kinds),
             observed,
-            rules,
-            tuple(categories),
-            tuple(whole),
+            rules=tuple(said.rules),  # type: ignore[arg-type]
+            links=tuple(Link(*link) for link in said.links),
+            when=tuple(When(*rule) for rule in said.when),
+            limits=said.limits,
+            categories=tuple(categories),
+            whole=tuple(whole),
+            gaps=_gaps(names, observed_range, gaps),
         )
+        found._check(named)
+        return found
+
+    def _check(self, categories: Mapping[int, Category]) -> None:
+        """Refuse what names something that does not exist, or asks of a feature what it cannot do."""
+        for i, action in enumerate(self.actions):
+            if i in categories:
+                categories[i].checked(action)
+            else:
+                check_number(self.names[i], action)
+        for rule in self.linear:
+            check_rule(rule, self.names, categories, f"the rule {rule.name!r}")
+        for one in self.when:
+            check_when(one, self.names, categories)
+        for limit in self.limits:
+            places = positions(limit.features or (), self.names, "at_most_of")
+            if len(places) < len(limit.features or ()):
+                raise ProblemError(f"at_most_of names a feature twice: {limit.name}")
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -132,6 +169,29 @@ class Wishes:
         """The numbers that are declared to stay, counted among the numbers."""
         return tuple(k for k, i in enumerate(self.numbers) if self.actions[i].may == "stay")
 
+    @cached_property
+    def linear(self) -> tuple[Rule, ...]:
+        """Rules, and links as rules."""
+        return (*self.rules, *(link.rule() for link in self.links))
+
+    @cached_property
+    def prices(self) -> tuple[tuple[float, float], ...]:
+        """What a change of each number by a standard deviation costs, up and down."""
+        return tuple(_prices(self.actions[i].cost) for i in self.numbers)
+
+    @property
+    def priced(self) -> tuple[Any, ...]:
+        """Names of the numbers that have a price of their own."""
+        return tuple(self.names[i] for i in self.numbers if self.actions[i].cost is not None)
+
+    def allowed(self, factual: ArrayLike, state: State = ()) -> Allowed:
+        """What is allowed for a row; contradictions are named."""
+        domain, choices = self.domain(factual), self.choices(state)
+        place = self._place(factual, state, domain, choices)
+        found = (either(rule, place) for rule in self.when)
+        eithers = tuple(one for one in found if one is not None)
+        return Allowed(domain, choices, eithers, self._limits(factual, domain, choices))
+
     def choices(self, state: Sequence[int]) -> tuple[Choice, ...]:
         """Where the categories may go from a state, and what that costs."""
         pairs = zip(self.categories, state, strict=True)
@@ -139,32 +199,75 @@ class Wishes:
 
     def domain(self, factual: ArrayLike) -> Domain:
         """Where the numbers of a counterfactual may lie, given the factual's; contradictions are named."""
-        numbers = list(self.numbers)
-        x0 = np.zeros(len(self.names))
-        x0[numbers] = np.asarray(factual, dtype=float)
+        numbers, x0 = list(self.numbers), self._by_feature(factual)
         low, high = self.low.copy(), self.high.copy()
         seen = list(self.observed)
         low[seen], high[seen] = np.minimum(low[seen], x0[seen]), np.maximum(high[seen], x0[seen])
         sets = []
         for k, i in enumerate(numbers):
             if i in self._said or i in self.whole:
-                low[i], high[i], allowed = self._feature(i, float(x0[i]), float(low[i]), float(high[i]))
-                sets += [replace(one, feature=k) for one in allowed]
-        return Domain(low[numbers], high[numbers], self._rows(x0, low, high), tuple(sets))
+                known = Number(k, self.names[i], float(x0[i]), self.is_whole(i), i in self.observed)
+                low[i], high[i], values = known.ends(self.actions[i], float(low[i]), float(high[i]))
+                sets += values
+        return Domain(low[numbers], high[numbers], self._rows(x0), tuple(sets))
+
+    def _by_feature(self, factual: ArrayLike) -> Array:
+        x0 = np.zeros(len(self.names))
+        x0[list(self.numbers)] = np.asarray(factual, dtype=float)
+        return x0
+
+    def _place(self, factual: ArrayLike, state: State, domain: Domain, choices: tuple[Choice, ...]) -> Place:
+        categories = {category.feature: category for category in self.categories}
+        codes = dict(zip(categories, state, strict=True))
+        return Place(self.names, self._by_feature(factual), categories, codes, self.gaps, domain, choices)
+
+    def _limits(self, factual: ArrayLike, domain: Domain, choices: tuple[Choice, ...]) -> tuple[Limit, ...]:
+        """Limits over the features that can change at all; one that all of them meet is left out."""
+        x0, found = np.asarray(factual, dtype=float), []
+        for limit in self.limits:
+            named = self._limited(limit)
+            numbers = [k for k, i in enumerate(self.numbers) if i in named and domain.low[k] < domain.high[k]]
+            categories = [k for k, c in enumerate(choices) if c.feature in named and c.is_open]
+            if limit.most < len(numbers) + len(categories):
+                today = tuple(x0[numbers].tolist())
+                found.append(Limit(limit.most, tuple(numbers), today, tuple(categories), limit.name))
+        return tuple(found)
+
+    def _limited(self, limit: AtMost) -> frozenset[int]:
+        if limit.features is None:
+            return frozenset(range(len(self.names)))
+        return frozenset(positions(limit.features, self.names, "at_most_of"))
 
     def declared(self) -> dict[str, Any]:
-        """What was said, in plain values: for printing."""
-        actions = {
+        """What was said, in plain values: for printing, and to compare with what was searched."""
+        found: dict[str, Any] = {"bounds": self._declared_bounds(), "actions": self._declared_actions()}
+        more = {
+            "whole": [
+                str(self.names[i]) for i in self.whole if self.actions[i].whole is None and self.is_whole(i)
+            ],
+            "rules": [_plain(rule_entry(_with_finite_ends(rule))) for rule in self.rules],
+            "links": [[str(link.feature), str(link.leader), float(link.factor)] for link in self.links],
+            "when": [[*rule] for rule in self.when],
+            "at_most": [
+                [int(limit.most), None if limit.features is None else [str(name) for name in limit.features]]
+                for limit in self.limits
+            ],
+            "gaps": self._declared_gaps(),
+        }
+        return found | {name: entry for name, entry in more.items() if entry}
+
+    def _declared_actions(self) -> dict[str, Any]:
+        return {
             str(self.names[i]): {name: _plain(value) for name, value in self.actions[i].given().items()}
             for i in self._said
         }
-        whole = [
-            str(self.names[i]) for i in self.whole if self.actions[i].whole is None and self._is_whole(i)
-        ]
-        found = {"bounds": self._declared_bounds(), "actions": actions}
-        return {**found, "whole": whole} if whole else found
 
-    def _is_whole(self, i: int) -> bool:
+    def _declared_gaps(self) -> dict[str, float]:
+        """Of the numbers about which an if-then rule says something."""
+        named = {i for rule in self.when for i in features_of(rule, self.names)}
+        return {str(self.names[i]): float(self.gaps[i]) for i in self.numbers if i in named}
+
+    def is_whole(self, i: int) -> bool:
         """Whether a feature takes whole numbers: because an action says so, or the training data were."""
         action = self.actions[i]
         if action.whole is None:
@@ -172,152 +275,67 @@ class Wishes:
             return i in self.whole and not listed and action.may != "stay"
         return action.whole
 
-    def one_relaxed(self) -> Iterator[tuple[str, Wishes]]:
-        """What could be given up for a single feature or rule, in words, and what is left then.
-
-        Nothing that concerns a protected feature, here and in the others.
-        """
-        for may in OPENED:
-            for i in self._with_may(may):
-                yield f"{self.names[i]!r} may {OPENED[may]}", self._acting({i: {"may": "change"}})
-        for i in self._given_up(self._bounded()):
-            ends = f"{self.low[i]:g} to {self.high[i]:g}"
-            yield f"{self.names[i]!r} may leave its bounds {ends}", self._unbounded([i])
-        for i in self._given_up(range(len(self.actions))):
-            action = self.actions[i]
-            lifts = [*_limits_relaxed(action)]
-            if action.whole is None and self._is_whole(i):
-                lifts.append(("take any number", {"whole": False}))
-            for phrase, lifted in lifts:
-                yield f"{self.names[i]!r} may {phrase}", self._acting({i: lifted})
-        for rule in self.rules:
-            if not self._guards(rule):
-                left = tuple(other for other in self.rules if other is not rule)
-                yield f"the rule {rule.name!r} is lifted", replace(self, rules=left)
-
-    def kinds_relaxed(self) -> Iterator[tuple[str, Wishes]]:
-        """The same for all wishes of a kind."""
-        some = " that are not protected" if self._protected else ""
-        for may, kind in KINDS.items():
-            features = self._with_may(may)
-            if len(features) > 1:
-                phrase = f"all {kind} features{some} may {OPENED[may]}"
-                yield phrase, self._acting({i: {"may": "change"} for i in features})
-        bounded, observed = self._given_up(self._bounded()), self._given_up(self.observed)
-        if len(bounded) > 1:
-            yield f"features{some} may leave their bounds", self._unbounded(bounded)
-        if observed:
-            yield f"features{some} may leave the range seen in training", self._unbounded(observed)
-        guards = tuple(rule for rule in self.rules if self._guards(rule))
-        if len(self.rules) - len(guards) > 1:
-            yield f"all rules{some and ' over features' + some} are lifted", replace(self, rules=guards)
-
-    def all_relaxed(self) -> Iterator[tuple[str, Wishes]]:
-        """Nothing is left, but what concerns protected features."""
-        kept = self._protected
-        free = self._unbounded([i for i in range(len(self.names)) if i not in kept])
-        left = replace(
-            free,
-            actions=tuple(action if action.protected else FREE for action in self.actions),
-            observed=tuple(i for i in self.observed if i in kept),
-            rules=tuple(rule for rule in self.rules if self._guards(rule)),
-            whole=tuple(i for i in self.whole if i in kept),
-        )
-        yield f"every restriction{' of features that are not protected' if kept else ''} is lifted", left
-
-    @cached_property
-    def _protected(self) -> frozenset[int]:
-        return frozenset(i for i, action in enumerate(self.actions) if action.protected)
-
-    def _given_up(self, features: Iterable[int]) -> list[int]:
-        """The features about which a wish may be given up."""
-        return [i for i in features if i not in self._protected]
-
-    def _guards(self, rule: Rule) -> bool:
-        """Whether a rule concerns a protected feature."""
-        named = (*rule.coefficients, *rule.now)
-        return any(_position(name, self.names, "rules") in self._protected for name in named)
-
     @cached_property
     def _said(self) -> tuple[int, ...]:
         return tuple(i for i, action in enumerate(self.actions) if action != FREE)
 
-    def _with_may(self, may: str) -> list[int]:
-        return self._given_up(i for i, action in enumerate(self.actions) if action.may == may)
-
-    def _acting(self, changes: Mapping[int, Mapping[str, Any]]) -> Wishes:
-        """The same wishes with other fields in the actions of some features."""
-        actions = tuple(
-            replace(action, **changes[i]) if i in changes else action for i, action in enumerate(self.actions)
-        )
-        return replace(self, actions=actions)
-
-    def _bounded(self) -> list[int]:
+    def bounded(self) -> list[int]:
+        """The features that have bounds of their own."""
         bounded = np.flatnonzero(np.isfinite(self.low) | np.isfinite(self.high)).tolist()
         return [i for i in bounded if i not in self.observed]
 
-    def _unbounded(self, features: list[int]) -> Wishes:
-        low, high = self.low.copy(), self.high.copy()
-        low[features], high[features] = -np.inf, np.inf
-        return replace(self, low=low, high=high)
-
-    def _feature(self, i: int, x: float, low: float, high: float) -> tuple[float, float, list[ValueSet]]:
-        """Ends of one feature, and its set of values if it has one."""
-        name, action = self.names[i], self.actions[i]
-        low, high = self._own_ends(i, x, low, high)
-        if low > high:
-            raise ProblemError(
-                f"action and bounds of {name!r} exclude each other: at least {low:g} and at most {high:g}"
-            )
-        low, high = _one_way(action.may, x, low, high, name)
-        if action.step is not None:
-            listed: tuple[float, ...] | None = _steps(action, x, low, high, name)
-        elif self._is_whole(i) or action.values is not None:
-            listed = _values(action, x)
-        else:
-            return low, high, []
-        if listed == () and low <= x <= high:
-            return (*_one_way("stay", x, low, high, name), [])
-        allowed = ValueSet(i, listed, x)
-        least, most = allowed.at_least(low), allowed.at_most(high)
-        if not least <= most:
-            raise ProblemError(f"no allowed value of {name!r} lies within its bounds {low:g} to {high:g}")
-        return least, most, [allowed]
-
-    def _own_ends(self, i: int, x: float, low: float, high: float) -> tuple[float, float]:
-        """The ends of an action within the bounds; the range seen in training gives way to them."""
-        action, seen = self.actions[i], i in self.observed
-        if action.low is not None:
-            own = min(float(action.low), x)
-            low = own if seen else max(low, own)
-        if action.high is not None:
-            own = max(float(action.high), x)
-            high = own if seen else min(high, own)
-        if action.most is not None:
-            most = Fraction(float(action.most))
-            low, high = max(low, rounded_up(Fraction(x) - most)), min(high, rounded_down(Fraction(x) + most))
-        return low, high
-
-    def _rows(self, x0: Array, low: Array, high: Array) -> tuple[Row, ...]:
-        """The rules for one factual; one that the ends of its features already exclude is named."""
+    def _rows(self, x0: Array) -> tuple[Row, ...]:
+        """The rules for one factual."""
         rows = []
-        for rule in self.rules:
-            a = _coefficients(rule.coefficients, self.names, rule)
-            today = {name: float(x0[_position(name, self.names, "rules")]) for name in rule.now}
-            row = Row(a[list(self.numbers)], *rule.ends(today), rule.name)
-            if _excluded(row, low[list(self.numbers)], high[list(self.numbers)]):
-                raise ProblemError(f"the rule {rule.name!r} contradicts what its features may be")
-            rows.append(row)
+        for rule in self.linear:
+            a = np.zeros(len(self.names))
+            for name, coefficient in rule.coefficients.items():
+                a[position(name, self.names, "rules")] += float(coefficient)
+            today = {name: float(x0[position(name, self.names, "rules")]) for name in rule.now}
+            rows.append(Row(a[list(self.numbers)], *rule.ends(today), rule.name))
         return tuple(rows)
 
     def _declared_bounds(self) -> Any:
         if len(self.observed) == len(self.numbers):
             return DATA
         bounds: dict[str, Any] = {
-            str(self.names[i]): [_open(self.low[i]), _open(self.high[i])] for i in self._bounded()
+            str(self.names[i]): [_open(self.low[i]), _open(self.high[i])] for i in self.bounded()
         }
         bounds |= {str(self.names[i]): DATA for i in self.observed}
         return bounds or None
+
+
+def _actions(said: Actions, names: Sequence[Any], kinds: Mapping[str, Iterable[Any]]) -> tuple[Action, ...]:
+    """An action for each feature, with what lists of features add to it."""
+    found = [FREE] * len(names)
+    for feature, action in said.features.items():
+        i = position(feature, names, "actions")
+        if found[i] is not FREE:
+            raise ProblemError(f"{names[i]!r} has two actions")
+        found[i] = action if isinstance(action, Action) else Action(action)  # type: ignore[arg-type]
+    for kind, features in kinds.items():
+        for i in positions(features, names, kind):
+            found[i] = _narrowed(found[i], kind, names[i])
+    return tuple(found)
+
+
+def _gaps(names: Sequence[Any], observed_range: ArrayLike | None, given: Mapping[Any, float] | None) -> Array:
+    """A millionth of each number's range; of one where it is not known."""
+    found = np.full(len(names), GAP)
+    if given is None and observed_range is not None:
+        low, high = np.asarray(observed_range, dtype=float)
+        with np.errstate(invalid="ignore", over="ignore"):
+            wide = GAP * (high - low)
+        known = np.isfinite(wide) & (wide > 0)
+        found[known] = wide[known]
+    for name, gap in (given or {}).items():
+        found[position(name, names, "gaps")] = gap
+    return found
+
+
+def _prices(cost: Any) -> tuple[float, float]:
+    up, down = cost if isinstance(cost, list | tuple) else (cost, cost)
+    return (1.0 if up is None else float(up), 1.0 if down is None else float(down))
 
 
 def _bounds(
@@ -331,7 +349,7 @@ def _bounds(
     given = dict.fromkeys(every, DATA) if isinstance(bounds, str) else dict(bounds or {})
     observed = []
     for feature, ends in given.items():
-        i = _position(feature, names, "bounds")
+        i = position(feature, names, "bounds")
         if i in categories:
             raise ProblemError(f"{names[i]!r} is a category and has no bounds; see Action(values=...)")
         if isinstance(ends, str) and ends == DATA:
@@ -351,107 +369,6 @@ def _narrowed(action: Action, kind: str, name: Any) -> Action:
     return replace(action, may=may)  # type: ignore[arg-type]
 
 
-def _limits_relaxed(action: Action) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What an action says besides the direction, each given up by itself."""
-    if action.low is not None or action.high is not None:
-        yield "leave the ends of its action", {"low": None, "high": None}
-    if action.most is not None:
-        yield f"change by more than {action.most:g}", {"most": None}
-    if action.step is not None:
-        yield f"change by other amounts than steps of {action.step:g}", {"step": None}
-    if action.whole:
-        yield "take any number", {"whole": None}
-    if action.values is not None:
-        yield "take other values", {"values": None}
-
-
-def _values(action: Action, x: float) -> tuple[float, ...] | None:
-    """The values within an action's own ends; None for whole numbers that the ends hold together."""
-    low = -math.inf if action.low is None else float(action.low)
-    high = math.inf if action.high is None else float(action.high)
-    if action.values is not None:
-        return tuple(sorted({float(v) for v in action.values if low <= v <= high}))
-    if low <= x <= high or high - low > MOST_LISTED:
-        return None
-    return tuple(float(v) for v in range(math.ceil(low), math.floor(high) + 1))
-
-
-def _steps(action: Action, x: float, low: float, high: float, name: Any) -> tuple[float, ...]:
-    """Today's value and steps up and down within the ends, as they are written: 0.1 and 0.2 make 0.3."""
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise ProblemError(f"the step of {name!r} needs ends: give low and high, most, or bounds")
-    start, step = (Fraction(repr(v)) for v in (x, float(action.step or 1)))
-    first, last = math.ceil((Fraction(low) - start) / step), math.floor((Fraction(high) - start) / step)
-    if last - first >= MOST_STEPS:
-        raise ProblemError(
-            f"the step of {name!r} leads to more than {MOST_STEPS:,} values from {low:g} to {high:g}; "
-            "make it larger, or the ends narrower"
-        )
-    found = {float(start + k * step) for k in range(first - 1, last + 2)}  # rounding may let one more in
-    own = max(low, -math.inf if action.low is None else action.low)
-    end = min(high, math.inf if action.high is None else action.high)
-    return tuple(sorted(v for v in found if own <= v <= end))
-
-
-def _one_way(may: str, x: float, low: float, high: float, name: Any) -> tuple[float, float]:
-    """Ends of a feature that stays, rises or falls."""
-    below = may in ("stay", "fall") and x < low
-    above = may in ("stay", "rise") and x > high
-    if below or above:
-        raise ProblemError(
-            f"{name!r} {SAID[may]}, but its value {x:g} lies outside its bounds {low:g} to {high:g}"
-        )
-    least = max(low, x) if may in ("stay", "rise") else low
-    most = min(high, x) if may in ("stay", "fall") else high
-    return least, most
-
-
-def _excluded(row: Row, low: Array, high: Array) -> bool:
-    """Whether no point between the ends satisfies a row, by more than rounding errors."""
-    j = row.coefficients != 0
-    ends = np.array([row.coefficients[j] * low[j], row.coefficients[j] * high[j]])
-    least, most = float(ends.min(axis=0).sum()), float(ends.max(axis=0).sum())
-    size = float(np.abs(ends[np.isfinite(ends)]).sum())
-    return most < row.low - ROUNDING * size or least > row.high + ROUNDING * size
-
-
-def _rules(said: Actions, names: Sequence[Any], categories: Mapping[int, Category]) -> tuple[Rule, ...]:
-    """Rules and links; those that name something else than numbers are refused."""
-    rules = [rule if isinstance(rule, Rule) else parse_rule(rule) for rule in said.rules]
-    rules += [Link(*link).rule() for link in said.links]
-    for rule in rules:
-        used = np.flatnonzero(_coefficients(rule.coefficients, names, rule)).tolist()
-        used += np.flatnonzero(_coefficients(rule.now, names, rule)).tolist()
-        wrong = [str(names[i]) for i in used if i in categories]
-        if wrong:
-            raise ProblemError(f"the rule {rule.name!r} adds up {wrong[0]!r}, which is a category")
-    return tuple(rules)
-
-
-def _coefficients(numbers: Mapping[Any, float], names: Sequence[Any], rule: Rule) -> Array:
-    a = np.zeros(len(names))
-    for feature, coefficient in numbers.items():
-        a[_position(feature, names, f"the rule {rule.name!r}")] += float(coefficient)
-    return a
-
-
-def _position(feature: Any, names: Sequence[Any], what: str) -> int:
-    """Position of a feature; files and rules write names that are numbers as text."""
-    if isinstance(feature, str) and feature not in names:
-        written = [name for name in names if str(name) == feature]
-        feature = written[0] if len(written) == 1 else feature
-    try:
-        return feature_index(feature, names)
-    except StructureError as error:
-        raise ProblemError(f"{what}: {error}") from None
-
-
-def _positions(features: Iterable[Any], names: Sequence[Any], what: str) -> tuple[int, ...]:
-    if isinstance(features, str):
-        raise ProblemError(f"{what} must be a list of features, not {features!r}")
-    return tuple(dict.fromkeys(_position(feature, names, what) for feature in features))
-
-
 def _interval(feature: Any, ends: Any) -> tuple[float, float]:
     try:
         low, high = ends
@@ -463,6 +380,12 @@ def _interval(feature: Any, ends: Any) -> tuple[float, float]:
     if pair[0] > pair[1] or pair[0] == np.inf or pair[1] == -np.inf:
         raise ProblemError(f"bounds of {feature!r} are empty: {pair[0]:g} to {pair[1]:g}")
     return pair
+
+
+def _with_finite_ends(rule: Rule) -> Rule:
+    """The same rule; an end that is infinite is none."""
+    low, high = (None if end is None or math.isinf(end) else end for end in (rule.low, rule.high))
+    return rule if (low, high) == (rule.low, rule.high) else replace(rule, low=low, high=high)
 
 
 def _open(value: float) -> float | None:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.explain.actions import AtMost, Link, When
 from surefoot.explain.rules import rule_text
 from surefoot.explain.wishes import DATA
-from surefoot.formats import number, share
-from surefoot.waist.domain import Domain
+from surefoot.formats import exact, number, share
+from surefoot.waist.either import Way
 from surefoot.waist.question import Budget, Question
+from surefoot.waist.row import Row
 
 NORMS = {
     1.0: "summed over the whitened coordinates",
@@ -23,15 +25,16 @@ NORMS = {
 MAY = {"stay": "must not change", "rise": "may only rise", "fall": "may only fall"}
 WHOLE = "stay whole numbers, as in the training data"
 MOST_NAMED = 12  # features in one line
+INFINITE = (-math.inf, math.inf, "-inf", "inf")
 
 
 def question_words(question: Question) -> str:
     """What was asked, in one sentence."""
-    change = f"What is the smallest change that gives {question.target} a probability of at least"
-    reached = f"{change} {share(question.threshold)}"
+    change = f"What is the {'smallest' if question.prices is None else 'cheapest'} change that"
+    reached = f"{change} gives {question.target} a probability of at least {share(question.threshold)}"
     if question.decision is not None:
-        change = f"What is the smallest change that puts the decision value of {question.target} at least"
-        reached = f"{change} {question.decision:g} above that of every other class"
+        value = f"the decision value of {question.target} at least {question.decision:g}"
+        reached = f"{change} puts {value} above that of every other class"
     rivals = {r.to_dict().get("rival") for r in question.requirements} - {None}
     if len(rivals) > 1 and question.decision is None:
         reached += " against each other class"
@@ -70,16 +73,32 @@ def allowed_words(question: Question) -> tuple[str, ...]:
     for may, phrase in MAY.items():
         names = [name for name, entry in _actions(declared).items() if entry.get("may") == may]
         lines += [f"{_listed(names)} {phrase}"] if names else []
+    categories = {str(question.features[choice.feature]) for choice in question.choices}
     for name, entry in _actions(declared).items():
-        lines += [f"{name} {phrase}" for phrase in _limits(entry)]
+        lines += [f"{name} {phrase}" for phrase in _limits(entry, name in categories)]
     whole = declared.get("whole") or []
     lines += [f"{_listed(whole)} {WHOLE}"] if whole else []
-    rules = [
-        dict(zip(question.number_names, row.coefficients.tolist(), strict=True))
-        for row in question.domain.rows
+    return (*lines, *_over_several(declared)) or ("every feature may take any value",)
+
+
+def _over_several(declared: Mapping[str, Any]) -> list[str]:
+    """Rules, links, if-then rules and limits, as they were declared."""
+    links = [Link(*link).name for link in declared.get("links") or ()]
+    when = [When(*rule).name for rule in declared.get("when") or ()]
+    limits = [
+        AtMost(most, None if features is None else tuple(features)).name
+        for most, features in declared.get("at_most") or ()
     ]
-    lines += [rule_text(a, row.low, row.high) for a, row in zip(rules, question.domain.rows, strict=True)]
-    return tuple(lines) or ("every feature may take any value",)
+    return [*(_rule(entry) for entry in declared.get("rules") or ()), *links, *when, *limits]
+
+
+def _rule(entry: Any) -> str:
+    """A declared rule; one with a name of its own is written out behind it."""
+    if isinstance(entry, str):
+        return entry
+    terms = {**entry["coefficients"], **{f"{name}.now": a for name, a in entry.get("now", {}).items()}}
+    written = rule_text(terms, entry.get("low", -math.inf), entry.get("high", math.inf))
+    return written if entry["name"] == written else f"{entry['name']} ({written})"
 
 
 def imputed_words(question: Question) -> str:
@@ -99,11 +118,9 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
     low, high = np.minimum(seen[0], x0), np.maximum(seen[1], x0)
     narrow = (domain.low > low) | (domain.high < high)
     names = [str(name) for name in question.number_names]
-    lines = [_interval(domain, j, names[j]) for j in np.flatnonzero(narrow).tolist()]
+    lines = [_interval(domain.low[j], domain.high[j], names[j]) for j in np.flatnonzero(narrow).tolist()]
     lines += [f"{names[s.feature]} {_values(s.values)}" for s in domain.sets]
-    for row in domain.rows:
-        a = dict(zip(names, row.coefficients.tolist(), strict=True))
-        lines.append(rule_text(a, row.low, row.high))
+    lines += [_row(row, names) for row in domain.rows]
     for choice in question.choices:
         if len(choice.allowed) < len(choice.values):
             name, open_ones = (
@@ -112,16 +129,30 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
             )
             more = f"may be {_listed(open_ones)}" if len(open_ones) > 1 else f"stays {open_ones[0]}"
             lines.append(f"{name} {more}")
-    return tuple(lines)
+    lines += [" or ".join(_way(way, question, names) for way in one.ways) for one in question.eithers]
+    return (*lines, *(limit.name for limit in question.limits))
 
 
-def _interval(domain: Domain, j: int, name: str) -> str:
-    low, high = float(domain.low[j]), float(domain.high[j])
+def _way(way: Way, question: Question, names: list[str]) -> str:
+    """One way of an if-then rule: what numbers and categories are then."""
+    parts = [_row(row, names) for row in way.rows]
+    for k, codes in way.values.items():
+        choice = question.choices[k]
+        values = [str(choice.values[v]) for v in sorted(codes)]
+        parts.append(f"{question.features[choice.feature]} is {' or '.join(values)}")
+    return " and ".join(parts)
+
+
+def _row(row: Row, names: list[str]) -> str:
+    if row.feature is not None:
+        return _interval(row.low, row.high, names[row.feature])
+    return rule_text(dict(zip(names, row.coefficients.tolist(), strict=True)), row.low, row.high)
+
+
+def _interval(low: float, high: float, name: str) -> str:
     if low == high:
-        return f"{name} stays {number(low)}"
-    if low == -math.inf or high == math.inf:
-        return f"{name} at least {number(low)}" if high == math.inf else f"{name} at most {number(high)}"
-    return f"{name} from {number(low)} to {number(high)}"
+        return f"{name} stays {exact(low)}"
+    return f"{name} {_between(low, high)}"
 
 
 def _actions(declared: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -138,39 +169,48 @@ def _bound_lines(bounds: Any) -> list[str]:
     return [*lines, *(f"{name} {_between(*ends)}" for name, ends in bounds.items() if ends != DATA)]
 
 
-def _limits(entry: Mapping[str, Any]) -> list[str]:
+def _limits(entry: Mapping[str, Any], is_category: bool) -> list[str]:
     lines = []
     if "low" in entry or "high" in entry:
         lines.append(_between(entry.get("low"), entry.get("high")))
     if "most" in entry:
-        lines.append(f"changes by {entry['most']:g} at most")
+        lines.append(f"changes by {exact(entry['most'])} at most")
     if "step" in entry:
-        lines.append(f"changes in steps of {entry['step']:g}")
+        lines.append(f"changes in steps of {exact(entry['step'])}")
     if entry.get("whole"):
         lines.append(_values(None))
     if "values" in entry:
         lines.append(_values(tuple(entry["values"])))
     for start, ends in (entry.get("moves") or {}).items():
         lines.append(f"may go from {start} to {_listed([str(v) for v in ends])}")
-    cost = entry.get("cost")
+    return lines if entry.get("cost") is None else [*lines, _price(entry["cost"], is_category)]
+
+
+def _price(cost: Any, is_category: bool) -> str:
+    """What a change costs: of a category, or of a number by one standard deviation."""
     if isinstance(cost, Mapping):
-        lines.append("costs " + _listed([f"{price:g} to become {value}" for value, price in cost.items()]))
-    elif cost is not None:
-        lines.append(f"costs {cost:g} to change")
-    return lines
+        return "costs " + _listed([f"{exact(price)} to become {value}" for value, price in cost.items()])
+    if is_category:
+        return f"costs {exact(cost)} to change"
+    up, down = cost if isinstance(cost, list | tuple) else (cost, cost)
+    if up == down:
+        return f"costs {exact(up)} for each standard deviation"
+    return f"costs {exact(up)} up and {exact(down)} down for each standard deviation"
 
 
 def _values(values: tuple[Any, ...] | None) -> str:
     if values is None:
         return "takes whole numbers only, or stays as it is"
-    listed = _listed([v if isinstance(v, str) else f"{v:g}" for v in values])
+    listed = _listed([v if isinstance(v, str) else exact(v) for v in values])
     return f"takes only the values {listed}, or stays as it is"
 
 
-def _between(low: float | None, high: float | None) -> str:
-    if low is None or low == -math.inf:
-        return f"at most {high:g}"
-    return f"at least {low:g}" if high is None or high == math.inf else f"from {low:g} to {high:g}"
+def _between(low: Any, high: Any) -> str:
+    """From one end to another; ends of a file may be words."""
+    least, most = (None if end in (None, *INFINITE) else exact(end) for end in (low, high))
+    if least is None:
+        return "any number" if most is None else f"at most {most}"
+    return f"at least {least}" if most is None else f"from {least} to {most}"
 
 
 def _listed(names: list[str]) -> str:

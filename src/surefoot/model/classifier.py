@@ -139,6 +139,9 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     feature_percentiles_ : array of shape (2, n_features)
         5th and 95th percentile of each feature (of 100,000 evenly spaced rows if there are more); NaN for
         categories.
+    judged_ : dict or None
+        ``accuracy`` on held-out rows and that of always saying the ``majority``, once `surefoot.diagnose`
+        has looked at the classifier; kept in its file.
     density_percentiles_ : array of shape (n_classes, 101)
         Percentiles 0 to 100 of the log density that each class gives to its own training rows (of 20,000
         evenly spaced ones if there are more): how typical a row is. The density of the warped numbers.
@@ -157,6 +160,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     >>> clf.dag_.parents
     ((), (2,), (0,), (1,))
     """
+
+    judged_: dict[str, float] | None = None  # until `diagnose` has looked at it
 
     def __init__(
         self,
@@ -273,6 +278,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.feature_percentiles_ = over_features(schema, percentiles(rows.numbers, rows.weights))
         self.density_percentiles_ = own_densities(rows, model)
         self.completion_ = model.gathered.completion
+        self.judged_ = None
         self.networks_ = model.networks
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -80,6 +80,8 @@ def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, A
     }
     if clf.shrinkage_:
         content["shrinkage"] = clf.shrinkage_
+    if clf.judged_ is not None:
+        content["judged"] = dict(clf.judged_)
     if hasattr(clf, "decision_content"):
         content["decision"] = clf.decision_content()
     if version_of({**content, **_bends(clf)}) > VERSION:
@@ -165,10 +167,21 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
     clf.n_iter_ = clf.structure_report_.n_iter
     clf.shrinkage_ = finite(content.get("shrinkage", 0.0), "shrinkage")
     _require(0 <= clf.shrinkage_ <= 1, "shrinkage")
+    clf.judged_ = _judged(content.get("judged"))
     clf.warps_ = warps_from(content.get("warps"), schema.n_numbers)
     clf.calibration_ = calibration_from(content.get("calibration"), k)
     clf.networks_ = tuple(network_from(entry, dag, schema) for entry in content["networks"])
     _require(len(clf.networks_) == k, "networks")
+
+
+def _judged(values: Any) -> dict[str, float] | None:
+    """How often the model is right about rows that it has not seen, and how often the majority is."""
+    if values is None:
+        return None
+    _require(isinstance(values, dict) and sorted(values) == ["accuracy", "majority"], "judged")
+    found = {name: finite(value, name) for name, value in values.items()}
+    _require(all(0 <= value <= 1 for value in found.values()), "judged")
+    return found
 
 
 def _ends(values: Any, schema: Schema, name: str) -> NDArray[np.float64]:

@@ -133,7 +133,8 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
     Parameters
     ----------
     clf : ConditionalGaussianNetworkClassifier
-        Fitted. Its settings are fitted anew on each fold; an adopted model is taken as it is.
+        Fitted. Its settings are fitted anew on each fold; an adopted model is taken as it is. What was found
+        is kept as ``clf.judged_``, so that explanations can warn of a model below its baseline.
     frame : DataFrame or array of shape (rows, n_features)
     y : array of labels
     cv : int, default=5
@@ -158,6 +159,7 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
     scores = [_score(OWN, own.predicted, own.probabilities, labels)]
     scores += [_score(name, p.argmax(axis=1), p, labels) for name, p in rivals.items()]
     scores.append(_majority(labels, clf.classes_.tolist()))
+    clf.judged_ = {"accuracy": scores[0].accuracy, "majority": scores[-1].accuracy}
     return Diagnosis(
         tuple(scores),
         _verdict(scores, _Comparison(own, rivals, labels)),

@@ -75,6 +75,7 @@ KEYS = (
     "distance", "lower_bound", "gap", "budget", "norm", "whitening", "threshold", "certified_radius",
     "coverage", "violation", "early_stop", "tol", "unit", "parents", "expected_before", "expected_after",
     "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
+    "conflict", "cautions", "model_share",
 )  # fmt: skip
 NUMBERS = (
     "factual_probability", "probability", "worst_probability", "distance", "lower_bound", "gap", "threshold",
@@ -84,8 +85,11 @@ QUESTION_KEYS = (
     "format", "version", "models", "features", "factual", "factual_class", "target", "distance", "ball",
     "requirements", "domain", "choices", "warps", "gap",
 )  # fmt: skip
+DOMAIN_KEYS = ("low", "high", "rows", "sets", "eithers", "limits", "declared")
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
 SERIES = ("unit", "expected_before", "expected_after", "z_score")
+STATE_KEYS = ("shape", "constants", "ways", "left", "proof")
+SPLITS = ("cut", "choice", "either", "changed")
 LEAF_KEYS = ("level", "norm", "cross", "products", "requirements", "between")
 MODEL_KEYS = (
     "features", "classes", "class_prior", "parents", "networks", "feature_range", "density_percentiles",
@@ -252,6 +256,10 @@ def _header(value: dict[str, Any], where: str, name: str, *versions: int) -> Non
         raise UnreadableError(f"{where} has format version {shown(stated)}; this checker reads {known}")
 
 
+def _increasing(values: Sequence[float]) -> bool:
+    return all(a < b for a, b in pairwise(values))
+
+
 def same(one: Any, other: Any) -> bool:
     """Equal labels: True is not 1."""
     return type(one) is type(other) and bool(one == other)
@@ -279,6 +287,12 @@ class Dyadic(NamedTuple):
         """Entry by entry; the sign is 1 or -1."""
         shift = max(self.shift, other.shift)
         return Dyadic([a + sign * b for a, b in zip(self.at(shift), other.at(shift), strict=True)], shift)
+
+
+def joined(one: Dyadic, other: Dyadic) -> Dyadic:
+    """The numbers of both, one after the other."""
+    shift = max(one.shift, other.shift)
+    return Dyadic([*one.at(shift), *other.at(shift)], shift)
 
 
 def dyadic(values: Iterable[float]) -> Dyadic:
@@ -451,19 +465,23 @@ class Network:
             self._squares[up] = found
         return self._squares[up]
 
-    def sum_of_squares(self, origin: Dyadic, moving: Sequence[int], up: bool) -> Quadratic:
-        """Sum of l_i(origin + z)^2 / v_i in (z, 1), z being the changes of these features."""
+    def block(self, moving: Sequence[int], up: bool) -> Quadratic:
+        """Of the sum of l_i(origin + z)^2 / v_i what is square in z, the changes of these features."""
+        found = self.squares(up)
+        rows = [[found[i][j] for j in moving[: k + 1]] for k, i in enumerate(moving)]
+        return Quadratic(rows, self.squares_shift)
+
+    def line(self, origin: Dyadic, moving: Sequence[int], up: bool) -> Dyadic:
+        """Of the same sum half of what is linear in z, and what is constant."""
         offset = self.deviations(origin)
-        more = offset.shift - self.shift
         pull = [(v + up) * b for v, b in zip(self.inverse.whole, offset.whole, strict=True)]
         slope = [0] * len(self.means)
         for row, p in zip(self.rows, pull, strict=True):
             for j, a in row:
                 slope[j] += a * p
-        block = self.squares(up)
-        rows = [[block[i][j] << 2 * more for j in moving[: k + 1]] for k, i in enumerate(moving)]
-        rows.append([*(slope[j] << more for j in moving), dot(pull, offset.whole)])
-        return Quadratic(rows, self.squares_shift + 2 * more)
+        shift = self.inverse.shift + offset.shift
+        constant = Dyadic([dot(pull, offset.whole)], shift + offset.shift)
+        return joined(Dyadic([slope[j] for j in moving], shift + self.shift), constant)
 
     @cached_property
     def volume(self) -> tuple[int, int]:
@@ -489,55 +507,53 @@ class Network:
         sizes = (Fraction(b, 1 << left.shift) for b in left.whole)
         return [Fraction(value) - size for value, size in zip(x, sizes, strict=True)]
 
+    def squared_spreads(self, order: Sequence[int]) -> list[Fraction]:
+        """Variance of every feature; each comes after its parents, and hands on what reaches it."""
+        n, own, found = len(self.means), dyadic(self.variances), dict[int, Dyadic]()
+        for i in order:
+            reach = Dyadic([int(i == j) for j in range(n)], 0)
+            for j, w in enumerate(self.weights[i]):
+                above, below = w.as_integer_ratio()
+                if above:
+                    more = [above * v for v in found[j].whole]
+                    reach = reach.plus(Dyadic(more, found[j].shift + below.bit_length() - 1))
+            found[i] = reach
+        totals = [dot([v * v for v in found[i].whole], own.whole) for i in range(n)]
+        return [Fraction(total, 1 << 2 * found[i].shift + own.shift) for i, total in enumerate(totals)]
+
     def spreads(self, order: Sequence[int]) -> list[Fraction]:
-        """Standard deviation of every feature to some 50 digits; each feature comes after its parents."""
-        n = len(self.means)
-        covariance = [[Decimal(0)] * n for _ in range(n)]
-        with decimal.localcontext(DIGITS):
-            for place, i in enumerate(order):
-                parents = [(j, Decimal(w)) for j, w in enumerate(self.weights[i]) if w]
-                for j in order[:place]:
-                    covariance[i][j] = sum((w * covariance[k][j] for k, w in parents), Decimal(0))
-                    covariance[j][i] = covariance[i][j]
-                own = sum((w * covariance[i][k] for k, w in parents), Decimal(self.variances[i]))
-                covariance[i][i] = max(own, Decimal(0))
-            return [Fraction(covariance[i][i].sqrt()) for i in range(n)]
+        """Standard deviation of every feature to some 79 digits."""
+        ratios = (v.as_integer_ratio() for v in self.squared_spreads(order))
+        return [Fraction(DIGITS.sqrt(DIGITS.divide(Decimal(a), Decimal(b)))) for a, b in ratios]
 
 
 class Explicit:
     """A score of a class that is no density: twice ``linear' z + z' matrix z``, exactly."""
 
     def __init__(self, linear: list[float], matrix: list[list[float]] | None) -> None:
-        self.linear, self.matrix, self.size = (
-            dyadic(linear),
-            None if matrix is None else grid(matrix),
-            len(linear),
-        )
+        self.linear, every = dyadic(linear), range(len(linear))
+        stated = grid([[0.0] * len(linear)] * len(linear) if matrix is None else matrix)
+        # Twice z' M z is z' (M + M') z.
+        sums = [[stated.rows[i][j] + stated.rows[j][i] for j in every] for i in every]
+        self.matrix = Grid(sums, stated.shift)
 
-    def sum_of_squares(self, origin: Dyadic, moving: Sequence[int], _: bool) -> Quadratic:
-        """Twice the score at origin + z in (z, 1)."""
-        every = range(self.size)
-        matrix = self.matrix or Grid([[0] * self.size for _ in every], 0)
-        full = [
-            [matrix.rows[i][j] + matrix.rows[j][i] for j in every] for i in every
-        ]  # 2 (M + M') / 2, twice
-        shift = matrix.shift + 2 * origin.shift
-        more = max(shift, self.linear.shift + origin.shift)
-        up, lift = more - shift, more - self.linear.shift - origin.shift
-        slope = [
-            (dot(full[i], origin.whole) << up + origin.shift) + (self.linear.whole[i] << lift + origin.shift)
-            for i in every
-        ]
-        value = dot([dot(row, origin.whole) for row in full], origin.whole) << up
-        value += dot(self.linear.whole, origin.whole) << lift + 1
-        rows = [[full[i][j] << up + 2 * origin.shift for j in moving[: k + 1]] for k, i in enumerate(moving)]
-        return Quadratic([*rows, [*(slope[j] for j in moving), value]], more)
+    def block(self, moving: Sequence[int], _: bool) -> Quadratic:
+        """Of twice the score at origin + z what is square in z."""
+        rows = [[self.matrix.rows[i][j] for j in moving[: k + 1]] for k, i in enumerate(moving)]
+        return Quadratic(rows, self.matrix.shift)
+
+    def line(self, origin: Dyadic, moving: Sequence[int], _: bool) -> Dyadic:
+        """Of the same half of what is linear in z, and what is constant."""
+        curved = self.matrix.times(origin)
+        slope = curved.plus(self.linear)
+        twice_slope = curved.plus(Dyadic([2 * w for w in self.linear.whole], self.linear.shift))
+        constant = Dyadic([dot(twice_slope.whole, origin.whole)], twice_slope.shift + origin.shift)
+        return joined(Dyadic([slope.whole[j] for j in moving], slope.shift), constant)
 
     def twice_value(self, point: Dyadic) -> Enclosure:
         """Twice the score at a point, but for its constant."""
-        whole = self.sum_of_squares(point, [], True)
-        value = whole.rows[-1][-1]
-        return Enclosure((value << PLACES) >> whole.shift, -((-value << PLACES) >> whole.shift))
+        (value,), shift = self.line(point, [], True)
+        return Enclosure((value << PLACES) >> shift, -((-value << PLACES) >> shift))
 
 
 class Scale:
@@ -928,6 +944,8 @@ def _decision(value: Any, k: int, values: list[list[Any] | None]) -> tuple[list[
                 "tables": [_numbers(t, "a score", size) for t, size in zip(tables, sizes, strict=True)],
             }
         )
+    if len({score["matrix"] is None for score in found}) > 1:  # a fingerprint could not tell whose it is
+        raise UnreadableError("some scores have a matrix, others have none")
     return found, _flag(entry["probability"], "the decision")
 
 
@@ -1025,8 +1043,7 @@ def _fingerprint(model: Model) -> str:
     whole.update(_bytes(v for entry in entries for v in entry["linear"]))
     for k in range(len(model.categories)):
         whole.update(_bytes(v for entry in entries for v in entry["tables"][k]))
-    if any(entry["matrix"] is not None for entry in entries):
-        whole.update(_bytes(v for entry in entries for row in entry["matrix"] or [] for v in row))
+    whole.update(_bytes(v for entry in entries for row in entry["matrix"] or [] for v in row))
     return whole.hexdigest()[:16]
 
 
@@ -1051,14 +1068,20 @@ def _bytes(values: Iterable[float]) -> bytes:
 
 
 class Asked(NamedTuple):
-    """A requirement: the odds of ``label`` against ``rival``, its decision against it, or its density."""
+    """The odds of ``label`` against ``rival``, its decision, its density; or a way off a point."""
 
     kind: str
     model: int
     label: Any
     rival: Any
-    mark: float  # the threshold, the value of the decision, or the floor
+    mark: float  # the threshold, the value of the decision, the floor, or the distance
     robust: bool
+    point: tuple[float, ...] = ()  # to stay away from
+
+    @property
+    def decides(self) -> bool:
+        """Whether it is about the decision of the explained model."""
+        return self.model == 0 and self.kind in ("odds", "decision")
 
 
 class Row(NamedTuple):
@@ -1068,6 +1091,39 @@ class Row(NamedTuple):
     low: float
     high: float
     name: str
+
+    @property
+    def feature(self) -> int | None:
+        """The feature whose interval it is; None where it adds something up."""
+        used = [j for j, a in enumerate(self.coefficients) if a]
+        return used[0] if len(used) == 1 and self.coefficients[used[0]] == 1 else None
+
+
+class Way(NamedTuple):
+    """Rows that hold, and which values some categories may have."""
+
+    rows: list[Row]
+    values: dict[int, list[int]]
+
+    def allows(self, state: Sequence[int]) -> bool:
+        """Whether categories have values of this way."""
+        return all(state[k] in codes for k, codes in self.values.items())
+
+
+class Either(NamedTuple):
+    """One of several ways is taken, at least."""
+
+    name: str
+    ways: list[Way]
+
+
+class Limit(NamedTuple):
+    """At most so many of these numbers and categories differ from today."""
+
+    name: str
+    most: int
+    numbers: list[int]
+    categories: list[int]
 
 
 class Choice(NamedTuple):
@@ -1102,6 +1158,9 @@ class Question:
     sets: dict[int, list[float] | None]
     gap: float
     scales: list[Scale | None] = field(default_factory=list)  # of the model, where the lists are on them
+    eithers: list[Either] = field(default_factory=list)
+    limits: list[Limit] = field(default_factory=list)
+    prices: list[tuple[float, float]] | None = None  # of numbers: up and down by a standard deviation
 
     @property
     def n(self) -> int:
@@ -1137,7 +1196,25 @@ class Question:
             [value if scale is None else scale(value) for scale, value in zip(scales, values, strict=True)]
             for values in (self.factual, self.low, self.high)
         ]
-        return replace(self, factual=ends[0], low=ends[1], high=ends[2], scales=scales)
+        eithers = [
+            Either(name, [Way([_on_scale(row, scales) for row in way.rows], way.values) for way in ways])
+            for name, ways in self.eithers
+        ]
+        return replace(self, factual=ends[0], low=ends[1], high=ends[2], scales=scales, eithers=eithers)
+
+    @property
+    def way_rows(self) -> list[Row]:
+        """The rows of all ways."""
+        return [row for either in self.eithers for way in either.ways for row in way.rows]
+
+    def stated_numbers(self) -> list[float]:
+        """The numbers that have a place on a scale."""
+        ends = [end for row in self.way_rows for end in row[1:3]]
+        return [*self.factual, *self.low, *self.high, *ends]
+
+    def left(self, limit: Limit, state: Sequence[int]) -> int:
+        """How many numbers may still change in a state; negative where too many categories did."""
+        return limit.most - sum(state[k] != self.choices[k].today for k in limit.categories)
 
     @cached_property
     def perturbed(self) -> list[int]:
@@ -1145,6 +1222,11 @@ class Question:
         if isinstance(self.budget, dict):
             return sorted(j for j, ends in self.budget.items() if any(ends))
         return [j for j in range(self.n) if j not in self.exact]
+
+    @property
+    def ball_is_metric(self) -> bool:
+        """Whether the ball's matrix is the distance's."""
+        return not self.exact and self.prices is None
 
     @property
     def radius(self) -> float:
@@ -1171,6 +1253,12 @@ class Question:
         return first is not None and scale(first + 1.0) >= b
 
 
+def _on_scale(row: Row, scales: list[Scale | None]) -> Row:
+    """The interval of a feature on its scale; others stay, and must not add up curved ones."""
+    scale = None if row.feature is None else scales[row.feature]
+    return row if scale is None else row._replace(low=scale(row.low), high=scale(row.high))
+
+
 def _last_whole(scale: Scale, end: float) -> float | None:
     """The largest whole number that is not beyond an end of a scale, found by halving; None if none is."""
     low, high = -(2.0**53), 2.0**53
@@ -1185,7 +1273,7 @@ def _last_whole(scale: Scale, end: float) -> float | None:
 def read_question(value: Any) -> Question:
     """Read a question; whether it fits the model is looked at later."""
     asked = _table(value, "the question", QUESTION_KEYS)
-    _header(asked, "the question", "surefoot-question", 2)
+    _header(asked, "the question", "surefoot-question", 3)
     listed = {
         key: _list(asked[key], f"the question's {key}") for key in ("models", "features", "requirements")
     }
@@ -1197,11 +1285,11 @@ def read_question(value: Any) -> Question:
     factual = [_number(v, "the question's factual") for j, v in enumerate(row) if j not in taken]
     n = len(factual)
     scales = asked["warps"]
-    distance = _table(asked["distance"], "the distance", ("kind", "whitening", "norm"))
-    if distance["kind"] != "mahalanobis" or distance["whitening"] not in ("cholesky", "dag", "zca"):
+    distance = _table(asked["distance"], "the distance", ("kind", "whitening", "norm", "prices"))
+    if distance["whitening"] not in ("cholesky", "dag", "zca"):
         raise UnreadableError("the question's distance is not known")
     ball = _table(asked["ball"], "the ball", ("norm", "budget", "exact"))
-    domain = _table(asked["domain"], "the domain", ("low", "high", "rows", "sets", "declared"))
+    domain = _table(asked["domain"], "the domain", DOMAIN_KEYS)
     if type(domain["declared"]) is not dict:  # words, for which nothing vouches: they are not used
         raise UnreadableError("the domain's declared is not an object")
     return Question(
@@ -1223,7 +1311,52 @@ def read_question(value: Any) -> Question:
         rows=[_row(v, n) for v in _list(domain["rows"], "the domain's rows")],
         sets=_sets(_list(domain["sets"], "the domain's sets"), n),
         gap=_number(asked["gap"], "the question's gap"),
+        eithers=[_either(v, n, choices) for v in _list(domain["eithers"], "the domain's eithers")],
+        limits=[_limit(v, n, len(choices)) for v in _list(domain["limits"], "the domain's limits")],
+        prices=_prices(distance["kind"], distance["prices"], n),
     )
+
+
+def _prices(kind: Any, value: Any, n: int) -> list[tuple[float, float]] | None:
+    """What a change of each number costs, up and down, where the distance is a cost."""
+    if kind == "mahalanobis" and value is None:
+        return None
+    if kind != "cost":
+        raise UnreadableError("the question's distance is not known")
+    pairs = [_numbers(pair, "the prices of numbers", 2) for pair in _list(value, "the prices of numbers", n)]
+    return [(up, down) for up, down in pairs]
+
+
+def _ascending(value: Any, where: str, size: int) -> list[int]:
+    """Different positions in ascending order."""
+    found = [_index(k, where, size) for k in _list(value, where)]
+    if not _increasing(found):
+        raise UnreadableError(f"{where} are not in ascending order")
+    return found
+
+
+def _either(value: Any, n: int, choices: list[Choice]) -> Either:
+    entry = _table(value, "an either", ("name", "ways"))
+    ways = [_way(way, n, choices) for way in _list(entry["ways"], "an either")]
+    return Either(_text(entry["name"], "an either"), ways)
+
+
+def _way(value: Any, n: int, choices: list[Choice]) -> Way:
+    entry, where = _table(value, "a way", ("rows", "values")), "the values of a way"
+    pairs = [_list(pair, where, 2) for pair in _list(entry["values"], where)]
+    named = _ascending([k for k, _ in pairs], "the categories of a way", len(choices))
+    codes = [_ascending(pair[1], where, len(choices[k].values)) for k, pair in zip(named, pairs, strict=True)]
+    return Way([_row(row, n) for row in _list(entry["rows"], "a way")], dict(zip(named, codes, strict=True)))
+
+
+def _limit(value: Any, n: int, categories: int) -> Limit:
+    entry = _table(value, "a limit", ("name", "count", "numbers", "categories"))
+    most = _whole(entry["count"], "the count of a limit")
+    if most < 0:
+        raise UnreadableError("the count of a limit is negative")
+    numbers = _ascending(entry["numbers"], "the numbers of a limit", n)
+    others = _ascending(entry["categories"], "the categories of a limit", categories)
+    return Limit(_text(entry["name"], "a limit"), most, numbers, others)
 
 
 def _choice(value: Any, row: list[Any]) -> Choice:
@@ -1261,6 +1394,10 @@ def _asked(value: Any) -> Asked:
     elif kind == "density":
         entry = _table(value, where, ("kind", "model", "class", "floor", "robust"))
         label, rival, mark = entry["class"], None, entry["floor"]
+    elif kind == "away":
+        entry = _table(value, where, ("kind", "point", "distance"))
+        point = tuple(_numbers(entry["point"], where, len(_list(entry["point"], where))))
+        return Asked(kind, 0, None, None, _number(entry["distance"], where), False, point)
     else:
         raise UnreadableError(f"{where} is of no known kind: {shown(kind)}")
     model, robust = _whole(entry["model"], where), _flag(entry["robust"], where)
@@ -1354,28 +1491,32 @@ def restricted(rows: list[list[int]], fixed: dict[int, int], unit: int) -> list[
     return [*found, [*line, corner]]
 
 
-def congruent(rows: list[list[int]], lift: list[list[int]]) -> list[list[int]]:
-    """The product lift' M lift below and on the diagonal, for a symmetric M given in the same way."""
-    size, product = len(rows), []
-    for i in range(size):
-        line = [0] * size
-        for j in range(size):
-            v = rows[i][j] if j <= i else rows[j][i]
-            if v:
-                line = [a + v * b for a, b in zip(line, lift[j], strict=True)]
-        product.append(line)
-    left, right = list(zip(*lift, strict=True)), list(zip(*product, strict=True))
+def congruent(entries: dict[tuple[int, int], int], lift: list[list[int]]) -> list[list[int]]:
+    """The product lift' M lift below and on the diagonal, for the entries of a symmetric M there."""
+    size, products = len(lift[0]), dict[int, list[int]]()
+    for (i, j), v in entries.items():
+        for row, column in {(i, j), (j, i)}:
+            line = products.get(row, [0] * size)
+            products[row] = [a + v * b for a, b in zip(line, lift[column], strict=True)]
+    left = list(zip(*(lift[i] for i in products), strict=True)) or [()] * size
+    right = list(zip(*products.values(), strict=True)) or [()] * size
     return [[dot(left[a], right[b]) for b in range(a + 1)] for a in range(size)]
 
 
-def added(parts: Sequence[tuple[int, int, Quadratic]], size: int) -> Quadratic:
-    """Sum of quadratic functions, each times a fraction ``above / 2**bits``."""
-    most = max((bits + part.shift for _, bits, part in parts), default=0)
+def added(
+    parts: Sequence[tuple[int, int, Quadratic]], size: int, lines: Sequence[tuple[int, int, Dyadic]] = ()
+) -> Quadratic:
+    """Sum of quadratic functions and of last rows, each times a fraction ``above / 2**bits``."""
+    shifts = [bits + part.shift for _, bits, part in parts] + [bits + line.shift for _, bits, line in lines]
+    most = max(shifts, default=0)
     rows = [[0] * (i + 1) for i in range(size)]
     for above, bits, part in parts:
         factor = above << (most - bits - part.shift)
         for i, row in enumerate(part.rows):
             rows[i] = [a + factor * b for a, b in zip(rows[i], row, strict=True)]
+    for above, bits, line in lines:
+        factor = above << (most - bits - line.shift)
+        rows[-1] = [a + factor * b for a, b in zip(rows[-1], line.whole, strict=True)]
     return Quadratic(rows, most)
 
 
@@ -1389,13 +1530,19 @@ class Requirement(NamedTuple):
     twice_constant: int  # over 2**PLACES, rounded up
     robust: bool
 
-    def majorant(self, origin: Dyadic, moving: Sequence[int]) -> Quadratic:
-        """Twice the function at origin + z, nowhere too small: 1 / v is rounded up where it adds."""
-        size = len(moving) + 1
-        constant = Quadratic([[0] * (i + 1) for i in range(size)], PLACES)
-        constant.rows[-1][-1] = self.twice_constant
-        squares = [(sign, 0, part.sum_of_squares(origin, moving, sign > 0)) for sign, part in self.parts]
-        return added([(1, 0, constant), *squares], size)
+    def block(self, moving: Sequence[int]) -> Quadratic:
+        """Of twice the function at origin + z what is square in z, nowhere too small with `line`.
+
+        One over a variance is rounded up where its square is added, and down where it is taken off.
+        """
+        return added([(sign, 0, part.block(moving, sign > 0)) for sign, part in self.parts], len(moving))
+
+    def line(self, origin: Dyadic, moving: Sequence[int]) -> Dyadic:
+        """Of the same half of what is linear in z, and what is constant."""
+        total = joined(Dyadic([0] * len(moving), 0), Dyadic([self.twice_constant], PLACES))
+        for sign, part in self.parts:
+            total = total.plus(part.line(origin, moving, sign > 0), sign)
+        return total
 
 
 class Ball:
@@ -1443,6 +1590,12 @@ class Setting:
         None for robustness, which knows no domain and no scenarios.
     ball : Ball or None
         Where scenarios have to lie.
+    prices : list of (float, float) or None
+        What u_i = 1 and u_i = -1 cost, where the distance is a cost: D is diagonal then.
+    ways : list
+        For each either of the domain the rows of each way that is open; None where it is not asked for.
+    limits : list of (int, set of int)
+        How many of these features change at most.
     """
 
     norm: float
@@ -1453,22 +1606,39 @@ class Setting:
     requirements: list[Requirement]
     domain: Question | None = None
     ball: Ball | None = None
+    prices: list[tuple[float, float]] | None = None
+    ways: Sequence[list[list[Row]] | None] = ()
+    limits: Sequence[tuple[int, frozenset[int]]] = ()
 
     @property
     def size(self) -> int:
         """Number of coordinates; also the coordinate of the constant."""
         return len(self.moving)
 
-    def reach(self, i: int, level: float) -> Fraction | float:
-        """The largest abs(u_i) within the level."""
-        return level if level == math.inf or self.half is None else Fraction(level) * self.half[i]
+    def ends(self, i: int, level: float) -> tuple[Fraction | float, Fraction | float]:
+        """Between which ends u_i lies within the level."""
+        if level == math.inf:
+            return -level, level
+        if self.prices is not None:
+            up, down = map(Fraction, self.prices[i])
+            return -Fraction(level) / down, Fraction(level) / up
+        reach = level if self.half is None else Fraction(level) * self.half[i]
+        return -reach, reach
+
+    def share(self, i: int, falls: bool) -> Fraction:
+        """How far u_i can fall, or rise, within a level of 1."""
+        low, high = self.ends(i, 1.0)
+        return Fraction(-low if falls else high)
 
     @cached_property
-    def lift(self) -> Grid:
-        """The matrix that maps (z, 1) to (u, 1)."""
-        metric = grid(self.metric)
-        rows = [[*row, 0] for row in metric.rows]
-        return Grid([*rows, [0] * self.size + [1 << metric.shift]], metric.shift)
+    def _grid(self) -> Grid:
+        return grid(self.metric)
+
+    def lift(self, moving: Sequence[int]) -> Grid:
+        """The matrix that maps (z, 1) to (u, 1), where no other coordinate of z moves."""
+        metric = self._grid
+        rows = [[*(row[j] for j in moving), 0] for row in metric.rows]
+        return Grid([*rows, [0] * len(moving) + [1 << metric.shift]], metric.shift)
 
 
 class Form(NamedTuple):
@@ -1483,13 +1653,18 @@ class Form(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One side of a split: the form that is not negative there, and the end that it gives to u_i or x_i."""
+    """One side of a split: the form that is not negative there, and the end that it gives to u_i or x_i.
+
+    Or a way of an either, by its place among the open ones, with its rows (kind "way"); or a number that
+    keeps today's value ("changed" and below) or counts as changed.
+    """
 
     kind: str  # "u" or "x"; other functions give no end
     number: int
     below: bool
-    end: float
-    form: Form
+    end: float = math.nan
+    form: Form | None = None
+    rows: Sequence[Row] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -1500,15 +1675,25 @@ class Proof:
     directions: list[Form]
     scenarios: list[list[float]]
     tree: Any
-    _majorants: dict[tuple[int, int], Quadratic] = field(default_factory=dict)
+    _blocks: dict[int, Quadratic] = field(default_factory=dict)
+    _lines: dict[tuple[int, int], Dyadic] = field(default_factory=dict)
 
-    def majorant(self, r: int, s: int) -> Quadratic:
-        """Twice requirement r in scenario s (-1: at the point itself), nowhere too small."""
-        if (r, s) not in self._majorants:
-            setting = self.setting
-            origin = setting.origin if s < 0 else setting.origin.plus(dyadic(self.scenarios[s]))
-            self._majorants[r, s] = setting.requirements[r].majorant(origin, setting.moving)
-        return self._majorants[r, s]
+    def origin(self, s: int) -> Dyadic:
+        """The features where z is 0 in scenario s (-1: at the point itself)."""
+        origin = self.setting.origin
+        return origin if s < 0 else origin.plus(dyadic(self.scenarios[s]))
+
+    def block(self, r: int) -> Quadratic:
+        """Of twice requirement r what is square in z: the same in every scenario."""
+        if r not in self._blocks:
+            self._blocks[r] = self.setting.requirements[r].block(self.setting.moving)
+        return self._blocks[r]
+
+    def line(self, r: int, s: int) -> Dyadic:
+        """Of twice requirement r in scenario s half of what is linear in z, and what is constant."""
+        if (r, s) not in self._lines:
+            self._lines[r, s] = self.setting.requirements[r].line(self.origin(s), self.setting.moving)
+        return self._lines[r, s]
 
 
 def read_proof(setting: Setting, document: Any) -> Proof:
@@ -1551,11 +1736,10 @@ def proven_level(proof: Proof, decide: Callable[[Any, Sequence[Step]], str] | No
     stack: list[tuple[Any, tuple[Step, ...]]] = [(proof.tree, ())]
     while stack:
         node, path = stack.pop()
-        if type(node) is dict and ("cut" in node or "choice" in node):
+        if type(node) is dict and any(kind in node for kind in SPLITS):
             if len(path) >= DEPTH:
                 raise UnreadableError(f"a tree has more than {DEPTH} splits on one way")
-            steps = [(side, step(proof, node, side)) for side in ("above", "below")]
-            stack += [(node[side], (*path, taken)) for side, taken in steps]
+            stack += [(child, (*path, taken)) for child, taken in reversed(children(proof, node))]
             continue
         fault = decide(node, path) if decide else leaf_fault(proof, node, path)
         if fault:
@@ -1565,9 +1749,9 @@ def proven_level(proof: Proof, decide: Callable[[Any, Sequence[Step]], str] | No
 
 
 def _place(path: Sequence[Step]) -> str:
-    """Where a leaf is: the sides from the root, a for above and b for below."""
-    sides = "".join("b" if taken.below else "a" for taken in path)
-    return shown(sides) if sides else "at the root"
+    """Where a leaf is: the sides from the root, b for below (or kept), a for above, numbers for ways."""
+    sides = (str(taken.number) if taken.kind == "way" else "ab"[taken.below] for taken in path)
+    return shown("".join(sides)) if path else "at the root"
 
 
 def leaf_holds(proof: Proof, leaf: Any, path: Sequence[tuple[Any, str]]) -> bool:
@@ -1580,7 +1764,8 @@ def leaf_holds(proof: Proof, leaf: Any, path: Sequence[tuple[Any, str]]) -> bool
     leaf : dict
         The leaf, as in the file.
     path : sequence of (node, side)
-        The splits from the root to the leaf as in the file, each with the side taken, "below" or "above".
+        The splits from the root to the leaf as in the file, each with the side taken: "below" or "above",
+        "no" or "yes", or the place of a way among the open ones.
     """
     try:
         return not leaf_fault(proof, leaf, [step(proof, node, side) for node, side in path])
@@ -1588,9 +1773,39 @@ def leaf_holds(proof: Proof, leaf: Any, path: Sequence[tuple[Any, str]]) -> bool
         return False
 
 
-def step(proof: Proof, node: dict[str, Any], side: str) -> Step:
-    """One side of a split. Raises `FaultError` where its two sides do not cover the piece."""
+def children(proof: Proof, node: dict[str, Any]) -> list[tuple[Any, Step]]:
+    """The pieces of a split. Raises `FaultError` where they do not cover the node's."""
+    if "either" in node:
+        nodes = _list(_table(node, "an either", ("either", "ways"))["ways"], "an either")
+        count = len(open_ways(proof, node["either"]))
+        if len(nodes) != count:
+            raise FaultError(f"an either has {count} ways, of which {len(nodes)} are looked at")
+        return [(child, step(proof, node, k)) for k, child in enumerate(nodes)]
+    sides = ("no", "yes") if "changed" in node else ("below", "above")
+    steps = [step(proof, node, side) for side in sides]  # before the sides are looked up: the keys are right
+    return [(node[side], taken) for side, taken in zip(sides, steps, strict=True)]
+
+
+def open_ways(proof: Proof, number: Any) -> list[list[Row]]:
+    """The rows of each way of an either that is asked for."""
+    ways = proof.setting.ways
+    rows = ways[_index(number, "eithers", len(ways), FaultError)]
+    if rows is None:
+        raise FaultError(f"either {number} is not asked for in these states")
+    return rows
+
+
+def step(proof: Proof, node: dict[str, Any], side: Any) -> Step:
+    """One side of a split. Raises `FaultError` where its sides do not cover the piece."""
     below, setting = side == "below", proof.setting
+    if "either" in node:
+        return Step("way", side, False, rows=open_ways(proof, node["either"])[side])
+    if "changed" in node:
+        number = _table(node, "a change", ("changed", "no", "yes"))["changed"]
+        j = _index(number, "numbers", setting.size, FaultError)
+        if not any(j in numbers for _, numbers in setting.limits):
+            raise FaultError(f"no limit counts changes of feature {j}")
+        return Step("changed", j, side == "no")
     if "cut" in node:
         cut = _list(_table(node, "a cut", ("cut", "below", "above"))["cut"], "a cut", 2)
         kind, k, form = function(proof, cut[0])
@@ -1622,10 +1837,15 @@ def function(proof: Proof, entry: Any) -> tuple[str, int, Form]:
     origin = setting.origin
     if kind == "x":
         return kind, k, Form("z", [(k, 1 << origin.shift), (setting.size, origin.whole[k])], origin.shift)
-    row = dyadic(domain.rows[k].coefficients)
-    scaled = [(j, a << origin.shift) for j, a in _sparse(row.whole)]
-    constant = (setting.size, dot(row.whole, origin.whole))
-    return kind, k, Form("z", [*scaled, constant], row.shift + origin.shift)
+    return kind, k, row_form(setting, domain.rows[k])
+
+
+def row_form(setting: Setting, row: Row) -> Form:
+    """What a row adds up."""
+    origin, whole = setting.origin, dyadic(row.coefficients)
+    scaled = [(j, a << origin.shift) for j, a in _sparse(whole.whole)]
+    constant = (setting.size, dot(whole.whole, origin.whole))
+    return Form("z", [*scaled, constant], whole.shift + origin.shift)
 
 
 def beyond(form: Form, end: float, constant: int, sign: int) -> Form:
@@ -1647,23 +1867,24 @@ def leaf_fault(proof: Proof, leaf: Any, path: Sequence[Step]) -> str:
     """
     if leaf is None:
         return "the piece was left open"
-    leaf, setting = _table(leaf, "a leaf", LEAF_KEYS), proof.setting
+    leaf = _table(leaf, "a leaf", LEAF_KEYS)
     try:
         piece = Piece(proof, _wide(leaf["level"], "a level"), path)
         if piece.empty():
             return ""
         products = [
-            *norm_terms(setting, piece.level, leaf),
+            *norm_terms(piece, leaf),
             *(product_term(piece, entry) for entry in _list(leaf["products"], "products")),
             *(between_term(proof, entry) for entry in _list(leaf["between"], "between")),
         ]
         requirements = [requirement_term(proof, v) for v in _list(leaf["requirements"], "requirements")]
     except FaultError as fault:
         return str(fault)
-    rows = negated(setting, products, requirements)
-    fixed, changes = piece.fixed()
-    if fixed:
-        rows = restricted(rows, dict(zip(fixed, changes.whole, strict=True)), 1 << changes.shift)
+    rows = negated(proof, products, requirements, piece.moving)
+    moved, changes = piece.moved()
+    if moved:
+        places = [piece.moving.index(j) for j in moved]
+        rows = restricted(rows, dict(zip(places, changes.whole, strict=True)), 1 << changes.shift)
     return "" if definite(rows) else "the weighted sum is not negative everywhere"
 
 
@@ -1676,34 +1897,87 @@ class Piece:
         self.proof, self.level, self.path = proof, level, path
         domain = proof.setting.domain
         self.low, self.high = (list(domain.low), list(domain.high)) if domain else ([], [])
-        self._of_u: dict[int, tuple[Fraction | float, Fraction | float]] = {}
+        self._today = domain.factual if domain else []
+        self.cut_ends: dict[int, tuple[Fraction | float, Fraction | float]] = {}
+        self._kept: set[int] = set()
+        self._counted: set[int] = set()
+        self._keep_others()
         for taken in path:
-            if taken.kind == "u":
-                low, high = self.ends(taken.number)
-                cut = (low, min(high, taken.end)) if taken.below else (max(low, taken.end), high)
-                self._of_u[taken.number] = cut
-            elif taken.kind == "x" and taken.below:
-                self.high[taken.number] = min(self.high[taken.number], taken.end)
-            elif taken.kind == "x":
-                self.low[taken.number] = max(self.low[taken.number], taken.end)
+            self._take(taken)
+
+    def _take(self, taken: Step) -> None:
+        """One side of a split."""
+        if taken.kind == "u":
+            low, high = self.ends(taken.number)
+            cut = (low, min(high, taken.end)) if taken.below else (max(low, taken.end), high)
+            self.cut_ends[taken.number] = cut
+        elif taken.kind == "x" and taken.below:
+            self._narrow(taken.number, -math.inf, taken.end)
+        elif taken.kind == "x":
+            self._narrow(taken.number, taken.end, math.inf)
+        elif taken.kind == "way":
+            for row in taken.rows:
+                if row.feature is not None:
+                    self._narrow(row.feature, row.low, row.high)
+        elif taken.kind == "changed":
+            self._decide(taken.number, not taken.below)
+
+    def _narrow(self, j: int, low: float, high: float) -> None:
+        self.low[j], self.high[j] = max(self.low[j], low), min(self.high[j], high)
+
+    def _decide(self, j: int, counts: bool) -> None:
+        """A number keeps today's value, or counts as changed; once on a way, or it would count twice."""
+        if j in self._kept or j in self._counted:
+            raise FaultError(f"whether feature {j} changes was decided before")
+        if counts:
+            self._counted.add(j)
+            self._keep_others()
+        else:
+            self._keep(j)
+
+    def _keep(self, j: int) -> None:
+        self._kept.add(j)
+        self._narrow(j, self._today[j], self._today[j])
+
+    def _keep_others(self) -> None:
+        """Where the count of a limit is used up, its other numbers keep today's values."""
+        for count, numbers in self.proof.setting.limits:
+            if len(numbers & self._counted) >= count:
+                for j in numbers - self._counted - self._kept:
+                    self._keep(j)
 
     def ends(self, i: int) -> tuple[Fraction | float, Fraction | float]:
         """Of u_i."""
-        reach = self.proof.setting.reach(i, self.level)
-        return self._of_u.get(i, (-reach, reach))
+        return self.cut_ends[i] if i in self.cut_ends else self.proof.setting.ends(i, self.level)
 
     def empty(self) -> bool:
         """Whether the ends of a feature or of an entry of u exclude each other."""
         of_x = any(low > high for low, high in zip(self.low, self.high, strict=True))
-        return of_x or any(low > high for low, high in self._of_u.values())
+        return of_x or any(low > high for low, high in self.cut_ends.values())
 
-    def fixed(self) -> tuple[list[int], Dyadic]:
-        """The features whose ends are equal, and their changes."""
-        ends = list(zip(self.low, self.high, strict=True))
-        features = [j for j, (low, high) in enumerate(ends) if low == high and math.isfinite(low)]
+    @cached_property
+    def moving(self) -> list[int]:
+        """The coordinates of z that are not zero all over the piece."""
+        still = [low == high == now for low, high, now in zip(self.low, self.high, self._today, strict=True)]
+        return [j for j in range(self.proof.setting.size) if not (still and still[j])]
+
+    def moved(self) -> tuple[list[int], Dyadic]:
+        """The features whose ends are equal, but not today's value, and their changes."""
+        ends = [(j, self.low[j], self.high[j]) for j in self.moving] if self.low else []
+        features = [j for j, low, high in ends if low == high and math.isfinite(low)]
         origin = self.proof.setting.origin
         now = Dyadic([origin.whole[j] for j in features], origin.shift)
         return features, dyadic(self.low[j] for j in features).plus(now, -1)
+
+    def rate(self, i: int) -> float:
+        """What u_i costs at least on the piece, for each unit up or down; 1 without prices."""
+        prices = self.proof.setting.prices
+        if prices is None:
+            return 1.0
+        up, down = prices[i]
+        if self.low[i] >= self._today[i]:
+            return up
+        return down if self.high[i] <= self._today[i] else min(up, down)
 
 
 class Term(NamedTuple):
@@ -1721,9 +1995,10 @@ def _weight(value: Any) -> float:
     return weight
 
 
-def norm_terms(setting: Setting, level: float, leaf: dict[str, Any]) -> list[Term]:
+def norm_terms(piece: Piece, leaf: dict[str, Any]) -> list[Term]:
     """The distance is at most the level: the weights of ``norm`` and ``cross``, as products."""
     weights = [_weight(v) for v in _list(leaf["norm"], "norm")]
+    setting, level = piece.proof.setting, piece.level
     cross, last = _list(leaf["cross"], "cross"), setting.size
     if not weights and not cross:
         return []
@@ -1731,34 +2006,57 @@ def norm_terms(setting: Setting, level: float, leaf: dict[str, Any]) -> list[Ter
     if level == math.inf or len(weights) != count or (cross and setting.norm != 1):
         raise FaultError("the weights of the norm do not fit norm and level")
     if setting.norm == math.inf:
-        ends = [Fraction(setting.reach(i, level)) for i in range(last)]
-        return [Term(w, *_around(i, last, ends[i])) for i, w in enumerate(weights) if w]
+        return [Term(w, *_between_ends(setting, i, level)) for i, w in enumerate(weights) if w]
     above, below = level.as_integer_ratio()
     edge = Form("u", [(last, above)], below.bit_length() - 1)
-    squares = [Term(weights[0], Form("u", [(i, -1)], 0), Form("u", [(i, 1)], 0)) for i in range(last)]
-    return [Term(weights[0], edge, edge), *squares, *cross_terms(last, weights[0], cross)]
+    entries = [_entry(piece, i) for i in range(last)]
+    squares = [Term(weights[0], _times(one, -1), one) for one in entries]
+    return [Term(weights[0], edge, edge), *squares, *cross_terms(entries, weights[0], cross)]
 
 
-def _around(i: int, last: int, reach: Fraction) -> tuple[Form, Form]:
-    """``reach + u_i`` and ``reach - u_i``."""
-    shift = reach.denominator.bit_length() - 1
-    one, other = ([(i, sign << shift), (last, reach.numerator)] for sign in (1, -1))
-    return Form("u", one, shift), Form("u", other, shift)
+def _entry(piece: Piece, i: int) -> Form:
+    """An entry of what the norm measures, or a part of it that is not larger: u_i times its rate."""
+    above, below = piece.rate(i).as_integer_ratio()
+    return Form("u", [(i, above)], below.bit_length() - 1)
 
 
-def cross_terms(size: int, weight: float, cross: list[Any]) -> list[Term]:
-    """``-2 x u_i u_j`` with abs(x) at most the norm's weight, each pair once."""
+def _times(form: Form, factor: int) -> Form:
+    return form._replace(entries=[(i, factor * a) for i, a in form.entries])
+
+
+def _between_ends(setting: Setting, i: int, level: float) -> tuple[Form, Form]:
+    """``u_i - low`` and ``high - u_i`` with the ends of the level; with prices for z_i = u_i / D_ii."""
+    low, high = setting.ends(i, level)
+    space, reaches = "u", [-low, high]
+    if setting.prices is not None:
+        space, reaches = "z", [Fraction(end) / Fraction(setting.metric[i][i]) for end in reaches]
+    (a, p), (b, q) = map(_rounded_up, reaches)
+    last = setting.size
+    return Form(space, [(i, 1 << p), (last, a)], p), Form(space, [(i, -1 << q), (last, b)], q)
+
+
+def _rounded_up(value: Fraction | float) -> tuple[int, int]:
+    """A whole number over a power of two that is not below a number, and equal to it where one is."""
+    above, below = value.as_integer_ratio()
+    if below & (below - 1) == 0:
+        return above, below.bit_length() - 1
+    shift = max(SHARP + below.bit_length() - above.bit_length(), 0)
+    return -((-above << shift) // below), shift
+
+
+def cross_terms(entries: list[Form], weight: float, cross: list[Any]) -> list[Term]:
+    """Minus twice x times two entries, with abs(x) at most the norm's weight, each pair once."""
     found, seen = [], set()
     for entry in cross:
         first, second, value = _list(entry, "cross", 3)
-        i, j = (_index(k, "cross", size, FaultError) for k in (first, second))
+        i, j = (_index(k, "cross", len(entries), FaultError) for k in (first, second))
         x = _number(value, "cross")
         if not i < j or (i, j) in seen:
             raise FaultError("a pair of cross is not in order, or comes twice")
         if not abs(x) <= weight:
             raise FaultError("a weight of cross exceeds the norm's")
         seen.add((i, j))
-        found.append(Term(x, Form("u", [(i, -2)], 0), Form("u", [(j, 1)], 0)))
+        found.append(Term(x, _times(entries[i], -2), entries[j]))
     return found
 
 
@@ -1775,23 +2073,42 @@ def affine(piece: Piece, entry: Any) -> Form:
         _list(entry, where, 1)
         return Form("1", [(piece.proof.setting.size, 1)], 0)
     if kind == "c":
-        k = _index(_list(entry, where, 2)[1], "splits on the way", len(piece.path), FaultError)
-        return piece.path[k].form
+        return split_form(piece, entry)
     return sloped(piece, entry) if kind == "a" else end_form(piece.proof, entry)
+
+
+def split_form(piece: Piece, entry: list[Any]) -> Form:
+    """What a split on the way shows: its own form, or what is left to an end of a row of the way taken."""
+    numbers = _list(entry, "an affine function", 4 if len(entry) == 4 else 2)
+    taken = piece.path[_index(numbers[1], "splits on the way", len(piece.path), FaultError)]
+    if (taken.form is None) != (len(entry) == 4):
+        raise FaultError(f"a split is not of the kind that {shown(entry)} means")
+    if taken.form is not None:
+        return taken.form
+    row = taken.rows[_index(numbers[2], "rows of a way", len(taken.rows), FaultError)]
+    return _from_end(piece.proof.setting, row_form(piece.proof.setting, row), row[1:3], entry)
 
 
 def end_form(proof: Proof, entry: Any) -> Form:
     """``x_j - low_j`` or ``high_j - x_j``, or the same for a row; the end must be finite."""
-    kind, number, side = _list(entry, "an affine function", 3)
+    kind, number, _ = _list(entry, "an affine function", 3)
     domain = proof.setting.domain
-    if domain is None or kind not in ("x", "r") or side not in ("low", "high"):
+    if domain is None or kind not in ("x", "r"):
         raise FaultError(f"an affine function {shown(entry)} is not known here")
     _, k, form = function(proof, [kind, number])
     ends = (domain.low[k], domain.high[k]) if kind == "x" else domain.rows[k][1:3]
+    return _from_end(proof.setting, form, ends, entry)
+
+
+def _from_end(setting: Setting, form: Form, ends: Sequence[float], entry: list[Any]) -> Form:
+    """How far a function is from the lower or the upper of its ends, as the last word of an entry says."""
+    side = entry[-1]
+    if side not in ("low", "high"):
+        raise FaultError(f"an affine function {shown(entry)} is not known here")
     end = ends[side == "high"]
     if not math.isfinite(end):
         raise FaultError(f"the end of {shown(entry)} is infinite")
-    return beyond(form, end, proof.setting.size, 1 if side == "low" else -1)
+    return beyond(form, end, setting.size, 1 if side == "low" else -1)
 
 
 def sloped(piece: Piece, entry: Any) -> Form:
@@ -1816,13 +2133,21 @@ def _by_dual_norm(piece: Piece, c: float, slopes: dict[int, float]) -> bool:
     setting, level = piece.proof.setting, piece.level
     if level == math.inf:
         return c >= 0 and not any(slopes.values())
-    if setting.half is not None:
-        reach = sum((abs(Fraction(y)) * setting.half[i] for i, y in slopes.items()), Fraction(0))
-        return Fraction(c) >= Fraction(level) * reach
     dual = {1.0: math.inf, 2.0: 2.0, math.inf: 1.0}[setting.norm]
+    if setting.half is not None or setting.prices is not None:
+        # Only a fall of u_i makes y_i u_i negative where y_i > 0, only a rise where y_i < 0.
+        sizes = [Fraction(level) * abs(Fraction(y)) * setting.share(i, y > 0) for i, y in slopes.items()]
+        return c >= 0 and _fractions_within(sizes, dual, Fraction(c))
     numbers, (above, below) = dyadic(slopes.values()), level.as_integer_ratio()
     scaled = Dyadic([w * above for w in numbers.whole], numbers.shift + below.bit_length() - 1)
     return c >= 0 and within(scaled, dual, Fraction(c))
+
+
+def _fractions_within(sizes: list[Fraction], p: float, radius: Fraction) -> bool:
+    """Whether the p-norm of numbers that are not negative is at most the radius, which is not either."""
+    if p == 2:
+        return sum(size * size for size in sizes) <= radius**2
+    return (max(sizes, default=Fraction(0)) if p == math.inf else sum(sizes)) <= radius
 
 
 def _by_ends(piece: Piece, c: float, slopes: dict[int, float]) -> bool:
@@ -1847,7 +2172,7 @@ def between_term(proof: Proof, entry: Any) -> Term:
     return Term(_weight(weight), one, other)
 
 
-def requirement_term(proof: Proof, entry: Any) -> tuple[float, Quadratic]:
+def requirement_term(proof: Proof, entry: Any) -> tuple[float, int, int]:
     """A requirement at the point itself or, if it is robust, in a scenario."""
     weight, first, s = _list(entry, "requirements", 3)
     r = _index(first, "requirements", len(proof.setting.requirements), FaultError)
@@ -1855,52 +2180,71 @@ def requirement_term(proof: Proof, entry: Any) -> tuple[float, Quadratic]:
         raise FaultError(f"there is no scenario {shown(s)}")
     if s >= 0 and not proof.setting.requirements[r].robust:
         raise FaultError(f"requirement {r} is not robust: scenarios say nothing about it")
-    return _weight(weight), proof.majorant(r, s)
+    return _weight(weight), r, s
 
 
 def negated(
-    setting: Setting, products: Sequence[Term], requirements: Sequence[tuple[float, Quadratic]]
+    proof: Proof,
+    products: Sequence[Term],
+    requirements: Sequence[tuple[float, int, int]],
+    moving: Sequence[int],
 ) -> list[list[int]]:
-    """The matrix of -2 F in (z, 1), times a power of two, for F the weighted sum of all these."""
-    size, lift = setting.size + 1, setting.lift
-    mixed = [term for term in products if "z" in (term.one.space, term.other.space)]
-    moved = [Term(t.weight, in_features(lift, t.one), in_features(lift, t.other)) for t in mixed]
-    parts = [(1, 0, gathered(moved, size))]
-    if len(mixed) < len(products):
-        of_u = gathered([t for t in products if "z" not in (t.one.space, t.other.space)], size)
-        parts.append((1, 0, Quadratic(congruent(of_u.rows, lift.rows), of_u.shift + 2 * lift.shift)))
-    for weight, part in requirements:
-        above, below = weight.as_integer_ratio()
-        parts.append((-above, below.bit_length() - 1, part))
-    return added(parts, size).rows
+    """The matrix of -2 F in (z, 1), times a power of two, for F the weighted sum of all these.
+
+    Of z only the coordinates that move; the others are zero.
+    """
+    size, lift = len(moving) + 1, proof.setting.lift(moving)
+    mixed, of_u = list[Term](), list[Term]()
+    for term in products:  # in u where that is short
+        short = len(term.one.entries) * len(term.other.entries) <= size * size
+        of_u.append(term) if short and "z" not in (term.one.space, term.other.space) else mixed.append(term)
+    place = {j: k for k, j in enumerate([*moving, proof.setting.size])}
+    moved = [Term(t.weight, *(in_features(lift, place, form) for form in t[1:])) for t in mixed]
+    entries, shift = gathered(moved)
+    rows = [[entries.get((i, j), 0) for j in range(i + 1)] for i in range(size)]
+    parts, lines = [(1, 0, Quadratic(rows, shift))], []
+    if of_u:
+        entries, shift = gathered(of_u)
+        parts.append((1, 0, Quadratic(congruent(entries, lift.rows), shift + 2 * lift.shift)))
+    total: dict[int, Fraction] = {}
+    for weight, r, s in requirements:
+        line, (above, below) = proof.line(r, s), weight.as_integer_ratio()
+        kept = Dyadic([*(line.whole[j] for j in moving), line.whole[-1]], line.shift)
+        lines.append((-above, below.bit_length() - 1, kept))
+        total[r] = total.get(r, Fraction(0)) + Fraction(weight)
+    for r, weights in total.items():
+        block, (above, below) = proof.block(r), weights.as_integer_ratio()
+        rows = [[block.rows[i][j] for j in moving[: k + 1]] for k, i in enumerate(moving)]
+        parts.append((-above, below.bit_length() - 1, Quadratic(rows, block.shift)))
+    return added(parts, size, lines).rows
 
 
-def in_features(lift: Grid, form: Form) -> Form:
-    """The same function with u written in terms of z."""
+def in_features(lift: Grid, place: dict[int, int], form: Form) -> Form:
+    """The same function in the coordinates of z that move; u is written in terms of them."""
     if form.space != "u":
-        return form
-    line = [0] * len(lift.rows)
+        return Form("z", [(place[j], a) for j, a in form.entries if j in place], form.shift)
+    line = [0] * len(place)
     for i, a in form.entries:
         line = [v + a * b for v, b in zip(line, lift.rows[i], strict=True)]
     return Form("z", _sparse(line), form.shift + lift.shift)
 
 
-def gathered(terms: Sequence[Term], size: int) -> Quadratic:
-    """-2 times the sum of products."""
+def gathered(terms: Sequence[Term]) -> tuple[dict[tuple[int, int], int], int]:
+    """-2 times the sum of products: the entries below and on the diagonal, over a power of two."""
     ratios = [term.weight.as_integer_ratio() for term in terms]
     shifts = [
         below.bit_length() - 1 + term.one.shift + term.other.shift
         for (_, below), term in zip(ratios, terms, strict=True)
     ]
     most = max(shifts, default=0)
-    rows = [[0] * (i + 1) for i in range(size)]
+    found: dict[tuple[int, int], int] = {}
     for (above, _), shift, term in zip(ratios, shifts, terms, strict=True):
         factor = -above << (most - shift)
         for i, a in term.one.entries:
             for j, b in term.other.entries:
-                row, column = (i, j) if i >= j else (j, i)
-                rows[row][column] += factor * a * b * (2 if i == j else 1)
-    return Quadratic(rows, most)
+                at = (i, j) if i >= j else (j, i)
+                found[at] = found.get(at, 0) + factor * a * b * (2 if i == j else 1)
+    return found, most
 
 
 # ----- The case: all files together -----------------------------------------------------------------------
@@ -1965,7 +2309,7 @@ class Case:
     def perturbations(self) -> Ball:
         """The ball; it holds nothing but zero where its matrix is missing."""
         asked = self.question
-        if self.ball is not None or (asked.exact and asked.perturbed):
+        if self.ball is not None or (asked.perturbed and not asked.ball_is_metric):
             return Ball(asked, self.ball)
         return Ball(asked, self.metric if asked.perturbed else [])
 
@@ -1983,7 +2327,8 @@ class Case:
 
     def heat(self, asked: Asked) -> Fraction:
         """What the log-odds of a requirement are multiplied by here: the model's temperature."""
-        return Fraction(1) if asked.kind == "density" else Fraction(self.models[asked.model].temperature)
+        warm = asked.kind in ("odds", "decision")
+        return Fraction(self.models[asked.model].temperature) if warm else Fraction(1)
 
     def classes(self, asked: Asked) -> tuple[int, int | None]:
         """Positions of the class and of its rival."""
@@ -1993,6 +2338,8 @@ class Case:
 
     def parts(self, asked: Asked, state: tuple[int, ...], sign: int) -> list[tuple[int, Any]]:
         """What a requirement adds up, with signs: for a density minus its squares."""
+        if asked.kind == "away":
+            return [(sign, self.around(asked.point))]
         model, (t, r) = self.models[asked.model], self.classes(asked)
         if r is None:
             return [(-sign, model.network(t, state))]
@@ -2000,8 +2347,17 @@ class Case:
         turn = 1 if isinstance(one, Explicit) else -1
         return [(turn * sign, one), (-turn * sign, other)]
 
+    def around(self, point: tuple[float, ...]) -> Network:
+        """The factual's network with a point as its mean: its squares are the distance from that point."""
+        here = self.model.network(self.model.position(self.question.factual_class), self.question.state)
+        return Network(here.weights, list(point), here.variances, [list(point)] * len(point))
+
     def twice_base(self, asked: Asked, state: tuple[int, ...]) -> Enclosure:
         """Twice what a requirement is but for its squares and for what the categories add."""
+        if asked.kind == "away":
+            above, below = (Fraction(asked.mark) ** 2).as_integer_ratio()
+            low = (-above << PLACES) // below
+            return Enclosure(low, low + 1)
         model, (t, r) = self.models[asked.model], self.classes(asked)
         if r is None:
             return model.network(t, state).twice_log_peak.minus(twice(asked.mark))
@@ -2017,6 +2373,8 @@ class Case:
 
     def twice_gain(self, asked: Asked, state: tuple[int, ...]) -> Enclosure:
         """Twice what the categories add to a requirement."""
+        if asked.kind == "away":
+            return NOTHING
         model, (t, r), total = self.models[asked.model], self.classes(asked), NOTHING
         for k in range(len(state)):
             total = total.plus(model.twice_gain(t, r, state, k))
@@ -2033,8 +2391,8 @@ class Case:
         return Requirement(self.parts(asked, state, 1), total.high, asked.robust)
 
     def breach(self, asked: Asked, slack: float) -> Requirement:
-        """``slack - g`` (``-g`` for a density): not negative where a perturbation violates."""
-        room = twice(0.0 if asked.kind == "density" else slack)
+        """``slack - g`` (``-g`` where it does not decide): not negative where a perturbation violates."""
+        room = twice(slack if asked.decides else 0.0)
         total = room.minus(self.twice_constant(asked, self.state))
         return Requirement(self.parts(asked, self.state, -1), total.high, True)
 
@@ -2051,12 +2409,17 @@ class Case:
 
 
 def bound_setting(
-    case: Case, state: tuple[int, ...] | None = None, gains: Sequence[float] | None = None
-) -> Setting:
-    """What ``certificate["bound"]`` is about; or a proof for a state, with given gains."""
+    case: Case, state: tuple[int, ...] | None = None, gains: Sequence[float] | None = None,
+    ways: Sequence[list[int] | None] | None = None, left: Sequence[int] | None = None,
+) -> Setting:  # fmt: skip
+    """What ``certificate["bound"]`` is about; or a proof for a state, with given gains, ways and counts."""
     asked, at = case.posed, case.question.state if state is None else state
     if case.metric is None:
         raise FaultError("the certificate states no metric")
+    if asked.prices is not None and not _diagonal(case.metric):
+        raise FaultError("the metric of a cost is not diagonal")
+    taken = [list(range(len(either.ways))) for either in asked.eithers] if ways is None else ways
+    counts = [limit.most for limit in asked.limits] if left is None else left
     return Setting(
         norm=asked.norm,
         metric=case.metric,
@@ -2069,6 +2432,12 @@ def bound_setting(
         ],
         domain=asked,
         ball=case.perturbations,
+        prices=asked.prices,
+        ways=[
+            None if listed is None else [either.ways[w].rows for w in listed]
+            for either, listed in zip(asked.eithers, taken, strict=True)
+        ],
+        limits=[(count, frozenset(limit.numbers)) for limit, count in zip(asked.limits, counts, strict=True)],
     )
 
 
@@ -2132,7 +2501,7 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
     question = read_question(answer["question"])
     by_name = {model.fingerprint: model for model in known}
     certificate = _table(answer["certificate"], "the certificate", CERTIFICATE_KEYS)
-    _header(certificate, "the certificate", "surefoot-certificate", 2)
+    _header(certificate, "the certificate", "surefoot-certificate", 3)
     idle = "bound" if question.choices else "states"
     if certificate[idle] is not None:
         raise UnreadableError(f"the certificate has {idle}, which does not go with its question")
@@ -2158,12 +2527,14 @@ def read_answer(value: Any) -> dict[str, Any]:
         raise UnreadableError(
             "is an explanation file of version 1, written by surefoot 0.1; ask the question again"
         )
-    _header(value, "the file", "surefoot-explanation", 3)
+    _header(value, "the file", "surefoot-explanation", 4)
     answer = dict(_table(value, "the explanation", KEYS))
     for key in ("status", "message", "model", "method", "backend", "advice"):
         _text(answer[key], key)
     _flag(answer["early_stop"], "early_stop")
     _list(answer["iterations"], "iterations")
+    for wish in _list(answer["conflict"], "conflict"):
+        _text(wish, "conflict")
     for key in NUMBERS:
         answer[key] = math.nan if answer[key] is None else _wide(answer[key], key)
     return answer
@@ -2320,6 +2691,10 @@ def _misfit(case: Case) -> str:
     for entry in asked.requirements:
         if not 0 <= entry.model < len(case.models):
             return "a requirement names a model that is not there"
+        if entry.kind == "away":
+            if len(entry.point) != len(case.model.numbers) or not entry.mark >= 0:
+                return "a point to stay away from is none"
+            continue
         labels = [entry.label] if entry.kind == "density" else [entry.label, entry.rival]
         if any(case.models[entry.model].position(label) < 0 for label in labels):
             return "a requirement names a class that its model does not have"
@@ -2338,19 +2713,21 @@ def _scales_misfit(case: Case) -> str:
     if not same(asked.stated_scales, case.model.stated_scales):
         return "the numbers are measured on other scales than the model's"
     curved = [j for j, scale in enumerate(case.model.scales) if scale is not None]
-    if any(row.coefficients[j] for row in asked.rows for j in curved):  # proofs would read it on the scale
+    summed = [*asked.rows, *(row for row in asked.way_rows if row.feature is None)]
+    if any(row.coefficients[j] for row in summed for j in curved):  # proofs would read it on the scale
         return "a row of the domain adds up numbers on curved scales"
     if isinstance(asked.budget, dict) and any(any(asked.budget.get(j, ())) for j in curved):
         return "a number on a curved scale has a budget in units of its own"
-    own = [*asked.factual, *asked.low, *asked.high, *(case.counterfactual or [])]
-    bent = [*case.posed.factual, *case.posed.low, *case.posed.high, *(case.point or [])]
+    own = [*asked.stated_numbers(), *(case.counterfactual or [])]
+    bent = [*case.posed.stated_numbers(), *(case.point or [])]
     if any(math.isfinite(x) and not math.isfinite(z) for x, z in zip(own, bent, strict=True)):
         return "a number lies beyond what its scale can hold"
     return ""
 
 
 def _domain_fault(asked: Question) -> str:
-    ends = [*zip(asked.low, asked.high, strict=True), *((row.low, row.high) for row in asked.rows)]
+    rows = [*asked.rows, *asked.way_rows]
+    ends = [*zip(asked.low, asked.high, strict=True), *((row.low, row.high) for row in rows)]
     sets = [values for values in asked.sets.values() if values is not None]
     return _first(
         (not all(low <= high for low, high in ends), "a lower end exceeds its upper end"),
@@ -2365,11 +2742,8 @@ def _domain_fault(asked: Question) -> str:
             or not all(price >= 0 for choice in asked.choices for price in choice.prices),
             "a price of a category is negative, or staying costs something",
         ),
+        (not all(min(pair) > 0 for pair in asked.prices or []), "a price of a number is not positive"),
     )
-
-
-def _increasing(values: Sequence[float]) -> bool:
-    return all(a < b for a, b in pairwise(values))
 
 
 def _ball_fault(asked: Question) -> str:
@@ -2435,17 +2809,40 @@ def geometry_claim(case: Case) -> Claim | None:
     if metric is None:
         silent = case.point is None and not case.answer["lower_bound"] > 0
         return None if silent else Claim("geometry", NOT_PROVED, "the certificate states no metric")
-    fault = _whitening_fault(case, metric, list(range(asked.n)), True)
+    fault = metric_fault(case, metric)
     if fault:
         return Claim("geometry", FAILS, f"the metric {fault}")
     if isinstance(asked.budget, dict):
         fault = _first((ball is not None, "a budget by feature has no matrix"))
     elif ball is None:
-        fault = _first((bool(asked.exact and asked.perturbed), "the matrix of the ball is missing"))
+        missing = bool(asked.perturbed) and not asked.ball_is_metric
+        fault = _first((missing, "the matrix of the ball is missing"))
     else:
         found = _whitening_fault(case, ball, asked.perturbed, False)
         fault = found and f"the ball {found}"
-    return _claim("geometry", fault, f"the {asked.whitening} whitening of the factual's class")
+    return _claim("geometry", fault, geometry_words(asked))
+
+
+def geometry_words(asked: Question) -> str:
+    """What the geometry is."""
+    kind = f"the {asked.whitening} whitening"
+    return f"{kind if asked.prices is None else f'standard deviations, and {kind}'} of the factual's class"
+
+
+def metric_fault(case: Case, metric: list[list[float]]) -> str:
+    """Why D is not the whitening; or, for a cost, not one over each standard deviation to 1e-6."""
+    if case.question.prices is None:
+        return _whitening_fault(case, metric, list(range(case.question.n)), True)
+    if not _diagonal(metric):
+        return "is not diagonal with positive numbers"
+    spread = case.factual_network.squared_spreads(case.model.order)
+    close = all(abs(Fraction(metric[i][i]) ** 2 * v - 1) * ROOM <= 1 for i, v in enumerate(spread))
+    return "" if close else "is not one over the standard deviations"
+
+
+def _diagonal(metric: list[list[float]]) -> bool:
+    """Whether a matrix is diagonal with positive numbers."""
+    return all((v > 0) if i == j else not v for i, row in enumerate(metric) for j, v in enumerate(row))
 
 
 def _whitening_fault(case: Case, matrix: list[list[float]], features: list[int], is_metric: bool) -> str:
@@ -2577,26 +2974,48 @@ def distance_claim(case: Case) -> Claim:
     change, price = dyadic(case.point).plus(dyadic(case.posed.factual), -1), case.question.price(case.state)
     if not isinstance(price, Fraction):
         return Claim("distance", FAILS, "a category changed in a way that is not allowed")
-    found, stated = (
-        p_norm(grid(case.metric).times(change), case.question.norm) + price,
-        case.answer["distance"],
-    )
+    measured = paid(grid(case.metric).times(change), case.question.prices)
+    found, stated = p_norm(measured, case.question.norm) + price, case.answer["distance"]
     text = f"claimed {stated:.9g}, found {near(found):.9g}"
     return _claim("distance", "" if agree(stated, found) else text, text)
 
 
+def paid(u: Dyadic, prices: list[tuple[float, float]] | None) -> Dyadic:
+    """Each entry of u times the price of its direction, where there are prices."""
+    if prices is None:
+        return u
+    rates = dyadic(pair[w < 0] for w, pair in zip(u.whole, prices, strict=True))
+    costs = [abs(w) * rate for w, rate in zip(u.whole, rates.whole, strict=True)]
+    return Dyadic(costs, u.shift + rates.shift)
+
+
 def domain_claim(case: Case) -> Claim:
-    """Ends, rows, sets and categories, exactly; rows that are equations to 1e-9 of their terms."""
+    """Ends, rows, sets, ways, limits and categories, exactly; equations to 1e-9 of their terms."""
     assert case.counterfactual is not None
-    asked, x = case.question, case.counterfactual
+    asked, x, state = case.question, case.counterfactual, case.state
     out = [asked.names[j] for j in range(asked.n) if not asked.low[j] <= x[j] <= asked.high[j]]
     out += [row.name for row in asked.rows if not _row_holds(row, x)]
     out += [asked.names[j] for j in asked.sets if not asked.allows(j, x[j])]
-    for choice, v in zip(asked.choices, case.state, strict=True):
+    out += [either.name for either in asked.eithers if not any(_taken(way, x, state) for way in either.ways)]
+    for limit in asked.limits:
+        changed = sum(x[j] != asked.factual[j] for j in limit.numbers)
+        out += [limit.name] if changed > asked.left(limit, state) else []
+    for choice, v in zip(asked.choices, state, strict=True):
         if v < 0 or not math.isfinite(choice.prices[v]):
             out.append(asked.features[choice.feature])
     fault = f"outside: {', '.join(map(shown, out))}" if out else ""
     return _claim("domain", fault, "the counterfactual is inside")
+
+
+def _taken(way: Way, x: Sequence[float], state: Sequence[int]) -> bool:
+    """Whether categories and rows of a way hold."""
+    return way.allows(state) and all(_way_row_holds(row, x) for row in way.rows)
+
+
+def _way_row_holds(row: Row, x: Sequence[float]) -> bool:
+    """A row of a way; the interval of a feature to the last digit, even if it is one value."""
+    j = row.feature
+    return _row_holds(row, x) if j is None else row.low <= x[j] <= row.high
 
 
 def _row_holds(row: Row, x: Sequence[float]) -> bool:
@@ -2653,7 +3072,7 @@ def worst_case_claim(case: Case) -> Claim | None:
     there = [a + d for a, d in zip(case.point, worst, strict=True)]
     if not all(map(math.isfinite, there)) or not case.perturbations.contains(worst, AGREE):
         return Claim(name, FAILS, "the perturbation lies outside the ball")
-    odds = [entry for entry in asked.requirements if entry.kind != "density"]
+    odds = [entry for entry in asked.requirements if entry.decides]
     violation = max(-case.twice_margin(entry, there).half() / case.heat(entry) for entry in odds)
     wrong, chance = _chance_fault(
         case, "worst_probability", there, case.state, case.model.position(asked.target)
@@ -2699,29 +3118,40 @@ def lower_bound_claim(case: Case) -> Claim:
 
 
 def _exceeds_domain(case: Case, level: float) -> bool:
-    """Whether no point of the domain is farther than the level: the norm of abs(D) m is at most that."""
+    """Whether no point of the domain is farther than the level: the norm of abs(D) m is at most that.
+
+    With prices: the norm of what the dearer end of each feature costs.
+    """
     asked = case.posed
     if level == math.inf:
         return True
     if case.metric is None or not all(map(math.isfinite, [*asked.low, *asked.high])):
         return False
     start = dyadic(asked.factual)
-    low, high = dyadic(asked.low).plus(start, -1), dyadic(asked.high).plus(start, -1)
-    shift = max(low.shift, high.shift)
-    reach = [max(abs(a), abs(b)) for a, b in zip(low.at(shift), high.at(shift), strict=True)]
     sizes = grid([[abs(v) for v in row] for row in case.metric])
-    return within(sizes.times(Dyadic(reach, shift)), asked.norm, Fraction(level))
+    ends = [dyadic(end).plus(start, -1) for end in (asked.low, asked.high)]
+    if asked.prices is not None:  # the matrix is diagonal: each end costs something by itself
+        ends = [paid(sizes.times(end), asked.prices) for end in ends]
+    shift = max(end.shift for end in ends)
+    pairs = zip(*(end.at(shift) for end in ends), strict=True)
+    reach = Dyadic([max(map(abs, pair)) for pair in pairs], shift)
+    return within(sizes.times(reach) if asked.prices is None else reach, asked.norm, Fraction(level))
 
 
 # ----- All states of the categories -----------------------------------------------------------------------
 
 
 class Refuted(NamedTuple):
-    """Nothing lies within the radius in a state of this shape that adds at most these gains."""
+    """Nothing lies within the radius in a state of this shape that adds at most these gains.
+
+    Of each either only these ways may be open (None: whichever), of each limit at most so much be left.
+    """
 
     shape: tuple[int, ...]
     twice_gains: list[int]  # over 2**PLACES
     radius: Fraction | float
+    ways: Sequence[set[int] | None] = ()
+    left: Sequence[int] = ()
 
 
 class Gain(NamedTuple):
@@ -2749,7 +3179,7 @@ def covered_claim(case: Case, level: float) -> Claim:
 
 def _refuted(case: Case, entry: Any) -> Refuted:
     """A proof about one shape, checked."""
-    entry = _table(entry, "a state", ("shape", "constants", "proof"))
+    entry = _table(entry, "a state", STATE_KEYS)
     asked, shaping = case.question, shaping_categories(case)
     pairs = [_list(pair, "a shape", 2) for pair in _list(entry["shape"], "a shape", len(shaping))]
     if [pair[0] for pair in pairs] != shaping:
@@ -2760,16 +3190,27 @@ def _refuted(case: Case, entry: Any) -> Refuted:
     state = list(asked.state)
     for k, v in zip(shaping, shape, strict=True):
         state[k] = v
-    proof = read_proof(bound_setting(case, tuple(state), gains), entry["proof"])
+    listed = zip(asked.eithers, _list(entry["ways"], "the ways", len(asked.eithers)), strict=True)
+    ways = [
+        None if numbers is None else _ascending(numbers, "the ways", len(either.ways))
+        for either, numbers in listed
+    ]
+    left = [_whole(v, "what is left") for v in _list(entry["left"], "what is left", len(asked.limits))]
+    if any(count < 0 for count in left):
+        raise FaultError("less than nothing is left of a limit")
+    proof = read_proof(bound_setting(case, tuple(state), gains, ways, left), entry["proof"])
     level = case.proven_level(proof)
     radius = math.inf if _exceeds_domain(case, level) else Fraction(level)
-    return Refuted(shape, [twice(gain).low for gain in gains], radius)
+    kept = [None if numbers is None else set(numbers) for numbers in ways]
+    return Refuted(shape, [twice(gain).low for gain in gains], radius, kept, left)
 
 
 def shaping_categories(case: Case) -> list[int]:
     """The categories on which some requirement's squares depend."""
     found: set[int] = set()
     for asked in case.question.requirements:
+        if asked.kind == "away":
+            continue
         model = case.models[asked.model]
         cells = model.cells[0] if model.cells and (asked.kind == "density" or model.decision is None) else []
         found |= {k for one in cells for k in one.categories}
@@ -2794,10 +3235,18 @@ class Cover:
         self.allowed = [
             [v for v, price in enumerate(choice.prices) if price < math.inf] for choice in self.choices
         ]
+        self.ways = [
+            [(w, way.values) for w, way in enumerate(either.ways) if self._possible(way)]
+            for either in case.question.eithers
+        ]
         asked = case.question.requirements
         self._gains: dict[tuple[Asked, int], Gain] = {}
         self.trades = trades if len(asked) == 1 else [0.0]
         self.bounds = [[self._by_depth(entry, Fraction(rate)) for entry in asked] for rate in self.trades]
+
+    def _possible(self, way: Way) -> bool:
+        """Whether the categories may take values of a way."""
+        return all(any(v in codes for v in self.allowed[k]) for k, codes in way.values.items())
 
     def uncovered(self) -> tuple[int, ...] | None:
         """A state that is not covered; None if there is none."""
@@ -2808,7 +3257,7 @@ class Cover:
             steps += 1
             if steps > MOST_STEPS:
                 raise FaultError(f"more than {MOST_STEPS} partial assignments of the categories remain")
-            if price >= self.level or self.covers(price, values):
+            if price >= self.level or self.forbidden(values) or self.covers(price, values):
                 continue
             if len(values) == len(self.order):
                 found = dict(zip(self.order, values, strict=True))
@@ -2822,18 +3271,52 @@ class Cover:
         """Whether the proofs of its shape cover all completions of an assignment."""
         if len(values) < len(self.shaping):
             return False
-        proofs = self.proofs.get(values[: len(self.shaping)], [])
+        proofs = self.holding(values)
         most = [self.most(bound, values) for bound in self.bounds[0]]
         for proof in proofs:
             far = proof.radius == math.inf or price + proof.radius >= self.level
             if far and all(gain <= room for gain, room in zip(most, proof.twice_gains, strict=True)):
                 return True
-        return len(self.trades) > 1 and bool(proofs) and self.level != math.inf and self._stair(price, values)
+        stairs = len(self.trades) > 1 and bool(proofs) and self.level != math.inf
+        return stairs and self._stair(price, values, proofs)
 
-    def _stair(self, price: Fraction, values: tuple[int, ...]) -> bool:
+    def forbidden(self, values: tuple[int, ...]) -> bool:
+        """Whether no completion of an assignment is allowed: a limit is exceeded, or an either has no way."""
+        state = self._known(values)
+        return min(self._left(state), default=0) < 0 or not all(self._open_ways(state))
+
+    def holding(self, values: tuple[int, ...]) -> list[Refuted]:
+        """The proofs of its shape whose eithers and limits ask no more than any completion does."""
+        proofs, state = self.proofs.get(values[: len(self.shaping)], []), self._known(values)
+        ways, left = self._open_ways(state), self._left(state)
+        return [
+            proof
+            for proof in proofs
+            if all(kept is None or kept >= own for kept, own in zip(proof.ways, ways, strict=True))
+            and all(most >= own for most, own in zip(proof.left, left, strict=True))
+        ]
+
+    def _known(self, values: tuple[int, ...]) -> dict[int, int]:
+        return dict(zip(self.order, values, strict=False))
+
+    def _left(self, state: dict[int, int]) -> list[int]:
+        """How many numbers each limit allows at most, given the categories that are known."""
+        asked = self.case.question
+        return [
+            limit.most - sum(k in state and state[k] != asked.choices[k].today for k in limit.categories)
+            for limit in asked.limits
+        ]
+
+    def _open_ways(self, state: dict[int, int]) -> list[set[int]]:
+        """The ways of each either that the categories that are known do not exclude."""
+        return [
+            {w for w, codes in ways if all(k not in state or state[k] in codes[k] for k in codes)}
+            for ways in self.ways
+        ]
+
+    def _stair(self, price: Fraction, values: tuple[int, ...], proofs: list[Refuted]) -> bool:
         """With one requirement: between the prices at which the next proof begins to hold."""
         level = Fraction(self.level)
-        proofs = self.proofs[values[: len(self.shaping)]]
         steps = sorted((max(level - proof.radius, Fraction(0)), proof.twice_gains[0]) for proof in proofs)
         begun = [gain for start, gain in steps if start <= price]
         if not begun:
@@ -2887,6 +3370,8 @@ class Cover:
         return Gain(plain.categories, {at: gain - less[at[own]] for at, gain in plain.entries.items()})
 
     def _plain_gain(self, asked: Asked, k: int) -> Gain:
+        if asked.kind == "away":
+            return Gain([k], {(v,): 0 for v in self.allowed[k]})
         model, (t, r) = self.case.models[asked.model], self.case.classes(asked)
         categories = model.gain_categories(k, asked.kind == "density")
         entries = {}
@@ -3019,7 +3504,7 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
     return [
         f"Factual: {values}; decided {shown(asked.factual_class)}",
         f"Target: {shown(asked.target)}, against each rival by at least {_asked_for(case):g}",
-        f"Distance: norm {asked.norm:g} with {asked.whitening} whitening; allowed gap {asked.gap:g}",
+        f"Distance: {_distance_words(asked, names)}; allowed gap {asked.gap:g}",
         _ball_words(asked, names),
         *_domain_words(case, names),
         *_more_words(case),
@@ -3027,9 +3512,16 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
     ]
 
 
+def _distance_words(asked: Question, names: list[str]) -> str:
+    if asked.prices is None:
+        return f"norm {asked.norm:g} with {asked.whitening} whitening"
+    each = (f"{name} +{up:g} -{down:g}" for name, (up, down) in zip(names, asked.prices, strict=True))
+    return f"norm {asked.norm:g} of prices for one standard deviation up and down: {', '.join(each)}"
+
+
 def _asked_for(case: Case) -> float:
     """The threshold, or the value of the decision where there are no probabilities."""
-    marks = (entry.mark for entry in case.question.requirements if entry.kind != "density")
+    marks = (entry.mark for entry in case.question.requirements if entry.decides)
     stated: float = case.answer["threshold"]
     return next(marks, math.nan) if math.isnan(stated) else stated
 
@@ -3053,9 +3545,14 @@ def _domain_words(case: Case, names: list[str]) -> list[str]:
             lines.append(f"Kept: {name}" if low == now else f"Set: {name} to {low:g}")
         elif low > least or high < most:
             lines.append(f"Bounded: {name} to {low:g} .. {high:g} (the data had {least:g} .. {most:g})")
-    for row in asked.rows:
-        terms = [f"{a:g} {name}" for a, name in zip(row.coefficients, names, strict=True) if a]
-        lines.append(f"Row {shown(row.name)}: {row.low:g} <= {' + '.join(terms) or '0'} <= {row.high:g}")
+    lines += [f"Row {shown(row.name)}: {_row_words(row, names)}" for row in asked.rows]
+    for either in asked.eithers:
+        ways = [_way_words(asked, way, names) for way in either.ways]
+        lines.append(f"Either {shown(either.name)}: {'; or '.join(ways) or 'no way'}")
+    for limit in asked.limits:
+        named = [names[j] for j in limit.numbers]
+        named += [shown(asked.features[asked.choices[k].feature]) for k in limit.categories]
+        lines.append(f"At most {limit.most} of these change: {', '.join(named)}")
     for j, values in asked.sets.items():
         listed = "a whole number" if values is None else f"one of {shown(values)}"
         lines.append(f"Values: {names[j]} is {listed}, or stays")
@@ -3069,12 +3566,29 @@ def _domain_words(case: Case, names: list[str]) -> list[str]:
     return lines
 
 
+def _row_words(row: Row, names: list[str]) -> str:
+    terms = [f"{a:g} {name}" for a, name in zip(row.coefficients, names, strict=True) if a]
+    return f"{row.low:g} <= {' + '.join(terms) or '0'} <= {row.high:g}"
+
+
+def _way_words(asked: Question, way: Way, names: list[str]) -> str:
+    said = [_row_words(row, names) for row in way.rows]
+    for k, codes in way.values.items():
+        choice = asked.choices[k]
+        values = " or ".join(shown(choice.values[v]) for v in codes) or "nothing"
+        said.append(f"{shown(asked.features[choice.feature])} is {values}")
+    return " and ".join(said) or "anything"
+
+
 def _more_words(case: Case) -> list[str]:
     """The requirements beyond those that every question has."""
     lines = []
     for entry in case.question.requirements:
         by = f"by model {entry.model}{'' if entry.robust else ', at the point alone'}"
-        if entry.kind == "density":
+        if entry.kind == "away":
+            place = ", ".join(f"{v:g}" for v in entry.point)
+            lines.append(f"Required: numbers at least {entry.mark:g} away from {place}")
+        elif entry.kind == "density":
             lines.append(f"Required {by}: log density of {shown(entry.label)} at least {entry.mark:g}")
         elif entry.model or not entry.robust or not same(entry.label, case.question.target):
             lines.append(f"Required {by}: {shown(entry.label)} against {shown(entry.rival)} {entry.mark:g}")

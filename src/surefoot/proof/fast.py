@@ -105,16 +105,19 @@ def _counted(case: FastCase, check: Callable[[Case], Claim | None]) -> Claim | N
 def geometry_claim(case: FastCase) -> Claim | None:
     """D and N are the whitening that the question names."""
     asked, metric, ball = case.question, case.metric, case.ball
-    holds = metric is not None and is_whitening(case, metric, list(range(asked.n)), True)
+    if metric is None or asked.prices is not None:  # standard deviations cost little
+        holds = metric is not None and not exact.metric_fault(case, metric)
+    else:
+        holds = is_whitening(case, metric, list(range(asked.n)), True)
     if isinstance(asked.budget, dict):
         holds = holds and ball is None
     elif ball is None:
-        holds = holds and not asked.exact
+        holds = holds and asked.ball_is_metric
     else:
         holds = holds and is_whitening(case, ball, asked.perturbed, False)
     if not holds:
         return exact.geometry_claim(case)
-    return Claim("geometry", HOLDS, f"the {asked.whitening} whitening of the factual's class")
+    return Claim("geometry", HOLDS, exact.geometry_words(asked))
 
 
 def is_whitening(case: Case, matrix: list[list[float]], features: list[int], is_metric: bool) -> bool:

@@ -40,7 +40,8 @@ def lowest_in_ball(G: Quadratic, p: float, radius: float, deadline: float = np.i
         return _branch_and_bound(G, _Cube(radius), deadline)
     if _concave_along_edges(G.matrix):
         v = min((s * radius * e for e in np.eye(n) for s in (1.0, -1.0)), key=G)
-        slack = 1e-13 * (abs(G.constant) + radius * float(np.abs(G.vector).max()))
+        terms = radius * float(np.abs(G.vector).max()) + radius**2 * float(np.abs(G.matrix).max())
+        slack = 1e-13 * (abs(G.constant) + terms)
         return v, float(G(v)), float(G(v)) - slack
     return _branch_and_bound(G, _Cross(radius), deadline)
 

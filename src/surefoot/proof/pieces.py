@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.proof.exact import (
     LEAF_KEYS,
     PLACES,
-    Dyadic,
     Explicit,
     FaultError,
     Form,
@@ -25,7 +25,6 @@ from surefoot.proof.exact import (
     Proof,
     Step,
     between_term,
-    dyadic,
     end_form,
     leaf_fault,
 )
@@ -39,7 +38,7 @@ from surefoot.proof.products import (
     filled,
     rounded_entries,
 )
-from surefoot.proof.rounding import Array, Rounded, given, positive_definite
+from surefoot.proof.rounding import Array, Rounded, bordered, given, joined, listed, positive_definite
 
 LISTS = [key for key in LEAF_KEYS if key != "level"]
 
@@ -59,9 +58,10 @@ class Pieces:
         rows = np.eye(self.size + 1)
         rows[:-1, :-1] = np.reshape(proof.setting.metric, (self.size, self.size))
         self.base = given(rows)  # the entries of u, then 1
-        self._requirements: dict[tuple[int, int], Rounded] = {}
+        self._blocks: dict[int, Rounded] = {}
+        self._lines: dict[tuple[int, int], Rounded] = {}
         self._ends: dict[tuple[str, int, str], Array] = {}
-        self._matrices: dict[Network, Array] = {}
+        self._pulls: dict[Network, tuple[Rounded, Rounded]] = {}
 
     def fault(self, leaf: Any, path: Sequence[Step]) -> str:
         """Why a leaf does not hold; empty if it does."""
@@ -88,7 +88,7 @@ class Pieces:
         return positive_definite(self.on_free_features(self.negated(leaf, piece), piece))
 
     def negated(self, leaf: dict[str, Any], piece: Piece) -> Rounded:
-        """The matrix of -F."""
+        """The matrix of -F in the coordinates that move on the piece, and 1."""
         products = Products(self.base, piece, self.end)
         products.add_norm(leaf["norm"], leaf["cross"])
         for entry in leaf["products"]:
@@ -98,7 +98,7 @@ class Pieces:
             term = between_term(self.proof, entry)
             products.add(term.weight, *(products.of_z(self._row(form)) for form in (term.one, term.other)))
         total = -products.matrix()
-        return total - self._weighted(leaf["requirements"]) if leaf["requirements"] else total
+        return total - self._weighted(leaf["requirements"], products.keep) if leaf["requirements"] else total
 
     def _row(self, form: Form) -> Array:
         """An affine function of z as a row over (z, 1)."""
@@ -113,71 +113,90 @@ class Pieces:
             self._ends[kind, k, side] = self._row(end_form(self.proof, entry))
         return self._ends[kind, k, side]
 
-    def _weighted(self, entries: list[Any]) -> Rounded:
-        """The weighted sum of requirements."""
-        weights, parts = [], []
+    def _weighted(self, entries: list[Any], keep: NDArray[np.intp]) -> Rounded:
+        """The weighted sum of requirements; what is square in z is the same in every scenario."""
+        by_number: dict[int, tuple[list[float], list[Rounded]]] = {}
         for entry in entries:
             weight, r, s = filled(entry)
+            line = self.line(r, s)
+            weights, lines = by_number.setdefault(r, ([], []))
             weights.append(checked_weight(weight))
-            parts.append(self.requirement(r, s))
-        shape = (self.size + 1, self.size + 1)
-        total = given(weights) @ Rounded(
-            np.array([part.value.ravel() for part in parts]),
-            np.array([part.size.ravel() for part in parts]),
-            max(part.roundings for part in parts),
-        )
-        return Rounded(total.value.reshape(shape), total.size.reshape(shape), total.roundings)
+            lines.append(line)
+        total = given(np.zeros((len(keep), len(keep))))
+        for r, (weights, lines) in by_number.items():
+            block = self.block(r).take(np.ix_(keep[:-1], keep[:-1]))
+            whole = given(np.ones(len(weights))) @ given(weights)
+            line = given(weights) @ listed(lines).take(np.s_[:, keep])
+            total = total + bordered(whole * block, line)
+        return total
 
-    def requirement(self, r: Any, s: Any) -> Rounded:
-        """The matrix of requirement r in scenario s (-1: at the point itself), its constant rounded up."""
+    def block(self, r: int) -> Rounded:
+        """The matrix of requirement r in z, the same in every scenario."""
+        if r not in self._blocks:
+            total = given(np.zeros((self.size, self.size)))
+            for sign, part in self.proof.setting.requirements[r].parts:
+                if isinstance(part, Explicit):
+                    square = self._square(part)
+                else:
+                    rows, pulled = self._pulled(part)
+                    square = pulled @ rows
+                total = total + given(float(sign)) * square
+            self._blocks[r] = given(0.5) * total
+        return self._blocks[r]
+
+    def line(self, r: Any, s: Any) -> Rounded:
+        """The last row of the matrix of requirement r in scenario s (-1: at the point itself).
+
+        Its constant is rounded up.
+        """
         demand(type(r) is int and type(s) is int)
-        if (r, s) not in self._requirements:
+        if (r, s) not in self._lines:
             demand(0 <= r < len(self.proof.setting.requirements) and -1 <= s < len(self.proof.scenarios))
             demand(s < 0 or self.proof.setting.requirements[r].robust)
-            self._requirements[r, s] = self._quadratic(r, s)
-        return self._requirements[r, s]
+            self._lines[r, s] = self._last_row(r, s)
+        return self._lines[r, s]
 
-    def _quadratic(self, r: int, s: int) -> Rounded:
-        setting = self.proof.setting
-        origin = setting.origin if s < 0 else setting.origin.plus(dyadic(self.proof.scenarios[s]))
-        constant = np.zeros((self.size + 1, self.size + 1))
-        constant[-1, -1] = setting.requirements[r].twice_constant / (1 << PLACES)
+    def _last_row(self, r: int, s: int) -> Rounded:
+        setting, origin = self.proof.setting, self.proof.origin(s)
+        constant = np.zeros(self.size + 1)
+        constant[-1] = setting.requirements[r].twice_constant / (1 << PLACES)
         total = given(constant, 1)
-        for sign, network in setting.requirements[r].parts:
-            if isinstance(network, Explicit):
-                total = total + given(float(sign)) * self._explicit(network, origin)
-                continue
-            offset = network.deviations(origin)
-            last = [w / (1 << offset.shift) for w in offset.whole]
-            rows = given(np.column_stack([self._deviation_matrix(network)[:, setting.moving], last]), 1)
-            inverse = given(sign / np.array(network.variances), 1)
-            total = total + (rows.transposed * inverse) @ rows
+        for sign, part in setting.requirements[r].parts:
+            if isinstance(part, Explicit):  # stated as it is: computed with whole numbers, rounded once
+                whole = part.line(origin, setting.moving, True)
+                line = given([w / (1 << whole.shift) for w in whole.whole], 1)
+            else:
+                offset, (_, pulled) = part.deviations(origin), self._pulled(part)
+                last = given([w / (1 << offset.shift) for w in offset.whole], 1)
+                inverse = given(1 / np.array(part.variances), 1)
+                line = joined(pulled @ last, (last * inverse) @ last)
+            total = total + given(float(sign)) * line
         return given(0.5) * total
 
-    def _explicit(self, score: Explicit, origin: Dyadic) -> Rounded:
-        """A score that is stated as it is, in (z, 1): computed with whole numbers and rounded once."""
-        whole = score.sum_of_squares(origin, self.proof.setting.moving, True)
-        found = np.zeros((self.size + 1, self.size + 1))
+    def _square(self, score: Explicit) -> Rounded:
+        """What is square in a score that is stated as it is."""
+        whole, found = score.block(self.proof.setting.moving, True), np.zeros((self.size, self.size))
         for i, row in enumerate(whole.rows):
             for j, entry in enumerate(row):
                 found[i, j] = found[j, i] = entry / (1 << whole.shift)
         return given(found, 1)
 
-    def _deviation_matrix(self, network: Network) -> Array:
-        if network not in self._matrices:
-            self._matrices[network] = deviation_matrix(network)
-        return self._matrices[network]
+    def _pulled(self, network: Network) -> tuple[Rounded, Rounded]:
+        """The rows of I - W over the features that move; and transposed, each over its variance."""
+        if network not in self._pulls:
+            rows = given(deviation_matrix(network)[:, self.proof.setting.moving], 1)
+            inverse = given(1 / np.array(network.variances), 1)
+            self._pulls[network] = rows, rows.transposed * inverse
+        return self._pulls[network]
 
     def on_free_features(self, matrix: Rounded, piece: Piece) -> Rounded:
         """The matrix where features whose ends are equal have their values."""
-        fixed, changes = piece.fixed()
-        if not fixed:
+        moved, changes = piece.moved()
+        if not moved:
             return matrix
-        free = [i for i in range(self.size) if i not in fixed]
-        if not any(changes.whole):
-            keep = [*free, self.size]
-            return matrix.take(np.ix_(keep, keep))
-        lift = np.zeros((self.size + 1, len(free) + 1))
+        size, fixed = len(piece.moving), [piece.moving.index(j) for j in moved]
+        free = [i for i in range(size) if i not in fixed]
+        lift = np.zeros((size + 1, len(free) + 1))
         lift[free, range(len(free))] = 1.0
         lift[fixed, -1] = [w / (1 << changes.shift) for w in changes.whole]
         lift[-1, -1] = 1.0

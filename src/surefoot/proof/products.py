@@ -7,13 +7,13 @@ states itself is shown not to be negative on the piece; what is too close for th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.proof.exact import Form, Piece, sloped
+from surefoot.proof.exact import Form, Piece, sloped, split_form
 from surefoot.proof.rounding import TINY, Array, Rounded, given, share, stacked
 
 
@@ -25,16 +25,16 @@ class Slope(NamedTuple):
     """``constant + sum slopes_k u_(indices_k)``; with its entry in the file if it has to be shown."""
 
     constant: float
-    indices: list[int]
-    slopes: list[float]
+    indices: Sequence[int]
+    slopes: Sequence[float]
     entry: list[Any] | None
 
 
 class Products:
     """A sum of weights times products of two affine functions.
 
-    Functions have numbers: first the entries of u and the constant 1, then functions of u in the order in
-    which they appear. Functions of z are counted down from -1.
+    Functions have numbers: 0 is the constant 1, functions of u follow in the order in which they appear, and
+    functions of z are counted down from -1. Of z only what moves on the piece is kept.
 
     Parameters
     ----------
@@ -46,13 +46,15 @@ class Products:
     """
 
     def __init__(self, base: Rounded, piece: Piece, end: Callable[[list[Any]], Array]) -> None:
-        self.base, self.piece, self._end, self.size = base, piece, end, len(base.value) - 1
+        self.piece, self._end, self.size = piece, end, len(base.value) - 1
+        self.keep = np.array([*piece.moving, self.size])  # of the coordinates (z, 1)
+        self.base = base.take(np.s_[:, self.keep])
         self._weights: list[float] = []
         self._pairs: list[tuple[int, int]] = []
         self._slopes: list[Slope] = []
         self._rows: list[Array] = []
         self._splits: dict[int, int] = {}
-        self._of_norm = given(np.zeros_like(base.value))
+        self._of_norm = given(np.zeros((self.size + 1, self.size + 1)))
 
     def add(self, weight: float, one: int, other: int) -> None:
         """A weight times the product of two functions."""
@@ -68,13 +70,45 @@ class Products:
         demand(level < math.inf and len(weights) == (self.size if largest else 1))
         demand(not cross or setting.norm == 1)
         checked = [checked_weight(w) for w in weights]
-        value = np.diag([*(-w for w in (checked if largest else checked * self.size)), 0.0])
+        self._of_norm = self._cube(checked) if largest else self._sphere(checked[0], cross)
+
+    def _cube(self, weights: list[float]) -> Rounded:
+        """Weights times ``(u_i - low)(high - u_i)`` with the ends of the level; over D_ii^2 with prices."""
+        setting, n = self.piece.proof.setting, self.size
+        low, high = (given(end, 1) for end in self._level_ends())
+        scale, edge = given(weights), given(np.zeros(n))
+        if setting.prices is not None:
+            diagonal = np.diag(setting.metric)
+            scale = scale * given(1 / (diagonal * diagonal), 2)
+            edge = scale * (low + high)
+        corner = -(scale @ (low * high))
+        found = given(np.diag([*-scale.value, float(corner.value)]))
+        found.size[range(n), range(n)], found.size[n, n] = scale.size, corner.size
+        found.value[:n, n], found.size[:n, n] = edge.value, edge.size
+        return Rounded(found.value, found.size, max(edge.roundings, corner.roundings))
+
+    def _level_ends(self) -> tuple[Array, Array]:
+        """Between which ends the level keeps the entries of u, each rounded once."""
+        setting, level = self.piece.proof.setting, self.piece.level
+        if setting.prices is not None:
+            up, down = np.array(setting.prices).T
+            return -level / down, level / up
+        if setting.half is not None:
+            reach = np.array([float(setting.ends(i, level)[1]) for i in range(self.size)])
+        else:
+            reach = np.full(self.size, level)
+        return -reach, reach
+
+    def _sphere(self, weight: float, cross: list[Any]) -> Rounded:
+        """The weight of the norms 1 and 2, and ``cross``, with every u_i times its rate."""
+        value = np.diag([*[-weight] * self.size, 0.0])
         if cross:
-            self._set_cross(value, cross, checked[0])
-        reach = given([float(setting.reach(i, level) if largest else level) for i in range(len(checked))], 1)
-        constant, found = given(checked) @ (reach * reach), given(value)
-        found.value[-1, -1], found.size[-1, -1] = constant.value, constant.size
-        self._of_norm = Rounded(found.value, found.size, constant.roundings)
+            self._set_cross(value, cross, weight)
+        rates = np.array([*(self.piece.rate(i) for i in range(self.size)), 1.0])
+        found, level = given(value) * given(np.outer(rates, rates), 1), given(self.piece.level)
+        corner = given(weight) * (level * level)
+        found.value[-1, -1], found.size[-1, -1] = corner.value, corner.size
+        return Rounded(found.value, found.size, max(found.roundings, corner.roundings))
 
     def _set_cross(self, value: Array, cross: list[Any], limit: float) -> None:
         """Write -2 x into the matrix of the norm for every pair of ``cross``."""
@@ -93,9 +127,11 @@ class Products:
         if kind == "a":
             return self._sloped(entry)
         if kind == "1" and len(entry) == 1:
-            return self.size
+            return 0
         if kind == "c" and len(entry) == 2:
             return self._split(entry[1])
+        if kind == "c":
+            return self.of_z(as_row(rounded_entries(split_form(self.piece, entry)), self.size))
         return self.of_z(self._end(entry))
 
     def of_z(self, row: Array) -> int:
@@ -105,12 +141,14 @@ class Products:
 
     def _of_u(self, slope: Slope) -> int:
         self._slopes.append(slope)
-        return self.size + len(self._slopes)
+        return len(self._slopes)
 
     def _split(self, k: Any) -> int:
         demand(type(k) is int and 0 <= k < len(self.piece.path))
         if k not in self._splits:
             form = self.piece.path[k].form
+            if form is None:
+                raise UndecidedError
             entries = rounded_entries(form)
             if form.space == "z":
                 self._splits[k] = self.of_z(as_row(entries, self.size))
@@ -121,57 +159,73 @@ class Products:
 
     def _sloped(self, entry: list[Any]) -> int:
         _, constant, listed = entry
-        indices, slopes = [], []
-        for pair in filled(listed):
-            i, y = filled(pair)
-            demand(type(i) is int and 0 <= i < self.size)
-            indices.append(i)
-            slopes.append(double(y))
-        demand(len(indices) < 2 or len({*indices}) == len(indices))
+        demand({*map(type, filled(listed))} == {list} and {*map(len, listed)} == {2})
+        indices, slopes = zip(*listed, strict=True)
+        demand({*map(type, indices)} == {int} and {*map(type, slopes)} == {float})
+        demand(min(indices) >= 0 and max(indices) < self.size and len({*indices}) == len(indices))
+        demand(all(map(math.isfinite, slopes)))
         return self._of_u(Slope(double(constant), indices, slopes, entry))
 
     def matrix(self) -> Rounded:
         """The matrix of the sum in (z, 1); raises where a function cannot be shown not to be negative."""
         table = self._table()
-        self._show_not_negative(table[self.size + 1 :])
-        functions, inner = given(table, 1), self._of_norm
-        pairs, weights = np.array(self._pairs, dtype=np.intp).reshape(-1, 2), np.array(self._weights)
-        mixed = (pairs < 0).any(axis=1)
-        if not mixed.all():
-            inner = inner + _added(functions, pairs[~mixed], weights[~mixed])
-        total = self.base.transposed @ (inner @ self.base)
-        if mixed.any():
-            every = stacked([functions @ self.base, given(self._rows, 1)])
-            numbers = np.where(pairs < 0, len(table) - 1 - pairs, pairs)
-            total = total + _added(every, numbers[mixed], weights[mixed])
+        self._show_not_negative(table)
+        total = self.base.transposed @ (self._of_norm @ self.base)
+        if self._pairs:
+            pairs, weights = np.array(self._pairs, dtype=np.intp), np.array(self._weights)
+            numbers = np.where(pairs < 0, len(table) - pairs, pairs)
+            total = total + _added(self._functions(table), numbers, weights)
         return given(0.5) * (total + total.transposed)
+
+    def _functions(self, table: Array) -> Rounded:
+        """All functions as rows over (z, 1)."""
+        found = [given(np.eye(1, len(self.keep), len(self.keep) - 1))]
+        if len(table):
+            found.append(given(table, 1) @ self.base)
+        if self._rows:
+            found.append(given(np.array(self._rows)[:, self.keep], 1))
+        return stacked(found)
 
     def _table(self) -> Array:
         """Functions of u as rows over (u, 1)."""
-        slopes, start = self._slopes, self.size + 1
-        table = np.eye(start + len(slopes), start)
+        slopes = self._slopes
+        table = np.zeros((len(slopes), self.size + 1))
         if slopes:
-            which = np.repeat(np.arange(start, len(table)), [len(slope.indices) for slope in slopes])
+            which = np.repeat(np.arange(len(table)), [len(slope.indices) for slope in slopes])
             indices = [i for slope in slopes for i in slope.indices]
             table[which, indices] = [y for slope in slopes for y in slope.slopes]
-            table[start:, -1] = [slope.constant for slope in slopes]
+            table[:, -1] = [slope.constant for slope in slopes]
         return table
 
     def _show_not_negative(self, table: Array) -> None:
         """Show that no function of u is negative on the piece; what is close is decided exactly."""
         if not len(table):
             return
-        setting, ends = self.piece.proof.setting, [self.piece.ends(i) for i in range(self.size)]
-        low, high = (np.array([float(end[side]) for end in ends]) for side in (0, 1))
-        if setting.half is not None:  # the ends were rounded
+        setting, (low, high) = self.piece.proof.setting, self._level_ends()
+        for i, (least, most) in self.piece.cut_ends.items():
+            low[i], high[i] = float(least), float(most)
+        if setting.half is not None or setting.prices is not None:  # the ends were rounded
             low, high = np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
         shown = above_by_ends(table, low, high)
         if setting.norm != math.inf:
-            shown |= above_by_dual_norm(table, self.piece.level, setting.norm)
+            shown |= above_by_dual_norm(self._shared(table), self.piece.level, setting.norm)
         for k in np.flatnonzero(~shown):
             entry = self._slopes[k].entry
             if entry is not None:  # a split needs no proof
                 sloped(self.piece, entry)
+
+    def _shared(self, table: Array) -> Array:
+        """Slopes that are not too small where u_i times its price takes the place of u_i.
+
+        Only a fall of u_i makes y_i u_i negative where y_i > 0, only a rise where y_i < 0.
+        """
+        setting = self.piece.proof.setting
+        if setting.prices is None:
+            return table
+        up, down = np.nextafter(1 / np.array(setting.prices).T, math.inf)
+        shares = np.where(table[:, :-1] > 0, down, up)
+        slopes = np.nextafter(np.abs(table[:, :-1]) * shares, math.inf)
+        return np.column_stack([np.where(table[:, :-1] == 0, 0.0, slopes), table[:, -1]])
 
 
 def _added(functions: Rounded, pairs: NDArray[np.intp], weights: Array) -> Rounded:

@@ -105,6 +105,33 @@ def stacked(parts: Sequence[Rounded]) -> Rounded:
     )
 
 
+def listed(rows: Sequence[Rounded]) -> Rounded:
+    """Lists of numbers as rows of a matrix."""
+    return Rounded(
+        np.array([row.value for row in rows]),
+        np.array([row.size for row in rows]),
+        max(row.roundings for row in rows),
+    )
+
+
+def joined(numbers: Rounded, number: Rounded) -> Rounded:
+    """A list of numbers, and one more."""
+    return Rounded(
+        np.append(numbers.value, number.value),
+        np.append(numbers.size, number.size),
+        max(numbers.roundings, number.roundings),
+    )
+
+
+def bordered(block: Rounded, line: Rounded) -> Rounded:
+    """A symmetric matrix with one more row, which is also its last column."""
+    value, size = (np.empty((len(line.value), len(line.value))) for _ in range(2))
+    for found, inner, last in ((value, block.value, line.value), (size, block.size, line.size)):
+        found[:-1, :-1] = inner
+        found[-1] = found[:, -1] = last
+    return Rounded(value, size, max(block.roundings, line.roundings))
+
+
 def positive_definite(matrix: Rounded) -> bool:
     """Whether a symmetric matrix is positive definite; False also where floating point cannot tell.
 

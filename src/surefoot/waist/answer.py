@@ -73,6 +73,8 @@ class Answer:
     seconds : float
     advice : str
         What else a person should know: the solver's words, or what would have to be given up.
+    conflict : tuple of str
+        Where there is no point: wishes that leave nothing together, in words.
     """
 
     status: Status
@@ -86,3 +88,4 @@ class Answer:
     seconds: float = 0.0
     advice: str = ""
     state: tuple[int, ...] = ()
+    conflict: tuple[str, ...] = ()

@@ -7,55 +7,16 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.exceptions import ProblemError
+from surefoot.waist.either import Either, Limit
+from surefoot.waist.row import Row
 from surefoot.waist.warp import IDENTITY, Warp
 
 Array = NDArray[np.float64]
-
-EQUALITY = 1e-9  # of the absolute terms: how far doubles may miss a row whose ends are equal
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """low <= coefficients'x <= high.
-
-    Parameters
-    ----------
-    coefficients : array of shape (n,)
-    low, high : float
-        Infinite ends are open.
-    name : str
-        In words, for messages.
-    """
-
-    coefficients: Array
-    low: float
-    high: float
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        a = np.array(self.coefficients, dtype=float)
-        if a.ndim != 1 or not np.isfinite(a).all() or not a.any():
-            raise ProblemError(f"the row {self.name!r} needs finite coefficients, not all of them zero")
-        if not self.low <= self.high:
-            raise ProblemError(f"the row {self.name!r} is empty: {self.low:g} to {self.high:g}")
-        a.setflags(write=False)
-        object.__setattr__(self, "coefficients", a)
-
-    def contains(self, x: Array) -> bool:
-        """Whether a point satisfies the row: an inequality to the last digit, an equation up to rounding."""
-        terms = [Fraction(float(a)) * Fraction(float(v)) for a, v in zip(self.coefficients, x, strict=True)]
-        value = sum(terms, Fraction(0))
-        if self.low == self.high:
-            return abs(value - Fraction(self.low)) <= Fraction(EQUALITY) * sum(map(abs, terms), Fraction(0))
-        return (self.low == -math.inf or value >= Fraction(self.low)) and (
-            self.high == math.inf or value <= Fraction(self.high)
-        )
 
 
 @dataclass(frozen=True)
@@ -149,12 +110,18 @@ class Domain:
     rows : tuple of Row
     sets : tuple of ValueSet
         At most one for a feature.
+    eithers : tuple of Either
+        Over the numbers alone: each has a way that is taken.
+    limits : tuple of Limit
+        Over the numbers alone: how many of them change at most.
     """
 
     low: Array
     high: Array
     rows: tuple[Row, ...] = ()
     sets: tuple[ValueSet, ...] = ()
+    eithers: tuple[Either, ...] = ()
+    limits: tuple[Limit, ...] = ()
 
     def __post_init__(self) -> None:
         low, high = np.array(self.low, dtype=float), np.array(self.high, dtype=float)
@@ -163,8 +130,7 @@ class Domain:
         if (low > high).any():
             j = int(np.argmax(low > high))
             raise ProblemError(f"the ends of feature {j} are empty: {low[j]:g} to {high[j]:g}")
-        if any(len(row.coefficients) != len(low) for row in self.rows):
-            raise ProblemError("a row of the domain has another number of features")
+        self._check_sizes(len(low))
         features = [s.feature for s in self.sets]
         if len(set(features)) < len(features) or any(not 0 <= j < len(low) for j in features):
             raise ProblemError("each feature has one set of values at most")
@@ -173,8 +139,16 @@ class Domain:
         for name, value in (("low", low), ("high", high)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "rows", tuple(self.rows))
-        object.__setattr__(self, "sets", tuple(self.sets))
+        for name in ("rows", "sets", "eithers", "limits"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def _check_sizes(self, n: int) -> None:
+        """Rows and limits must be about these features."""
+        taken = [row for either in self.eithers for way in either.ways for row in way.rows]
+        if any(len(row.coefficients) != n for row in (*self.rows, *taken)):
+            raise ProblemError("a row of the domain has another number of features")
+        if any(not 0 <= j < n for limit in self.limits for j in limit.numbers):
+            raise ProblemError("a limit names a feature that is not there")
 
     @classmethod
     def whole_space(cls, n_features: int) -> Domain:
@@ -189,7 +163,7 @@ class Domain:
     @property
     def is_box(self) -> bool:
         """Whether ends are all there is."""
-        return not self.rows and not self.sets
+        return not (self.rows or self.sets or self.eithers or self.limits)
 
     @property
     def is_whole_space(self) -> bool:
@@ -216,6 +190,8 @@ class Domain:
             inside
             and all(s.contains(float(point[s.feature])) for s in self.sets)
             and all(row.contains(point) for row in self.rows)
+            and all(either.contains(point) for either in self.eithers)
+            and all(limit.contains(point) for limit in self.limits)
         )
 
     def within(self, x: ArrayLike, slack: ArrayLike) -> bool:
@@ -243,24 +219,22 @@ class Domain:
 
     def with_ends(self, low: Array, high: Array) -> Domain:
         """The same domain with other ends."""
-        return Domain(low, high, self.rows, self.sets)
+        return replace(self, low=low, high=high)
 
     def warped(self, warps: Sequence[Warp]) -> Domain:
-        """The same domain on other scales; rows are for features that stay on their own."""
+        """The same domain on other scales; rows over several features need those that stay on their own."""
         low = [warp.exactly(float(v)) for warp, v in zip(warps, self.low, strict=True)]
         high = [warp.exactly(float(v)) for warp, v in zip(warps, self.high, strict=True)]
         sets = tuple(replace(s, warp=warps[s.feature]) for s in self.sets)
         for row in self.rows:
-            if any(a and not warp.is_identity for a, warp in zip(row.coefficients, warps, strict=True)):
-                raise ProblemError(
-                    f"the rule {row.name!r} adds up features that the model measures on a curved scale; "
-                    "fit the model with marginals='gaussian' to use it"
-                )
-        return Domain(np.array(low), np.array(high), self.rows, sets)
+            _refuse_curved(row, warps)
+        eithers = tuple(either.mapped(lambda row: warped_row(row, warps)) for either in self.eithers)
+        limits = tuple(warped_limit(limit, warps) for limit in self.limits)
+        return Domain(np.array(low), np.array(high), self.rows, sets, eithers, limits)
 
     def relaxed(self) -> Domain:
         """The same domain without its sets of values."""
-        return Domain(self.low, self.high, self.rows)
+        return replace(self, sets=())
 
 
 def _onto_values(s: ValueSet, low: float, high: float) -> tuple[float, float]:
@@ -269,3 +243,27 @@ def _onto_values(s: ValueSet, low: float, high: float) -> tuple[float, float]:
     if not first <= last:
         raise ProblemError(f"no allowed value of feature {s.feature} lies within {low:g} to {high:g}")
     return first, last
+
+
+def warped_row(row: Row, warps: Sequence[Warp]) -> Row:
+    """A row on other scales: the interval of one feature is mapped, others must stay on their own."""
+    if row.feature is None:
+        _refuse_curved(row, warps)
+        return row
+    warp = warps[row.feature]
+    return replace(row, low=warp.exactly(row.low), high=warp.exactly(row.high))
+
+
+def warped_limit(limit: Limit, warps: Sequence[Warp]) -> Limit:
+    """A limit whose values of today are on other scales."""
+    return replace(
+        limit, today=tuple(warps[j].exactly(v) for j, v in zip(limit.numbers, limit.today, strict=True))
+    )
+
+
+def _refuse_curved(row: Row, warps: Sequence[Warp]) -> None:
+    if any(a and not warp.is_identity for a, warp in zip(row.coefficients, warps, strict=True)):
+        raise ProblemError(
+            f"the rule {row.name!r} adds up features that the model measures on a curved scale; "
+            "fit the model with marginals='gaussian' to use it"
+        )

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.exceptions import ProblemError
 from surefoot.waist.choice import Choice
 from surefoot.waist.domain import Domain
+from surefoot.waist.either import Either, Limit
 from surefoot.waist.geometry import Ball, Metric
 from surefoot.waist.mixed import MixedQuadratic, State
 from surefoot.waist.problem import Requirement, RobustProblem
@@ -27,17 +29,21 @@ class MixedRequirement:
     margin : MixedQuadratic
         g: not negative where the requirement holds.
     robust : bool, default=True
+    decides : bool, default=True
+        Whether it is about the decision that is explained.
     """
 
     margin: MixedQuadratic
     robust: bool = True
+    decides: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
     """min c(s) + ||D (z - factual)||_p over states s and numbers z, with g_r(s, z) >= 0.
 
-    For a fixed state this is a `RobustProblem`; metric, ball and domain are the same for all of them.
+    For a fixed state this is a `RobustProblem`. Metric and ball are the same for all of them, and so is the
+    domain but for eithers and limits that ask something of the categories too.
 
     Parameters
     ----------
@@ -49,6 +55,10 @@ class Family:
     domain : Domain
     choices : tuple of Choice
         One for each category; none where the table holds numbers alone.
+    eithers : tuple of Either
+        Each has a way that numbers and categories take.
+    limits : tuple of Limit
+        How many numbers and categories change at most.
     """
 
     factual: Array
@@ -57,6 +67,8 @@ class Family:
     ball: Ball
     domain: Domain
     choices: tuple[Choice, ...] = ()
+    eithers: tuple[Either, ...] = ()
+    limits: tuple[Limit, ...] = ()
     _bases: dict[Any, tuple[Requirement, ...]] = field(default_factory=dict, repr=False)
 
     @property
@@ -77,8 +89,41 @@ class Family:
         """What the categories add to each requirement."""
         return np.array([r.margin.constant(state) for r in self.requirements])
 
-    def problem(self, state: State | None = None, constants: Sequence[float] | None = None) -> RobustProblem:
-        """The problem over the numbers in one state.
+    def open_ways(self, state: State) -> tuple[tuple[int, ...] | None, ...]:
+        """For each either the ways that a state leaves; None where its categories alone take one."""
+        return tuple(either.open_ways(state) for either in self.eithers)
+
+    def left(self, state: State) -> tuple[int, ...]:
+        """For each limit how many numbers may still change in a state."""
+        return tuple(limit.left(state, self.today) for limit in self.limits)
+
+    def allows(self, state: State) -> bool:
+        """Whether eithers and limits leave anything in a state."""
+        return () not in self.open_ways(state) and min(self.left(state), default=0) >= 0
+
+    def domain_at(self, state: State) -> Domain | None:
+        """Where the numbers may lie in a state; None where it is not allowed."""
+        return self.narrowed(self.open_ways(state), self.left(state)) if self.allows(state) else None
+
+    def narrowed(self, ways: Sequence[tuple[int, ...] | None], left: Sequence[int]) -> Domain:
+        """Where the numbers may lie when these ways are open, and so many numbers may change."""
+        if not self.eithers and not self.limits:
+            return self.domain
+        narrow = (either.narrowed(kept) for either, kept in zip(self.eithers, ways, strict=True))
+        limits = (limit.given(most) for limit, most in zip(self.limits, left, strict=True))
+        return replace(
+            self.domain,
+            eithers=tuple(either for either in narrow if either is not None),
+            limits=tuple(limits),
+        )
+
+    def problem(
+        self,
+        state: State | None = None,
+        constants: Sequence[float] | None = None,
+        domain: Domain | None = None,
+    ) -> RobustProblem:
+        """The problem over the numbers in one state, which must be allowed.
 
         Parameters
         ----------
@@ -87,6 +132,8 @@ class Family:
         constants : sequence of float, optional
             Taken in the place of what the categories add: what is proved with larger ones holds for all
             states of the same shape with smaller ones.
+        domain : Domain, optional
+            Taken in the place of the state's own.
         """
         at = self.today if state is None else state
         added = self.constants(at) if constants is None else constants
@@ -95,7 +142,10 @@ class Family:
             replace(base, margin=base.margin + float(more)) if self.choices else base
             for base, more in zip(bases, added, strict=True)
         )
-        return RobustProblem(self.factual, requirements, self.metric, self.ball, self.domain)
+        where = self.domain_at(at) if domain is None else domain
+        if where is None:
+            raise ProblemError("if-then rules and limits allow nothing in this state of the categories")
+        return RobustProblem(self.factual, requirements, self.metric, self.ball, where)
 
     def distance(self, state: State, x: Array) -> float:
         """Price of the state and way of the numbers together."""
@@ -105,5 +155,7 @@ class Family:
         """The requirements of a shape, without what the categories add; made once."""
         key = tuple(state[k] for k in self.shaping)
         if key not in self._bases:
-            self._bases[key] = tuple(Requirement(r.margin.shape(state), r.robust) for r in self.requirements)
+            self._bases[key] = tuple(
+                Requirement(r.margin.shape(state), r.robust, r.decides) for r in self.requirements
+            )
         return self._bases[key]

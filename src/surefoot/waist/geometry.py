@@ -144,38 +144,73 @@ def rotated(root: ArrayLike, kind: WhiteningKind, order: Sequence[int] | None = 
 class Metric:
     """The distance ||D (x - y)||_p; D is the whitening of the factual's class (the paper's choice).
 
+    With prices D is diagonal, one over each feature's standard deviation in that class, and every entry of
+    D (x - y) is multiplied by the price of its direction: then p = 1 is the total price.
+
     Parameters
     ----------
     whitening : Whitening
-        Carries D and the name of how it was made.
+        Of the factual's class, with the name of how it was made.
     norm : {1, 2, inf}
         The p.
+    prices : array of shape (n, 2), optional
+        Of a rise and of a fall of each feature by one standard deviation; above zero.
     """
 
     whitening: Whitening
     norm: float
+    prices: Array | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "norm", checked_norm(self.norm))
+        if self.prices is None:
+            return
+        prices = np.array(self.prices, dtype=float)
+        if prices.shape != (len(self.whitening.matrix), 2):
+            raise DataError("there must be two prices for each feature: of a rise and of a fall")
+        if not (np.isfinite(prices) & (prices > 0)).all():
+            raise DataError("prices of features must be finite numbers above 0")
+        prices.setflags(write=False)
+        object.__setattr__(self, "prices", prices)
 
     @property
+    def is_cost(self) -> bool:
+        """Whether changes are measured by their prices."""
+        return self.prices is not None
+
+    @cached_property
     def matrix(self) -> Array:
         """D."""
-        return self.whitening.matrix
+        return self.whitening.matrix if self.prices is None else np.diag(1 / self.unit)
 
     @cached_property
     def inverse(self) -> Array:
         """inv(D): its columns are what one unit of each coordinate means in features."""
-        return self.whitening.inverse
+        return self.whitening.inverse if self.prices is None else np.diag(self.unit)
 
     @cached_property
     def unit(self) -> Array:
         """Standard deviation of each feature in the class that D belongs to."""
-        return np.asarray(lp_norm(self.inverse, 2))
+        return np.asarray(lp_norm(self.whitening.inverse, 2))
+
+    @cached_property
+    def up(self) -> Array:
+        """The price of a rise of each feature by one of its own units; with prices only."""
+        assert self.prices is not None
+        return np.asarray(self.prices[:, 0] / self.unit)
+
+    @cached_property
+    def down(self) -> Array:
+        """The price of a fall of each feature by one of its own units; with prices only."""
+        assert self.prices is not None
+        return np.asarray(self.prices[:, 1] / self.unit)
 
     def distance(self, x: ArrayLike, other: ArrayLike) -> float:
-        """||D (x - other)||_p."""
-        return float(self.whitening.distance(x, other, self.norm))
+        """||D (x - other)||_p, each entry times its price where there are prices."""
+        if self.prices is None:
+            return float(self.whitening.distance(x, other, self.norm))
+        d = np.asarray(x, dtype=float) - np.asarray(other, dtype=float)
+        return float(lp_norm(np.maximum(self.up * d, -self.down * d), self.norm))
 
 
 @dataclass(frozen=True, eq=False)

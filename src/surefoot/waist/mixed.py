@@ -35,6 +35,17 @@ class Factor:
 
 
 @dataclass(frozen=True, eq=False)
+class Same:
+    """One quadratic for all states; unlike a closure it can be sent elsewhere."""
+
+    quadratic: Quadratic
+
+    def __call__(self, _: State) -> Quadratic:
+        """The quadratic, whatever the state."""
+        return self.quadratic
+
+
+@dataclass(frozen=True, eq=False)
 class MixedQuadratic:
     """factor * (q_s(z) + sum_f f(s)) + offset: a quadratic in the numbers for every state s.
 

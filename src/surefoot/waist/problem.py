@@ -27,10 +27,14 @@ class Requirement:
         g, with its threshold folded into the constant.
     robust : bool, default=True
         Whether it must hold on the whole ball.
+    decides : bool, default=True
+        Whether it is about the decision that is explained: what is said of the worst perturbation is about
+        this one.
     """
 
     margin: Quadratic
     robust: bool = True
+    decides: bool = True
 
 
 @dataclass(frozen=True, eq=False)

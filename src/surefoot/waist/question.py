@@ -14,16 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.waist.answer import Answer
 from surefoot.waist.choice import Choice
-from surefoot.waist.domain import Domain
+from surefoot.waist.domain import Domain, warped_limit, warped_row
+from surefoot.waist.either import Either, Limit, Way
 from surefoot.waist.family import Family, MixedRequirement
 from surefoot.waist.geometry import Ball, Metric, Whitening, WhiteningKind, checked_norm
-from surefoot.waist.mixed import MixedQuadratic, State
+from surefoot.waist.mixed import MixedQuadratic, Same, State
 from surefoot.waist.problem import RobustProblem, checked_threshold, log_odds
+from surefoot.waist.quadratic import Quadratic
+from surefoot.waist.row import Row
 from surefoot.waist.warp import Warp
 
 Array = NDArray[np.float64]
 
-FORMAT, VERSION = "surefoot-question", 2
+FORMAT, VERSION = "surefoot-question", 3
 
 
 class Decider(Protocol):
@@ -78,7 +81,7 @@ class Odds:
         heat = 1.0 if calibration is None else float(calibration.temperature)
         H = clf.decision(self.target, self.rival)
         return MixedRequirement(
-            H.shifted(-log_odds(checked_threshold(self.threshold))).scaled(heat), self.robust
+            H.shifted(-log_odds(checked_threshold(self.threshold))).scaled(heat), self.robust, self.model == 0
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,7 +117,7 @@ class Decision:
     def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
         """As a quadratic for every state."""
         H = models[self.model].decision(self.target, self.rival)
-        return MixedRequirement(H.shifted(-float(self.value)), self.robust)
+        return MixedRequirement(H.shifted(-float(self.value)), self.robust, self.model == 0)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -148,7 +151,7 @@ class DensityFloor:
     def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
         """As a quadratic for every state."""
         density = models[self.model].log_density_quadratic(self.label)
-        return MixedRequirement(density.shifted(-self.floor), self.robust)
+        return MixedRequirement(density.shifted(-self.floor), self.robust, decides=False)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -161,7 +164,42 @@ class DensityFloor:
         }
 
 
-Asked = Odds | Decision | DensityFloor
+@dataclass(frozen=True)
+class Away:
+    """The numbers lie at least so far from a point, in the 2-norm of the factual's class.
+
+    Parameters
+    ----------
+    point : tuple of float
+        On the scales on which distances are measured.
+    distance : float
+        In standard deviations.
+    label : label
+        The factual's class.
+    state : tuple of int
+        The factual's categories.
+    """
+
+    point: tuple[float, ...]
+    distance: float
+    label: Any
+    state: State = ()
+    robust: bool = False
+    model: int = 0
+
+    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
+        """As a quadratic that is the same for every state."""
+        M = models[0].network(self.label, self.state).whitening("cholesky").matrix
+        center = np.array(self.point)
+        Q = Quadratic(0.5 * M.T @ M, np.zeros(len(center)), -0.5 * float(self.distance) ** 2, center)
+        return MixedRequirement(MixedQuadratic(Same(Q)), robust=False, decides=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values; class and state are the question's."""
+        return {"kind": "away", "point": list(self.point), "distance": self.distance}
+
+
+Asked = Odds | Decision | DensityFloor | Away
 Budget = float | Mapping[int, tuple[float, float]]
 
 
@@ -186,7 +224,7 @@ class Question:
         The paper's gamma; or how far each feature may miss, in its own units.
     exact : tuple of int
         Features that land exactly.
-    requirements : tuple of Odds, Decision and DensityFloor
+    requirements : tuple of Odds, Decision, DensityFloor and Away
     domain : Domain
     declared : dict
         The wishes behind the domain in plain values, for printing: see `surefoot.Actions`.
@@ -196,6 +234,12 @@ class Question:
         The categories, with their values and prices.
     warps : tuple of Warp
         The scale on which each number is measured; empty where it is its own.
+    eithers : tuple of Either
+        If-then rules and the like: each has a way that must be taken.
+    limits : tuple of Limit
+        How many features change at most.
+    prices : tuple of (up, down), optional
+        Of a change of each number by one standard deviation: the distance is then what a change costs.
     """
 
     models: tuple[str, ...]
@@ -213,6 +257,9 @@ class Question:
     gap: float = 1e-3
     choices: tuple[Choice, ...] = ()
     warps: tuple[Warp, ...] = ()
+    eithers: tuple[Either, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    prices: tuple[tuple[float, float], ...] | None = None
 
     def __post_init__(self) -> None:
         places = [choice.feature for choice in self.choices]
@@ -237,6 +284,26 @@ class Question:
             raise ProblemError("budget or exact features: there is no feature of that number")
         if not all(0 <= r.model < len(self.models) for r in self.requirements):
             raise ProblemError("a requirement names a model that the question does not have")
+        if self.prices is not None and len(self.prices) != len(self.numbers):
+            raise ProblemError("there must be prices for each number, or none at all")
+        self._check_eithers()
+
+    def _check_eithers(self) -> None:
+        """If-then rules and limits must be about features and values that are there."""
+        n, sizes = len(self.numbers), [len(choice.values) for choice in self.choices]
+        ways = [way for either in self.eithers for way in either.ways]
+        if any(len(row.coefficients) != n for way in ways for row in way.rows):
+            raise ProblemError("a row of an if-then rule has another number of features")
+        named = [(k, v) for way in ways for k, codes in way.values.items() for v in codes]
+        if not all(0 <= k < len(sizes) and 0 <= v < sizes[k] for k, v in named):
+            raise ProblemError("an if-then rule names a category or a value that is not there")
+        for limit in self.limits:
+            if not all(0 <= j < n for j in limit.numbers) or not all(
+                0 <= k < len(sizes) for k in limit.categories
+            ):
+                raise ProblemError("a limit names a feature that is not there")
+            if limit.today != tuple(float(self.factual[j]) for j in limit.numbers):
+                raise ProblemError("a limit belongs to another factual: its values of today differ")
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -287,7 +354,20 @@ class Question:
         start, now = self.factual, self.warped(self.factual)
         x = self.unwarped_values(answer.point)
         x = self.domain.clipped(np.where(answer.point == now, start, x))
+        for either, curved in zip(self.eithers, self._combined()[0], strict=True):
+            taken = (i for i, way in enumerate(curved.ways) if way.contains(answer.point))
+            ways = (either.ways[i] for i in taken if either.ways[i].allows(answer.state))
+            x = next(ways, Way()).clipped(x)
         return replace(answer, point=x)
+
+    def allows(self, numbers: Array, state: State) -> bool:
+        """Whether a point in the features' own units is one that may be suggested."""
+        return (
+            self.domain.contains(numbers)
+            and all(math.isfinite(c.prices[v]) for c, v in zip(self.choices, state, strict=True))
+            and all(either.contains(numbers, state) for either in self.eithers)
+            and all(limit.changed(numbers) <= limit.left(state, self.state) for limit in self.limits)
+        )
 
     @property
     def threshold(self) -> float:
@@ -324,8 +404,8 @@ class Question:
     def family(self, classifier: Decider, *others: Decider, shared: dict[Any, Any] | None = None) -> Family:
         """The optimisation problems of this question, one for every state of the categories."""
         models, kept = (classifier, *others), {} if shared is None else shared
-        place = (self.factual_class, self.state, self.whitening, self.norm)
-        metric = _once(kept, place, lambda: Metric(self._whitening(classifier), self.norm))
+        place = (self.factual_class, self.state, self.whitening, self.norm, self.prices)
+        metric = _once(kept, place, lambda: self._metric(classifier))
         size = tuple(self.budget.items()) if isinstance(self.budget, Mapping) else self.budget
         return Family(
             self.warped(self.factual),
@@ -334,8 +414,20 @@ class Question:
             _once(kept, (*place, size, self.exact), lambda: self._ball(classifier, metric)),
             self.domain.warped(self.warps) if self.warps else self.domain,
             self.choices,
+            *self._combined(),
             _once(kept, self.requirements, dict),
         )
+
+    def _combined(self) -> tuple[tuple[Either, ...], tuple[Limit, ...]]:
+        """Eithers and limits on the scales on which distances are measured."""
+        if not self.warps:
+            return self.eithers, self.limits
+        eithers = (either.mapped(lambda row: warped_row(row, self.warps)) for either in self.eithers)
+        return tuple(eithers), tuple(warped_limit(limit, self.warps) for limit in self.limits)
+
+    def _metric(self, classifier: Decider) -> Metric:
+        prices = None if self.prices is None else np.array(self.prices)
+        return Metric(self._whitening(classifier), self.norm, prices)
 
     def _whitening(self, classifier: Decider) -> Whitening:
         found: Whitening = classifier.network(self.factual_class, self.state).whitening(self.whitening)
@@ -363,7 +455,12 @@ class Question:
             "factual": self.row(self.factual, self.state),
             "factual_class": self.factual_class,
             "target": self.target,
-            "distance": {"kind": "mahalanobis", "whitening": self.whitening, "norm": _norm(self.norm)},
+            "distance": {
+                "kind": "mahalanobis" if self.prices is None else "cost",
+                "whitening": self.whitening,
+                "norm": _norm(self.norm),
+                "prices": None if self.prices is None else [list(pair) for pair in self.prices],
+            },
             "ball": {"norm": _norm(self.ball_norm), "budget": budget, "exact": list(self.exact)},
             "requirements": [r.to_dict() for r in self.requirements],
             "domain": self._domain_dict(),
@@ -389,17 +486,19 @@ class Question:
         return {
             "low": [_word(v) for v in d.low.tolist()],
             "high": [_word(v) for v in d.high.tolist()],
-            "rows": [
-                {
-                    "coefficients": row.coefficients.tolist(),
-                    "low": _word(row.low),
-                    "high": _word(row.high),
-                    "name": row.name,
-                }
-                for row in d.rows
-            ],
+            "rows": [_row_dict(row) for row in d.rows],
             "sets": [
                 {"feature": s.feature, "values": None if s.values is None else list(s.values)} for s in d.sets
+            ],
+            "eithers": [_either_dict(either) for either in self.eithers],
+            "limits": [
+                {
+                    "name": limit.name,
+                    "count": limit.count,
+                    "numbers": list(limit.numbers),
+                    "categories": list(limit.categories),
+                }
+                for limit in self.limits
             ],
             "declared": dict(self.declared),
         }
@@ -413,6 +512,28 @@ class Question:
             return read_question(values)
         except ProblemError as error:
             raise DataError(f"the question makes no sense: {error}") from None
+
+
+def _row_dict(row: Row) -> dict[str, Any]:
+    return {
+        "coefficients": row.coefficients.tolist(),
+        "low": _word(row.low),
+        "high": _word(row.high),
+        "name": row.name,
+    }
+
+
+def _either_dict(either: Either) -> dict[str, Any]:
+    return {
+        "name": either.name,
+        "ways": [
+            {
+                "rows": [_row_dict(row) for row in way.rows],
+                "values": [[k, sorted(codes)] for k, codes in way.values.items()],
+            }
+            for way in either.ways
+        ],
+    }
 
 
 def _once(kept: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:

@@ -11,19 +11,23 @@ import numpy as np
 from surefoot.exceptions import DataError
 from surefoot.plain import end, entries, finite, label, position, sequence, shallow, shown, text, truth
 from surefoot.waist.choice import Choice
-from surefoot.waist.domain import Domain, Row, ValueSet
+from surefoot.waist.domain import Domain, ValueSet
+from surefoot.waist.either import Either, Limit, Way
 from surefoot.waist.geometry import WhiteningKind
+from surefoot.waist.mixed import State
 from surefoot.waist.problem import checked_threshold
 from surefoot.waist.question import (
     FORMAT,
     VERSION,
     Asked,
+    Away,
     Budget,
     Decision,
     DensityFloor,
     Odds,
     Question,
 )
+from surefoot.waist.row import Row
 from surefoot.waist.warp import Warp
 
 KEYS = (
@@ -47,9 +51,7 @@ def read_question(values: Any) -> Question:
     choices = tuple(_choice(entry, row) for entry in sequence(values["choices"], "choices"))
     taken = {choice.feature for choice in choices}
     factual = [finite(v, "a value of the factual") for j, v in enumerate(row) if j not in taken]
-    distance = entries(values["distance"], "the distance", ("kind", "whitening", "norm"))
-    if distance["kind"] != "mahalanobis":
-        raise DataError(f"the distance is of unknown kind {shown(distance['kind'])}")
+    distance = entries(values["distance"], "the distance", ("kind", "whitening", "norm", "prices"))
     norm = read_norm(distance["norm"])
     budget, exact = _ball(values["ball"], norm, len(factual))
     models = tuple(text(m, "the fingerprint of a model") for m in sequence(values["models"], "models"))
@@ -64,13 +66,68 @@ def read_question(values: Any) -> Question:
         whitening=read_whitening(distance["whitening"]),
         budget=budget,
         exact=exact,
-        requirements=_requirements(values["requirements"], len(models)),
+        requirements=_requirements(values, choices, len(factual)),
         domain=domain,
         declared=declared,
         gap=_not_negative(values["gap"], "gap"),
         choices=choices,
         warps=_warps(values["warps"], len(factual)),
+        eithers=tuple(_either(e, len(factual)) for e in sequence(values["domain"]["eithers"], "eithers")),
+        limits=tuple(_limit(one, factual) for one in sequence(values["domain"]["limits"], "limits")),
+        prices=_prices(distance, len(factual)),
     )
+
+
+def _prices(distance: Any, n: int) -> tuple[tuple[float, float], ...] | None:
+    """What numbers cost, where the distance is of that kind."""
+    kind, listed = distance["kind"], distance["prices"]
+    if kind == "mahalanobis" and listed is None:
+        return None
+    if kind != "cost" or listed is None:
+        raise DataError(f"the distance is of unknown kind {shown(kind)}, or its prices do not belong to it")
+    found = []
+    for pair in sequence(listed, "prices", n):
+        up, down = (finite(v, "a price") for v in sequence(pair, "the prices of a number", 2))
+        if up <= 0 or down <= 0:
+            raise DataError("the price of a number must be above 0")
+        found.append((up, down))
+    return tuple(found)
+
+
+def _either(values: Any, n: int) -> Either:
+    entry = entries(values, "an if-then rule", ("name", "ways"))
+    ways = tuple(_way(way, n) for way in sequence(entry["ways"], "ways"))
+    return Either(ways, text(entry["name"], "the name of an if-then rule"))
+
+
+def _way(values: Any, n: int) -> Way:
+    way = entries(values, "a way", ("rows", "values"))
+    codes: dict[int, frozenset[int]] = {}
+    for pair in sequence(way["values"], "the values of a way"):
+        k, listed = sequence(pair, "the values of a way", 2)
+        found = [_count(v, "a value") for v in sequence(listed, "the values of a way")]
+        if found != sorted(set(found)) or (codes and _count(k, "a category") <= max(codes)):
+            raise DataError("categories and values of a way must be in ascending order")
+        codes[_count(k, "a category")] = frozenset(found)
+    return Way(tuple(_row(row, n) for row in sequence(way["rows"], "rows")), codes)
+
+
+def _limit(values: Any, factual: list[float]) -> Limit:
+    limit = entries(values, "a limit", ("name", "count", "numbers", "categories"))
+    numbers = tuple(position(j, "a limit", len(factual)) for j in sequence(limit["numbers"], "numbers"))
+    return Limit(
+        _count(limit["count"], "the count of a limit"),
+        numbers,
+        tuple(factual[j] for j in numbers),
+        tuple(_count(k, "a category") for k in sequence(limit["categories"], "categories")),
+        text(limit["name"], "the name of a limit"),
+    )
+
+
+def _count(value: Any, what: str) -> int:
+    if type(value) is not int or not 0 <= value < 2**31:
+        raise DataError(f"{what} must be a whole number of at least 0, not {shown(value)}")
+    return value
 
 
 def _choice(values: Any, row: list[Any]) -> Choice:
@@ -165,15 +222,30 @@ def _pair(values: Any) -> tuple[float, float]:
     return down, up
 
 
-def _requirements(values: Any, n_models: int) -> tuple[Asked, ...]:
-    found = tuple(_requirement(entry, n_models) for entry in sequence(values, "requirements"))
+def _requirements(values: Any, choices: tuple[Choice, ...], n: int) -> tuple[Asked, ...]:
+    label_here = label(values["factual_class"], "factual_class")
+    state, n_models = tuple(choice.today for choice in choices), len(values["models"])
+    found = tuple(
+        _away(entry, n, label_here, state) if _kind(entry) == "away" else _requirement(entry, n_models)
+        for entry in sequence(values["requirements"], "requirements")
+    )
     if not any(isinstance(r, Odds | Decision) for r in found):
         raise DataError("a question must ask for the odds of the target")
     return found
 
 
+def _kind(entry: Any) -> Any:
+    return entry.get("kind") if isinstance(entry, Mapping) else None
+
+
+def _away(entry: Any, n: int, label_here: Any, state: State) -> Away:
+    entries(entry, "a requirement", ("kind", "point", "distance"))
+    point = tuple(finite(v, "a point to stay away from") for v in sequence(entry["point"], "point", n))
+    return Away(point, _not_negative(entry["distance"], "distance"), label_here, state)
+
+
 def _requirement(entry: Any, n_models: int) -> Asked:
-    kind = entry.get("kind") if isinstance(entry, Mapping) else None
+    kind = _kind(entry)
     if kind == "odds":
         entries(entry, "a requirement", ("kind", "model", "target", "rival", "threshold", "robust"))
         return Odds(
@@ -204,7 +276,7 @@ def _requirement(entry: Any, n_models: int) -> Asked:
 
 
 def _domain(values: Any, factual: list[float]) -> tuple[Domain, dict[str, Any]]:
-    entries(values, "the domain", ("low", "high", "rows", "sets", "declared"))
+    entries(values, "the domain", ("low", "high", "rows", "sets", "eithers", "limits", "declared"))
     n = len(factual)
     low, high = (
         np.array([end(v, f"an end ({name})") for v in sequence(values[name], name, n)])

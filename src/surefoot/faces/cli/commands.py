@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from surefoot.explain.wishes import DATA
 from surefoot.faces.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.faces.cli.main import INTERRUPTED, say
 from surefoot.faces.cli.parser import DATA_SETS, parser
-from surefoot.faces.cli.tables import check_names, check_writable, model, rows_of_table
+from surefoot.faces.cli.tables import check_names, check_writable, model, rows_of_table, training_table
 from surefoot.faces.report.demo import demo
 from surefoot.faces.report.page import write_report
 from surefoot.formats import printable, suggestion
@@ -68,7 +69,8 @@ def run_verify(options: argparse.Namespace) -> int:
     clf = model(options.model)
     try:
         explanations = Explanations.from_json(Path(options.explanation).read_text(encoding="utf-8"))
-        results = [verify(e, clf, exact=options.exact) for e in explanations]
+        others = [model(path) for path in options.models]
+        results = [verify(e, clf, exact=options.exact, models=others) for e in explanations]
     except UnicodeDecodeError:
         raise DataError(f"{options.explanation}: is not UTF-8 text") from None
     except DataError as error:
@@ -152,18 +154,52 @@ def _explainer(
         method=options.method,
         backend=options.backend,
         whitening=options.whitening,
+        distance=options.distance,
         bounds=_bounds(clf, options),
         immutable=options.immutable,
         increasing=options.increasing,
         decreasing=options.decreasing,
         actions=_actions(clf, options),
         impute="expected" if options.impute else None,
+        plausible=_plausible(options.plausible),
+        models=options.models,
+        random_state=options.seed,
+        data=_training(clf, options),
         time_limit=options.time_limit,
         gap=options.gap,
         tol=options.tol,
         n_segments=options.segments,
         contraction=options.contraction,
     )
+
+
+def _plausible(words: list[str] | None) -> Any:
+    """A share, or 'conditional' and a number."""
+    if words is None:
+        return None
+    if words[0] == "conditional" and len(words) == 2:
+        return "conditional", _number("--plausible", "conditional", words[1])
+    if len(words) != 1:
+        raise ProblemError(
+            f"--plausible takes a share, or 'conditional' and a number, not {' '.join(words)!r}"
+        )
+    return _number("--plausible", "SHARE", words[0])
+
+
+def _training(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Any:
+    """The training rows for refits, with their labels."""
+    if options.models is None:
+        wrong = next((f for f in ("training", "label", "save_models") if getattr(options, f)), None)
+        if wrong:
+            raise ProblemError(f"--{FLAGS.get(wrong, wrong)} is for --models, which is missing")
+        return None
+    if not options.training:
+        raise ProblemError("--models needs --data: the table to which the model is fitted again")
+    data = training_table(options, clf)
+    return data.X, data.y
+
+
+FLAGS = {"training": "data", "save_models": "save-models"}
 
 
 def _check_request(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> None:
@@ -196,7 +232,7 @@ def _budget(options: argparse.Namespace) -> Any:
 
 
 def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Actions:
-    """What --actions, --whole, --fractional and --values say."""
+    """What --actions, --whole, --fractional, --values and --at-most say."""
     both = next((name for name in options.whole if name in options.fractional), None)
     if both is not None:
         raise ProblemError(f"{both!r} cannot be both --whole and --fractional")
@@ -211,7 +247,10 @@ def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namesp
     twice = next((name for name in said.features if name in found), None)
     if twice is not None:
         raise ProblemError(f"{twice!r} has an action in {options.actions} already")
-    return Actions({**said.features, **found}, rules=said.rules, links=said.links)
+    if options.at_most is not None and said.at_most is not None:
+        raise ProblemError(f"{options.actions} says at_most already; leave --at-most out")
+    most = said.at_most if options.at_most is None else options.at_most
+    return replace(said, features={**said.features, **found}, at_most=most)
 
 
 def _value(clf: ConditionalGaussianNetworkClassifier, feature: str, text: str) -> Any:
@@ -265,6 +304,8 @@ def _explain_row(
 ) -> int:
     if not 0 <= options.row < len(rows):
         raise ProblemError(f"--row {options.row}: {options.data} has rows 0 to {len(rows) - 1}")
+    if options.alternatives is not None:
+        return _explain_alternatives(explainer, rows, target, options)
     try:
         explanation = explainer.explain(rows.iloc[options.row], target)
     except NoCounterfactualError as error:
@@ -275,6 +316,24 @@ def _explain_row(
         sys.stdout.write(f"{explanation}\n")
     _write(explanation, explanation.to_json(), explainer, options)
     return DONE if explanation.counterfactual is not None else NOT_FOUND
+
+
+def _explain_alternatives(
+    explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
+) -> int:
+    """Several answers about one row."""
+    row = rows.iloc[options.row]
+    try:
+        found = explainer.alternatives(row, target, options.alternatives, options.differ, options.apart)
+    except ProblemError as error:
+        raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
+    if options.json != "-":
+        for k, explanation in enumerate(found, start=1):
+            sys.stdout.write(f"Answer {k} of {len(found)}\n{explanation}\n\n")
+    if len(found) < options.alternatives:
+        say(f"surefoot: {len(found)} of {options.alternatives} answers: nothing else is allowed")
+    _write(found, found.to_json(), explainer, options)
+    return DONE if found.found else NOT_FOUND
 
 
 def _explain_all(
@@ -312,6 +371,15 @@ def _say_why(explanations: Explanations) -> None:
         say(f"surefoot: {careful} with a caution (see the report)")
 
 
+def _save_models(explainer: CounterfactualExplainer, folder: str) -> None:
+    """The refits, a file each: a proof that names them cannot be checked without."""
+    assert explainer.refits is not None
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for k, refit in enumerate(explainer.refits.searched, start=1):
+        refit.save(Path(folder) / f"refit-{k:03}.json")
+    say(f"surefoot: wrote {len(explainer.refits.searched)} models into {folder}")
+
+
 def _write(
     explained: Explanation | Explanations,
     text: str,
@@ -323,6 +391,8 @@ def _write(
     elif options.json:
         Path(options.json).write_text(text + "\n", encoding="utf-8")
         say(f"surefoot: wrote {options.json}")
+    if options.save_models:
+        _save_models(explainer, options.save_models)
     if options.html:
         write_report(explained, options.html, explainer.classifier)
         say(f"surefoot: wrote {options.html}")

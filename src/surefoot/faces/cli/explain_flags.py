@@ -12,14 +12,17 @@ EXPLAIN_EXAMPLES = """examples:
   surefoot explain model.json loans.csv --row 3 --budget 0.05 --json explanation.json --html report.html
   surefoot explain model.json loans.csv --row 3 --immutable age sex --increasing income --bound debt 0 5000
   surefoot explain model.json loans.csv --row 3 --whole cards --values schooling 9 12 16 --budget-of debt 50
-  surefoot explain model.json loans.csv --row 3 --actions actions.toml
+  surefoot explain model.json loans.csv --row 3 --actions actions.toml --distance cost --norm 1
+  surefoot explain model.json loans.csv --row 3 --at-most 2
+  surefoot explain model.json loans.csv --row 3 --plausible 0.1 --models 50 --data train.csv --alternatives 3
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --id customer --output out.csv
 
 outputs:
   --json    everything about one row (an object) or all of them (an array), as `surefoot verify` reads it
   --output  one line for each row: row, status, factual_class, target, factual_probability, probability,
             worst_probability, distance, lower_bound, gap, coverage, certified_radius, density_percentile,
-            seconds, message, advice, and 'factual: FEATURE' and 'counterfactual: FEATURE' for each feature
+            seconds, message, advice, cautions (codes), and for each feature 'factual: FEATURE' and
+            'counterfactual: FEATURE'
   --html    a page to read and to print; opens offline
 
 exit status: 0 done; 1 no counterfactual, or some rows without one; 2 bad usage or input
@@ -76,7 +79,14 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         default="cholesky",
         help="coordinates in which distances are measured (default: cholesky)",
     )
+    question.add_argument(
+        "--distance",
+        choices=("mahalanobis", "cost"),
+        default="mahalanobis",
+        help="how far a change is: in whitened coordinates (default), or by the prices in --actions",
+    )
     _actions(command.add_argument_group("what may change"))
+    _worth(command.add_argument_group("answers worth acting on"))
     _solving(command.add_argument_group("how it is solved"))
     _outputs(command.add_argument_group("outputs"))
 
@@ -106,7 +116,39 @@ def _actions(group: Any) -> None:
         "features that take whole numbers only (those that were whole in training do)",
     )
     names_flag(group, "--fractional", "FEATURE", "features that need not stay whole")
+    group.add_argument("--at-most", type=int, metavar="K", help="features that change, at most")
     listing_flag(group, "--values", "a feature and the only values that it may take; may be repeated")
+
+
+def _worth(group: Any) -> None:
+    group.add_argument(
+        "--plausible",
+        nargs="+",
+        metavar=("SHARE", "K"),
+        help="at least as typical of the target as this share of its training rows; or 'conditional K': no "
+        "changed number farther than K standard deviations from what its parents predict",
+    )
+    group.add_argument(
+        "--models", type=int, metavar="N", help="hold under N refits of the model, too; needs --data"
+    )
+    file_flag(group, "--data", "TABLE", "the training table, for --models", dest="training")
+    group.add_argument(
+        "--label", metavar="COLUMN", help="its label column (default: the one that holds the model's classes)"
+    )
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="of the refits (default: 0)")
+    file_flag(group, "--save-models", "FOLDER", "write the refits there: `surefoot verify` asks for them")
+    group.add_argument(
+        "--alternatives", type=int, metavar="N", help="with --row: up to N answers that differ, nearest first"
+    )
+    group.add_argument(
+        "--differ",
+        choices=("features", "distance"),
+        default="features",
+        help="how: by what they leave alone (default), or by how far apart they are",
+    )
+    group.add_argument(
+        "--apart", type=float, default=0.5, metavar="R", help="with --differ distance (default: 0.5)"
+    )
 
 
 def _solving(group: Any) -> None:

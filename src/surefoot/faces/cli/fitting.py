@@ -41,6 +41,7 @@ def run_fit(options: argparse.Namespace) -> int:
         sys.stdout.write(clf.summary() + "\n")
         if options.folds:
             sys.stdout.write(f"\n{_diagnosis(clf, data, options.folds)}\n")
+            clf.save(options.output)  # with what the diagnosis found
         else:
             _warn(data, options.label)
     except DataError as error:

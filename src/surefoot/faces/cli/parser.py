@@ -16,7 +16,7 @@ from surefoot.faces.cli.fit_flags import (
     fit_flags,
     predict_flags,
 )
-from surefoot.faces.cli.flags import file_flag
+from surefoot.faces.cli.flags import file_flag, names_flag
 
 EXAMPLES = """examples:
   surefoot demo
@@ -29,6 +29,7 @@ EXAMPLES = """examples:
 VERIFY_EXAMPLES = """examples:
   surefoot verify model.json explanation.json
   surefoot verify --exact model.json explanation.json
+  surefoot verify model.json explanation.json --models refits/*.json
 
 exit status: 0 every claim holds; 1 one fails or is not proved; 2 a file cannot be read
 """
@@ -106,6 +107,7 @@ def _verify(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--exact", action="store_true", help="compute with integers, by code that needs Python alone; slower"
     )
+    names_flag(command, "--models", "MODEL.json", "the refits that the explanation names")
 
 
 def _reproduce(command: argparse.ArgumentParser) -> None:

@@ -42,6 +42,33 @@ def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClas
     return Dataset(X=rows, y=labels, class_names=tuple(str(c) for c in clf.classes_), title=reading.name)
 
 
+def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Dataset:
+    """The rows and labels to which a model is fitted again; the label column is found by its values."""
+    names, classes = [str(name) for name in clf.feature_labels_], {str(c): c for c in clf.classes_.tolist()}
+    form = _form(options, as_written=[], as_text=_text_features(clf), expected=names)
+    reading = _said(read_table(options.training, form))
+    rows = feature_table(reading, clf.feature_labels_)
+    others = [name for name in reading.frame.columns if str(name) not in names]
+    fits = [n for n in others if set(reading.frame[n].dropna().astype(str).str.strip()) == set(classes)]
+    if options.label is None and len(fits) != 1:
+        which = "none" if not fits else ", ".join(repr(str(name)) for name in fits)
+        raise DataError(
+            f"{reading.name}: which column holds the labels? {which} would do; say it with --label"
+        )
+    label = fits[0] if options.label is None else options.label
+    if label not in reading.frame.columns:
+        hint = suggestion(label, reading.frame.columns)
+        raise DataError(f"{reading.name}: there is no label column {label!r}{hint}")
+    strange = set(reading.frame[label].dropna().astype(str).str.strip()) - set(classes)
+    if strange:
+        raise DataError(
+            f"{reading.name}: the label column {label!r} holds {min(strange)!r}, which is no class"
+        )
+    known = reading.frame[label].notna().to_numpy()
+    labels = reading.frame.loc[known, label].astype(str).str.strip().map(classes)
+    return Dataset(X=rows[known], y=labels, class_names=tuple(classes), title=reading.name)
+
+
 def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
     """The rows that a model is asked about, named by ``--id``."""
     names = [str(name) for name in clf.feature_labels_]

@@ -6,6 +6,7 @@ from surefoot.faces.plots.dag import plot_dag
 from surefoot.faces.plots.plane import plot_plane, plot_whitened_plane
 from surefoot.faces.plots.surface import plot_surface
 from surefoot.faces.plots.trace import plot_trace
+from surefoot.faces.plots.trade_off import plot_trade_off
 
 __all__ = [
     "plot_changes",
@@ -16,5 +17,6 @@ __all__ = [
     "plot_plane",
     "plot_surface",
     "plot_trace",
+    "plot_trade_off",
     "plot_whitened_plane",
 ]

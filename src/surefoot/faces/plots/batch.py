@@ -22,7 +22,7 @@ from surefoot.faces.plots.style import (
     new_axes,
     shortened,
 )
-from surefoot.faces.plots.values import Values, is_change
+from surefoot.faces.plots.values import Values, is_change, is_cost
 
 
 def plot_distances(explanations: Iterable[Explanation], *, ax: Any = None) -> Any:
@@ -42,6 +42,7 @@ def plot_distances(explanations: Iterable[Explanation], *, ax: Any = None) -> An
     ax = new_axes((5.2, 3.2)) if ax is None else ax
     distances = np.array([e.distance for e in moved])
     what = f"Mahalanobis distance (p = {moved[0].norm:g}, standard deviations)"
+    what = f"cost (p = {moved[0].norm:g})" if is_cost(moved[0]) else what
     _histogram(ax, distances, f"{what}\nand prices of changed categories" if _categories(moved) else what)
     median = float(np.median(distances))
     ax.axvline(median, color=INK, linestyle="--", linewidth=1.2)

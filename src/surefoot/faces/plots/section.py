@@ -94,7 +94,7 @@ class Section:
 
     @cached_property
     def _errors(self) -> Ball:
-        return _question(self.explanation).problem(self.classifier).ball
+        return _question(self.explanation).family(self.classifier).ball
 
     @property
     def distance_radius(self) -> float:
@@ -108,6 +108,8 @@ class Section:
 
         The coordinates that are not drawn use up their share of the distance: nothing for p = infinity.
         """
+        if _question(self.explanation).prices is not None:
+            raise DataError("the distance is a cost: in whitened coordinates it has no ball")
         M, p = explained_whitening(self.explanation, self.classifier), self.explanation.norm
         rest = lp_norm(M.apply(self.points(self.factual[None])[0] - _start(self.explanation)), p)
         radius = self.distance_radius

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from surefoot.explain.explanation import Explanation
-from surefoot.formats import number, share
+from surefoot.explain.readable import readable, whole_numbers
+from surefoot.formats import exact, number, share
 from surefoot.waist.choice import Choice
 from surefoot.waist.question import Question
 
@@ -38,9 +39,8 @@ class Values:
         """Names of the numbers that are whole."""
         if self.question is None:
             return frozenset()
-        names, declared = self.question.number_names, set(self.question.declared.get("whole") or ())
-        unlisted = [one.feature for one in self.question.domain.sets if one.values is None]  # noqa: PD011
-        return frozenset({names[j] for j in unlisted} | {name for name in names if str(name) in declared})
+        names = self.question.number_names
+        return frozenset(names[j] for j in whole_numbers(self.question))
 
     @cached_property
     def units(self) -> pd.Series:
@@ -53,6 +53,18 @@ class Values:
             own = e.unit.copy()
             own.iloc[list(question.numbers)] = e.context.unit / np.array(slopes)
         return own
+
+    @cached_property
+    def reached(self) -> dict[Any, str]:
+        """The counterfactual's values by feature: with so many digits that they break no wish."""
+        e, question = self.explanation, self.question
+        if question is None or e.counterfactual is None or e.answer.point is None:
+            return {}
+        units = self.units.iloc[list(question.numbers)].tolist()
+        texts = readable(question, e.answer.point, e.answer.state, units)
+        found = dict(zip(question.number_names, texts, strict=True))
+        found |= {name: self.value(name, e.counterfactual[name]) for name in self.whole}
+        return found | {name: named(e.counterfactual[name]) for name in self.choices}
 
     def value(self, feature: Any, value: Any) -> str:
         """A value of a feature: a name, a whole number, or a number with as many decimals as matter."""
@@ -119,7 +131,12 @@ def named(value: Any) -> str:
     >>> named("own"), named(True), named(2.0)
     ('own', 'True', '2')
     """
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return exact(value) if isinstance(value, float) else str(value)
+
+
+def is_cost(explanation: Explanation) -> bool:
+    """Whether the distance is what a change costs."""
+    return isinstance(explanation.question, Question) and explanation.question.prices is not None
 
 
 def is_change(explanation: Explanation) -> bool:

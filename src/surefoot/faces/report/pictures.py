@@ -14,7 +14,7 @@ from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.faces.plots.style import NEGLIGIBLE
-from surefoot.faces.plots.values import Values, is_change
+from surefoot.faces.plots.values import Values, is_change, is_cost
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
 MANY_NODES = 10  # a graph with more features is too small to read in one column
@@ -38,7 +38,8 @@ def case_pictures(e: Explanation, clf: ConditionalGaussianNetworkClassifier | No
         drawings.append((lambda: plots.plot_changes(e), MIXED_CHANGES if mixed else CHANGES))
         if clf is not None and clf.schema_.n_numbers > 1 and (not mixed or _a_number_moves(e)):
             drawings.append((lambda: plots.plot_plane(e, clf), MIXED_PLANE if mixed else PLANE))
-            drawings.append((lambda: plots.plot_whitened_plane(e, clf), WHITENED))
+            if not is_cost(e):
+                drawings.append((lambda: plots.plot_whitened_plane(e, clf), WHITENED))
         if len(e.iterations) > 1:
             drawings.append((lambda: plots.plot_trace(e), TRACE))
     if clf is not None and clf.n_features_in_ <= MOST_NODES:

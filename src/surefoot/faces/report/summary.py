@@ -9,8 +9,9 @@ from typing import Any
 
 from surefoot.explain.explanation import TAIL, Explanation
 from surefoot.explain.explanations import Explanations
+from surefoot.explain.levers import lever_words
 from surefoot.explain.words import MOST_NAMED, NORMS, allowed_words, miss_words, question_words
-from surefoot.faces.plots.values import Values, is_change
+from surefoot.faces.plots.values import Values, is_change, is_cost
 from surefoot.formats import number, part, share
 from surefoot.status import Status
 from surefoot.waist.question import Decision, Question
@@ -161,6 +162,8 @@ def _headline(e: Explanation) -> str:
         return _already(e, now)
     if e.counterfactual is None:
         return f"{now}."
+    if e.factual_class == e.target and e.advice:
+        return f"{e.advice} With it the probability of {e.target} is {share(e.probability)}."
     after = f"With the change below it is {share(e.probability)}"
     if e.decision == e.target:
         return f"{now}. {after}, and the decision is {e.target}."
@@ -198,15 +201,25 @@ def _assurances(e: Explanation) -> tuple[str, ...]:
         found.append(
             f"Plausible: more typical of class {e.target} than {e.density_percentile:.0f} % of its cases."
         )
+    found += [lever_words(e)] if lever_words(e) else []
+    if e.model_share is not None:
+        share_, bound, refits = e.model_share
+        found.append(
+            f"Stable: {share(share_)} of {refits} fresh refits of the model agree; the share of all such "
+            f"refits is at least {share(bound)} (95 % confidence)."
+        )
     return tuple(found)
 
 
 def _smallest(e: Explanation) -> str:
     gap = f"{e.gap * 100:.2f} %" if math.isfinite(e.gap) else "unknown"
-    bound = f"no change smaller than {number(e.lower_bound)} is enough (gap {gap})"
+    small, what, smaller = (
+        ("Cheapest", "cost", "cheaper") if is_cost(e) else ("Smallest", "distance", "smaller")
+    )
+    bound = f"no change {smaller} than {number(e.lower_bound)} is enough (gap {gap})"
     if e.status is Status.OPTIMAL and e.gap <= SMALL_GAP:
-        return f"Smallest: the distance is {number(e.distance)}{_priced(e)}, and {bound}."
-    return f"Distance: {number(e.distance)}{_priced(e)}; {bound}."
+        return f"{small}: the {what} is {number(e.distance)}{_priced(e)}, and {bound}."
+    return f"{what.capitalize()}: {number(e.distance)}{_priced(e)}; {bound}."
 
 
 def _priced(e: Explanation) -> str:
@@ -275,7 +288,7 @@ def _change(values: Values, line: dict[Any, Any], size: float) -> Change:
         feature=str(feature),
         depends_on=str(line["depends on"]),
         start=values.value(feature, line["from"]),
-        end=values.value(feature, line["to"]),
+        end=values.reached[feature],
         deviations=f"{size:+.2f}",
         size=size,
         expected_before=values.expected(feature, line["expected before"]),
@@ -291,7 +304,7 @@ def _move(values: Values, line: dict[Any, Any]) -> Move:
         feature=str(feature),
         depends_on=str(line["depends on"]),
         start=values.value(feature, line["from"]),
-        end=values.value(feature, line["to"]),
+        end=values.reached[feature],
         price=f"{values.price(feature):g}",
         expected_before=values.expected(feature, line["expected before"]),
         expected_after=values.expected(feature, line["expected after"]),
@@ -304,6 +317,13 @@ def _numbers(e: Explanation) -> tuple[Any, ...]:
     return e.question.number_names if isinstance(e.question, Question) else e.question.features
 
 
+def _measured(e: Explanation) -> str:
+    """How changes are measured."""
+    if is_cost(e):
+        return f"cost, p = {e.norm:g}: standard deviations times prices"
+    return f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening"
+
+
 def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
     budget = miss_words(e.question.budget, _numbers(e)) if e.asks_for_robustness else "none"
     value = _decision_value(e)
@@ -311,7 +331,7 @@ def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
     facts = [
         ("status", str(e.status)),
         ("method", f"{e.method} ({e.backend})" if e.backend else e.method),
-        ("distance", f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening{prices}"),
+        ("distance", _measured(e) + prices),
         ("budget", budget),
         ("threshold", f"{e.threshold:g}" if value is None else f"a decision value of {value:g}"),
     ]

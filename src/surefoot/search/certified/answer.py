@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.search.certified.active import MANY, renumbered, searched_by_need
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.noise import INSIDE
+from surefoot.search.certified.polish import polish
+from surefoot.search.certified.prices import coordinates
 from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.robustness import BreachError, Robustness, largest, prove, worst_perturbation
-from surefoot.search.certified.search import Search
+from surefoot.search.certified.search import Search, allowance
 from surefoot.search.certified.space import whitened
+from surefoot.search.certified.subsets import Subsets
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
 from surefoot.waist.answer import Answer, Round
@@ -66,12 +70,14 @@ def certificate(
 ) -> dict[str, Any]:
     """What proves an answer, in the format of docs/certificate.md."""
     ball = problem.ball
-    same = ball.is_box or (ball.basis.shape == problem.metric.matrix.shape and bool(ball.noisy.all()))
+    same = ball.basis.shape == problem.metric.matrix.shape and bool(ball.noisy.all())
+    if problem.metric.is_cost:  # D belongs to single features: it is never the ball's
+        same = not ball.noisy.any()
     return {
         "format": "surefoot-certificate",
-        "version": 2,
+        "version": 3,
         "metric": problem.metric.matrix.tolist(),
-        "ball": None if same else ball.matrix.tolist(),
+        "ball": None if same or ball.is_box else ball.matrix.tolist(),
         "bound": bound,
         "states": None,
         "robustness": None if robustness is None else robustness.to_dict(),
@@ -82,23 +88,59 @@ def certificate(
 def searched(problem: RobustProblem, gap: float, clock: Clock, judged: RobustProblem | None = None) -> Answer:
     """The answer to a problem; robustness is proved for ``judged``, by default the same problem."""
     posed = problem if judged is None else judged
-    search = Search(whitened(problem), gap, clock)
+    if len(problem.requirements) > MANY:
+        return _by_need(problem, gap, clock, posed)
+    search = search_of(problem, gap, clock)
     robust = None
     try:
         status = search.run()
         while search.points.best is not None:
-            point = search.space.x(search.points.best)
+            polish(search.points, search.bound + allowance(gap, search.points.distance))
+            point = cast(Array, search.points.point)
             try:
                 robust = _robust(posed, point, clock)
                 break
             except BreachError as breach:
                 start, robust = search.points.best, None
                 inside = INSIDE * breach.perturbation  # certificates allow no scenario outside the ball
-                search.discard(breach.requirement, problem.metric.matrix @ inside)
+                search.discard(breach.requirement, search.space.matrix @ inside)
                 status = search.run(start)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED if search.points.best is not None else Status.INTERRUPTED.without_point
     return _answer(problem, search, status, robust)
+
+
+def _by_need(problem: RobustProblem, gap: float, clock: Clock, posed: RobustProblem) -> Answer:
+    """The answer to a problem with many requirements, few of which decide."""
+    found, active, spare = searched_by_need(problem, gap, clock, posed, searched)
+    assert found.certificate is not None
+    bound = renumbered(found.certificate["bound"], active)
+    if found.status is not Status.INFEASIBLE:
+        for point in (found.point, spare):
+            try:
+                if point is not None:
+                    return _with_point(found, point, problem, bound, _robust(posed, point, clock))
+            except BreachError:  # time was up before it was known which requirements decide
+                found = replace(found, status=Status.TIME_LIMIT)
+    status = found.status.without_point if found.status is not Status.INFEASIBLE else found.status
+    return replace(
+        found, status=status, point=None, radius=0.0, worst=None, certificate=certificate(problem, bound)
+    )
+
+
+def _with_point(
+    found: Answer, point: Array, problem: RobustProblem, bound: dict[str, Any] | None, robust: Robustness
+) -> Answer:
+    complete = found.point is point and (robust.radius >= problem.budget or problem.ball.is_point)
+    return replace(
+        found,
+        status=found.status.with_point if complete else Status.TIME_LIMIT,
+        point=point,
+        lower_bound=min(found.lower_bound, problem.distance(point)),
+        radius=robust.radius,
+        worst=robust.worst,
+        certificate=certificate(problem, bound, robust),
+    )
 
 
 def _robust(problem: RobustProblem, point: Array, clock: Clock) -> Robustness:
@@ -112,11 +154,19 @@ def _robust(problem: RobustProblem, point: Array, clock: Clock) -> Robustness:
         return largest(problem, point, Clock(0.3 * left), below=problem.budget)
 
 
-def _answer(problem: RobustProblem, search: Search, status: Status, robust: Robustness | None) -> Answer:
+def search_of(problem: RobustProblem, gap: float, clock: Clock) -> Search | Subsets:
+    """The search for a problem: with limits over all choices of features that may change."""
+    limited = problem.domain.limits
+    return Subsets(problem, gap, clock) if limited else Search(whitened(problem), gap, clock)
+
+
+def _answer(
+    problem: RobustProblem, search: Search | Subsets, status: Status, robust: Robustness | None
+) -> Answer:
     points = search.points
-    points.record(search.bound)
+    rounds = _rounds(search)
     bound = np.inf if status is Status.INFEASIBLE else search.bound
-    point = None if points.best is None else search.space.x(points.best)
+    point = points.point
     radius = 0.0 if robust is None else robust.radius
     if (
         point is not None
@@ -132,27 +182,37 @@ def _answer(problem: RobustProblem, search: Search, status: Status, robust: Robu
         lower_bound=bound,
         radius=radius,
         worst=None if robust is None else robust.worst,
-        rounds=tuple(_in_features(r, search) for r in points.rounds),
+        rounds=rounds,
         certificate=certificate(problem, proof, robust),
         backend="clarabel",
     )
 
 
-def bound_document(problem: RobustProblem, search: Search) -> dict[str, Any]:
+def bound_document(problem: RobustProblem, search: Search | Subsets) -> dict[str, Any]:
     """What proves the bound of a search, in the format of docs/certificate.md."""
+    if isinstance(search, Subsets):
+        return search.proof(lambda v: _perturbation(problem, v))
     return proof_of(search.space, search.proof, search.scenarios, lambda v: _perturbation(problem, v))
 
 
 def _perturbation(problem: RobustProblem, v: Array) -> Array:
     """A scenario's shift of u in features, those that land exactly being zero to the last digit."""
-    return np.where(problem.ball.noisy, problem.metric.inverse @ v, 0.0)
+    return np.where(problem.ball.noisy, coordinates(problem.metric)[1] @ v, 0.0)
+
+
+def _rounds(search: Search | Subsets) -> tuple[Round, ...]:
+    """All rounds with the last one, in the features' units."""
+    if isinstance(search, Subsets):
+        search.record()
+        return tuple(search.rounds)
+    search.points.record(search.bound)
+    return tuple(_in_features(r, search) for r in search.points.rounds)
 
 
 def _in_features(r: Round, search: Search) -> Round:
     """A round of the search with its point and perturbation in the features' units."""
-    B = search.space.problem.metric.inverse if search.space.problem is not None else np.eye(search.space.n)
     return replace(
         r,
         candidate=None if r.candidate is None else search.space.x(r.candidate),
-        perturbation=None if r.perturbation is None else B @ r.perturbation,
+        perturbation=None if r.perturbation is None else search.space.inverse @ r.perturbation,
     )

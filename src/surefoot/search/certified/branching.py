@@ -7,15 +7,33 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.search.certified.fork import Fork
 from surefoot.search.certified.interior import Multipliers
 from surefoot.search.certified.lagrangian import Lagrangian
-from surefoot.search.certified.region import Cut, Pair, Piece
+from surefoot.search.certified.region import Cut, Pair, Piece, Region
+from surefoot.search.certified.space import Space
 
 Array = NDArray[np.float64]
 
 MARGIN = 0.3  # a cut stays this share of the range away from its ends
 PAIR_TOLERANCE = 1e-3  # share of the ranges; less negative products are left out
+DECIDED = 20  # in regions this deep every either is decided, also those of which a way seems to be taken
 WHOLE = 1e-6  # standard deviations; a value this near to an allowed one counts as allowed
+
+
+def choose_fork(space: Space, region: Region, u: Array, low: Array, high: Array) -> Fork | None:
+    """The either that a relaxed solution misses most, among those that the region's ends leave open."""
+    if not space.forks:
+        return None
+    ways, along, best = region.ways, space.directions @ u, None
+    most = WHOLE if region.depth < DECIDED else -math.inf
+    for fork in space.forks:
+        if fork.number in ways or fork.implied(low, high):
+            continue
+        missed = fork.nearest(along, space.reach)[0][0]
+        if missed > most:
+            best, most = fork, missed
+    return best
 
 
 def choose_cut(part: Piece, found: Multipliers, form: Lagrangian) -> Cut:
@@ -25,7 +43,20 @@ def choose_cut(part: Piece, found: Multipliers, form: Lagrangian) -> Cut:
     if between is not None:
         return between
     k, place = _spread_cut(part, found, form, u)
+    i = k - part.space.n
+    if part.scales is not None and 0 <= i < part.space.n and part.undecided[i]:
+        return _cut_today(part, k, float(u[i]))
     return _value_cut(part, k, place) if k in part.space.sets else Cut(k, place, place)
+
+
+def _cut_today(part: Piece, k: int, u: float) -> Cut:
+    """A cut at today's value; with a set of values, between it and the next one on the dearer side."""
+    if k not in part.space.sets:
+        return Cut(k, 0.0, 0.0)
+    values, offset = part.space.sets[k]
+    up = values.at_least(math.nextafter(offset, math.inf)) - offset
+    down = values.at_most(math.nextafter(offset, -math.inf)) - offset
+    return Cut(k, 0.0, up) if u >= 0 and math.isfinite(up) else Cut(k, down, 0.0)
 
 
 def _spread_cut(part: Piece, found: Multipliers, form: Lagrangian, u: Array) -> tuple[int, float]:
@@ -40,10 +71,37 @@ def _spread_cut(part: Piece, found: Multipliers, form: Lagrangian, u: Array) -> 
     width = part.high - part.low
     share = np.minimum(1.0, variance / np.maximum((width / 4) ** 2, 1e-300))
     score = _worth(part, found, form) * variance * share
+    if part.scales is not None and form.n_norm:
+        score[space.n : 2 * space.n] += float(found.x[0]) * _unpaid(part, u, variance[: space.n])
     score[~(width > 1e-7 * part.level * space.reach)] = 0.0
-    k = int(score.argmax()) if score.any() else int((width / space.reach)[: space.n].argmax())
+    first = 0 if space.prices is None or space.norm == np.inf else space.n
+    k = int(score.argmax()) if score.any() else first + int((width / space.reach)[first:][: space.n].argmax())
     low, high = part.low[k] + MARGIN * width[k], part.high[k] - MARGIN * width[k]
     return k, float(np.clip(float(space.directions[k] @ u), low, high))
+
+
+def _by_features(part: Piece, worth: Array) -> None:
+    """With prices a coordinate is a feature in other units, and is cut as one where that says more.
+
+    For p = 1 and 2 it says on which side of today's value the feature is, elsewhere it goes with its ends.
+    """
+    space, n = part.space, part.space.n
+    assert space.prices is not None
+    own = slice(n, 2 * n)
+    below, above = space.level_ends(part.level)
+    moved = (part.low[own] > below[own]) | (part.high[own] < above[own]) | (space.norm != np.inf)
+    moved[[k - n for k in space.sets]] = True
+    worth[own] += np.where(moved, worth[:n] * space.prices.scale**2, 0.0)
+    worth[:n] = np.where(moved, 0.0, worth[:n])
+
+
+def _unpaid(part: Piece, u: Array, variance: Array) -> Array:
+    """By how much squares of undecided coordinates are too cheap, where the mixture is on the dear side."""
+    prices = part.space.prices
+    assert prices is not None
+    dear = np.where(prices.up > prices.down, u, -u) + np.sqrt(variance)
+    square = (np.maximum(prices.up, prices.down) ** 2 - 1) * np.maximum(dear, 0.0) ** 2
+    return np.where(part.undecided, square, 0.0)
 
 
 def _between_values(part: Piece, u: Array) -> Cut | None:
@@ -61,7 +119,8 @@ def mixed_values(part: Piece, u: Array) -> dict[int, tuple[float, float, float]]
     for k, (values, offset) in part.space.sets.items():
         if part.fixed[k]:
             continue
-        value = float(part.space.directions[k] @ u) + offset
+        along = float(part.space.directions[k] @ u)  # a vague solution may lie outside the region
+        value = float(np.clip(along, part.low[k], part.high[k])) + offset
         a, b = values.at_most(value), values.at_least(value)
         off = min(value - a, b - value) / float(part.space.reach[k])
         if off > WHOLE and math.isfinite(b - a):
@@ -96,6 +155,8 @@ def _worth(part: Piece, found: Multipliers, form: Lagrangian) -> Array:
     stated = part.stated
     start = form.n_norm + form.n_cross
     worth[stated] += found.x[start : start + len(stated)]
+    if space.prices is not None:
+        _by_features(part, worth)
     return worth
 
 

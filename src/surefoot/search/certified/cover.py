@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,44 @@ Shape = tuple[int, ...]
 MOST_TRADES = 8  # rates at which gain is traded for price in bounds over many states
 
 
+class Leave(NamedTuple):
+    """What states leave to the numbers.
+
+    Parameters
+    ----------
+    ways : tuple of (frozenset of int or None)
+        For each either the ways that are open; None where the categories alone may take one.
+    left : tuple of int
+        For each limit how many numbers may change.
+    """
+
+    ways: tuple[frozenset[int] | None, ...] = ()
+    left: tuple[int, ...] = ()
+
+    def holds_for(self, other: Leave) -> bool:
+        """Whether the numbers are left no more elsewhere: what is refuted here is refuted there."""
+        return all(
+            mine is None or (theirs is not None and theirs <= mine)
+            for mine, theirs in zip(self.ways, other.ways, strict=True)
+        ) and all(mine >= theirs for mine, theirs in zip(self.left, other.left, strict=True))
+
+
+NOTHING = Leave()  # there are neither eithers nor limits
+
+
 @dataclass(frozen=True, eq=False)
 class Refuted:
-    """Nothing lies within ``radius`` in states of a shape that add at most ``constants``."""
+    """Nothing lies within ``radius`` in states of a shape that add at most ``constants``.
+
+    The states must leave the numbers no more than ``leave``, in which eithers that the proof does without
+    are None.
+    """
 
     shape: Shape
     constants: Array
     radius: float
     proof: dict[str, Any] | None
+    leave: Leave = NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +97,17 @@ class Cover:
         others = [k for k in range(len(family.choices)) if k not in self.shaping]
         self.order = (*self.shaping, *others)
         self.refuted: dict[Shape, list[Refuted]] = {}
+        place = {k: p for p, k in enumerate(self.order)}
+        self._ways = [
+            [
+                (number, bool(way.rows), [(place[k], codes) for k, codes in way.values.items()])
+                for number, way in enumerate(either.ways)
+            ]
+            for either in family.eithers
+        ]
+        self._limits = [
+            (limit.count, [(place[k], family.today[k]) for k in limit.categories]) for limit in family.limits
+        ]
         self.trades = self._trades() if len(family.requirements) == 1 else (0.0,)
         self._bounds = [
             [self._by_depth(self._priced(r.margin.tables(), rate)) for r in family.requirements]
@@ -76,7 +117,13 @@ class Cover:
     def add(self, entry: Refuted) -> None:
         """Keep a proof; those it makes superfluous go."""
         entries = self.refuted.setdefault(entry.shape, [])
-        entries[:] = [e for e in entries if e.radius > entry.radius or (e.constants > entry.constants).any()]
+        entries[:] = [
+            e
+            for e in entries
+            if e.radius > entry.radius
+            or (e.constants > entry.constants).any()
+            or not entry.leave.holds_for(e.leave)
+        ]
         entries.append(entry)
 
     def state(self, values: tuple[int, ...]) -> State:
@@ -92,19 +139,39 @@ class Cover:
         """Whether every completion of an assignment is known to reach a level."""
         if price >= level:
             return True
+        leave = self.leave(values)
+        if leave is None:
+            return True
         if len(values) < len(self.shaping):
             return False
-        entries = self.refuted.get(values[: len(self.shaping)], [])
+        entries = [e for e in self.refuted.get(values[: len(self.shaping)], []) if e.leave.holds_for(leave)]
         if not entries:
             return False
         most = self.most(values)
         if any(price + e.radius >= level and (most <= e.constants).all() for e in entries):
             return True
-        return len(self.trades) > 1 and level < math.inf and self._staircase(price, values, level)
+        return len(self.trades) > 1 and level < math.inf and self._staircase(price, values, level, entries)
 
-    def _staircase(self, price: float, values: tuple[int, ...], level: float) -> bool:
+    def leave(self, values: tuple[int, ...]) -> Leave | None:
+        """What completions of an assignment may leave to the numbers; None where none is allowed."""
+        depth, ways, left = len(values), [], []
+        for either in self._ways:
+            open_ = [
+                (number, rows)
+                for number, rows, wanted in either
+                if all(p >= depth or values[p] in codes for p, codes in wanted)
+            ]
+            if not open_:
+                return None
+            ways.append(frozenset(number for number, _ in open_) if all(rows for _, rows in open_) else None)
+        for count, members in self._limits:
+            left.append(count - sum(p < depth and values[p] != today for p, today in members))
+            if left[-1] < 0:
+                return None
+        return Leave(tuple(ways), tuple(left))
+
+    def _staircase(self, price: float, values: tuple[int, ...], level: float, entries: list[Refuted]) -> bool:
         """One requirement: the dearer a state, the more it may gain; every step of that stair is tested."""
-        entries = self.refuted[values[: len(self.shaping)]]
         steps = sorted((max(level - e.radius, 0.0), float(e.constants[0])) for e in entries)
         first = bisect_right([start for start, _ in steps], price)
         if not first:

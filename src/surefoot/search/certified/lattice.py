@@ -16,16 +16,19 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.search.certified.branching import choose_fork
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.frame import Frame, Gaps
 from surefoot.search.certified.leaf import ONE, Affine, Leaf
+from surefoot.search.certified.local import ROW_MARGIN
 from surefoot.search.certified.majorant import Majorant, cheapest
 from surefoot.search.certified.peak import Peak
-from surefoot.search.certified.points import Points
 from surefoot.search.certified.proof import Ends, side
 from surefoot.search.certified.region import Cut, Region
 from surefoot.search.certified.rounding import Rounding
 from surefoot.search.certified.space import Space
+from surefoot.search.certified.ways import Ways
+from surefoot.waist.narrowing import Taken
 
 Array = NDArray[np.float64]
 
@@ -46,6 +49,8 @@ def fits(space: Space) -> bool:
     """Whether this search is for a space: sets of values, one requirement, p = infinity, no equations."""
     if any(space.functions[k][0] == "r" for k in np.flatnonzero(space.fixed)):
         return False  # its leaves do not eliminate them
+    if space.prices is not None and not space.prices.even:
+        return False  # its levels are as far up as down
     return bool(space.sets) and space.norm == np.inf and len(space.margins) == 1 and space.problem is not None
 
 
@@ -66,8 +71,8 @@ class Lattice:
 
     Parameters
     ----------
-    points : Points
-        With a local optimum.
+    ways : Ways
+        Of points with a local optimum.
     gap : float
     clock : Clock
     goal, enough : callable
@@ -76,18 +81,20 @@ class Lattice:
 
     def __init__(
         self,
-        points: Points,
+        ways: Ways,
         gap: float,
         clock: Clock,
         goal: Callable[[], float],
         enough: Callable[[], float],
     ) -> None:
-        assert points.local_optimum is not None
-        self.points, self.clock, self.goal, self.enough = points, clock, goal, enough
-        step, active = points.local_optimum
+        self.ways, self.points, self.clock, self.goal, self.enough = ways, ways.points, clock, goal, enough
+        assert self.points.local_optimum is not None
+        step, active = self.points.local_optimum
         self.start = step.u
-        self.frame = Frame(points, list(active))
-        self.rounding = Rounding(self.frame, gap)
+        self.frame = Frame(self.points, list(active))
+        self._rows = [k for k, function in enumerate(self.frame.space.functions) if function[0] in ("r", "w")]
+        self.rounding = self._rounding(gap)
+        self._roundings: dict[frozenset[tuple[int, int]], Rounding | None] = {frozenset(): self.rounding}
         self.nodes = 0
         self._sides: dict[tuple[int, bool, float], Affine] = {}
 
@@ -111,22 +118,42 @@ class Lattice:
 
     def _find_point(self) -> None:
         """Round quickly, and where that leads far astray with care."""
+        if self.frame.space.forks:
+            self._find_way()
+            return
         self.rounding.dive(self.start)
         if self.points.distance > FAR * self.frame.space.size(self.start):
             self.points.dive(self.start, list(self.frame.scenarios))
+
+    def _find_way(self) -> None:
+        """The same within one way of each either, the nearest combinations first, until there is a point."""
+        points, combinations = self.points, self.ways.nearest(self.start)
+        for taken in combinations:
+            self._begin_within(taken, self.ways.start(taken, self.start))
+            if points.best is not None:
+                return
+        for taken in combinations:
+            space = self.ways.space(taken)
+            if space is not None:
+                with points.inside(space):
+                    points.dive(self.ways.start(taken, self.start), list(self.frame.scenarios))
+            if points.best is not None:
+                return
 
     def _first(self, regions: Iterable[Region]) -> list[_Node]:
         frame, level = self.frame, self.goal()
         ends = np.maximum(frame.low, -level), np.minimum(frame.high, level)
         major = self._majorant(*ends, None)
-        nodes = []
-        for region in regions:
-            low, high = frame.low.copy(), frame.high.copy()
-            for k, (a, b) in region.splits.items():
-                if k < len(low):
-                    low[k], high[k] = max(low[k], a / frame.reach[k]), min(high[k], b / frame.reach[k])
-            nodes.append(_Node(region, low, high, major, np.zeros(0), self.start))
-        return nodes
+        return [_Node(region, *self._between(region), major, np.zeros(0), self.start) for region in regions]
+
+    def _between(self, region: Region) -> tuple[Array, Array]:
+        """The ends of a region in units of the directions' reach."""
+        frame = self.frame
+        low, high = frame.low.copy(), frame.high.copy()
+        for k, (a, b) in region.splits.items():
+            if k < len(low):
+                low[k], high[k] = max(low[k], a / frame.reach[k]), min(high[k], b / frame.reach[k])
+        return low, high
 
     def _majorant(self, low: Array, high: Array, start: Majorant | None) -> Majorant:
         width = np.maximum(high - low, 0.0)
@@ -141,13 +168,18 @@ class Lattice:
         if (ends[0] > ends[1] + 1e-11 * (np.abs(ends[0]) + np.abs(ends[1]))).any():
             node.region.bound, node.region.leaf = level, self._empty(node.region, level)
             return 0.0, []
+        if (ends[1][self._rows] - ends[0][self._rows] <= 0).any():
+            return 0.0, []  # an equation, which its leaves do not eliminate
         for _ in range(TRIES):
             found, u, leaf = self._peak(node, ends, level)
             if leaf is not None:
                 node.region.bound, node.region.leaf = level, leaf
                 return 0.0, []
-            if self._astray(u, *ends):
+            if self._astray(u, *ends) or self._undecided(node, found, u, ends):
                 return 0.0, []
+            nodes = self._ways_out(node, found, u, ends)
+            if nodes:
+                return found.value, nodes
             gaps = self.frame.between(u, *ends)
             if gaps or not self._look(node, u):
                 break
@@ -160,6 +192,13 @@ class Lattice:
         """Whether rounding has carried the peak out of its region, which is then left to other bounds."""
         y = self.frame.slopes @ u
         return float(np.maximum(y - high, low - y).max()) > ASTRAY * float(np.abs(high).max())
+
+    def _undecided(self, node: _Node, found: Peak, u: Array, ends: tuple[Array, Array]) -> bool:
+        """Whether scenarios took turns as the base: then the peak is none, and cuts would not help."""
+        frame, y = self.frame, self.frame.slopes @ u
+        paid = float(node.major.weights @ np.maximum((y - ends[0]) * (ends[1] - y), 0.0))
+        lowest = float(frame.H(u + frame.scenario(frame.worst(u))))
+        return found.value - lowest - paid > 0.5 * found.value + SAFETY * found.size
 
     def _peak(self, node: _Node, ends: tuple[Array, Array], level: float) -> tuple[Peak, Array, Leaf | None]:
         """The majorant's peak, where it is, and what refutes the node if it is below zero."""
@@ -179,13 +218,53 @@ class Lattice:
             b = int(shares.argmax())  # a base scenario's weight must not be negative
         return found, u, None
 
+    def _ways_out(self, node: _Node, found: Peak, u: Array, ends: tuple[Array, Array]) -> list[_Node]:
+        """The ways of an either of which the peak takes none, the nearest last; each has its own points."""
+        space, reach = self.frame.space, self.frame.reach
+        fork = choose_fork(space, node.region, u, ends[0] * reach, ends[1] * reach)
+        if fork is None:
+            return []
+        children = node.region.take(fork)
+        nodes = [_Node(child, *self._between(child), node.major, found.prices, u) for child in children]
+        order = [way for _, way in fork.nearest(space.directions @ u, space.reach)]
+        for way in order:
+            self._begin_within(children[way].ways, u)
+        return [nodes[way] for way in reversed(order)]
+
+    def _begin_within(self, taken: Taken, u: Array) -> None:
+        """Look for a first point within some ways."""
+        key = frozenset(taken.items())
+        if key not in self._roundings:
+            space = self.ways.space(taken)
+            self._roundings[key] = None
+            if space is not None:
+                with self.points.inside(space):
+                    self._roundings[key] = rounding = self._rounding(self.rounding.gap)
+                    rounding.dive(u)
+
+    def _rounding(self, gap: float) -> Rounding:
+        """Looks for points between the ends of the space, and a little inside of rows."""
+        frame = Frame(self.points, self.frame.scenarios)
+        inside = np.minimum(ROW_MARGIN, 0.25 * (frame.high - frame.low)[self._rows])
+        frame.low[self._rows] += inside
+        frame.high[self._rows] -= inside
+        return Rounding(frame, gap)
+
     def _look(self, node: _Node, u: Array) -> bool:
         """An allowed point: a better one, or one with a scenario against it; whether that is news."""
+        self._begin_within(node.region.ways, u)
+        rounding = self._roundings[frozenset(node.region.ways.items())]
+        if rounding is None:
+            return False
+        with self.points.inside(rounding.frame.space):
+            return self._settled(node, u, rounding)
+
+    def _settled(self, node: _Node, u: Array, rounding: Rounding) -> bool:
         frame, points = self.frame, self.points
         before = points.distance
         margin, s = points.harm(points.on_values(u), frame.scenarios, 0)
         if margin >= 0:
-            self.rounding.settle(u)
+            rounding.settle(u)
             return points.distance < before
         if s in frame.scenarios:
             return False
@@ -215,7 +294,7 @@ class Lattice:
         values, offset = self.frame.space.sets[k]
         a = values.at_most(place + offset)
         b = values.at_least(math.nextafter(a, math.inf))
-        if b - offset > high * r * (1 + 1e-12):
+        if a - offset >= high * r * (1 - 1e-12) and b - offset > high * r * (1 + 1e-12):
             a, b = values.at_most(math.nextafter(a, -math.inf)), a
         return Cut(k, a - offset, b - offset) if math.isfinite(b - a) else None
 

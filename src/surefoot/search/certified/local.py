@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surefoot.search.certified.clock import Clock
-from surefoot.search.certified.space import Space, typical_distance
+from surefoot.search.certified.space import Space, crossing, typical_distance
+from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 
 ROW_MARGIN = 1e-7  # standard deviations that points keep from rows: solvers stop at tolerances of their own
+LONG = 1e3  # standard deviations; on longer ways programs are counted from where a step starts
+COARSE = 1e-3  # of that way: the least unit there
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,27 +60,59 @@ class ConvexConcave:
 
     min ||u||_p + price * slack  s.t.  H's convex part linearised at the current point: the feasible set
     lies inside the true one, so every step is feasible and never worse (Clarabel solves each).
-    Variables: u, one or n entries of the norm, per margin a bound on its concave part, and the slack.
+    Variables: u, one or n entries of the norm (n + 1 for p = 2 where prices differ up and down), per margin
+    a bound on its concave part, and the slack.
 
     Parameters
     ----------
     space : Space
     pinned : tuple of int
         Directions whose values are given with each step.
+    centre : array of shape (n,) or None
+        Where u is counted from, in units that fit there; None for the factual.
     """
 
     space: Space
     pinned: tuple[int, ...] = ()
+    centre: Array | None = None
+
+    @cached_property
+    def is_far(self) -> bool:
+        """Whether the way is so long that a solver's tolerances on it are too coarse for its end."""
+        return typical_distance(self.space) > LONG
+
+    def near(self, u: Array) -> ConvexConcave:
+        """The same programs, counted from u where that is far away."""
+        return replace(self, centre=u) if self.is_far else self
+
+    @cached_property
+    def _margins(self) -> tuple[Quadratic, ...]:
+        """The margins around the centre."""
+        if self.centre is None:
+            return self.space.margins
+        return tuple(
+            Quadratic(H.matrix, H.gradient(self.centre), float(H(self.centre))) for H in self.space.margins
+        )
+
+    @cached_property
+    def _from(self) -> Array:
+        """The centre as a point."""
+        return np.zeros(self.space.n) if self.centre is None else self.centre
 
     @cached_property
     def length(self) -> float:
         """The unit of u in the programs: a typical distance, so that far and near factuals are alike."""
-        return typical_distance(self.space)
+        if self.centre is None:
+            return typical_distance(self.space)
+        return max(crossing(self._margins, self.space.norm), COARSE * self.space.size(self.centre))
 
     @cached_property
     def height(self) -> float:
         """The unit of the margins in the programs: what they change by over that distance."""
-        return max(self.space.slope * self.length, *(abs(H.constant) for H in self.space.margins))
+        steep = self.space.slope
+        if self.centre is not None:
+            steep = max(float(lp_norm(H.vector, dual_exponent(self.space.norm))) for H in self._margins)
+        return max(steep * self.length, *(abs(H.constant) for H in self._margins))
 
     @cached_property
     def held(self) -> NDArray[np.bool_]:
@@ -99,7 +134,20 @@ class ConvexConcave:
     @cached_property
     def n_norm(self) -> int:
         """Number of variables that carry the norm."""
-        return self.space.n if self.space.norm == 1 else 1
+        entries = self.space.n if self._by_entry else 0
+        return entries if self.space.norm == 1 else entries + 1 if self.space.norm == 2 else 1
+
+    @cached_property
+    def _by_entry(self) -> bool:
+        """Whether every coordinate has a variable for its part of the norm."""
+        prices = self.space.prices
+        return self.space.norm == 1 or (self.space.norm == 2 and prices is not None and not prices.even)
+
+    @cached_property
+    def _sides(self) -> tuple[Array, Array]:
+        """What a rise and a fall of each coordinate cost, both as slopes."""
+        prices, one = self.space.prices, np.ones(self.space.n)
+        return (one, -one) if prices is None else (prices.up, -prices.down)
 
     @cached_property
     def n_variables(self) -> int:
@@ -115,7 +163,7 @@ class ConvexConcave:
         unit = s.reach[self.held]
         zero, zero_ends = (
             _padded(s.directions[self.held] / unit[:, None], N),
-            s.low[self.held] / (unit * self.length),
+            (s.low[self.held] - s.directions[self.held] @ self._from) / (unit * self.length),
         )
         plain, ends = self._plain_rows()
         cones, sides = self._cone_rows()
@@ -131,27 +179,37 @@ class ConvexConcave:
         slack = np.zeros((1, N))
         slack[0, -1] = -1.0
         A, b = [slack], [np.zeros(1)]
-        if s.norm != 2:
+        if s.norm != 2 or self._by_entry:
             spread = np.ones((n, 1)) if s.norm == np.inf else np.eye(n)
-            A += [_padded(np.hstack([sign * np.eye(n), -spread]), N) for sign in (1.0, -1.0)]
-            b.append(np.zeros(2 * n))
+            A += [_padded(np.hstack([np.diag(side), -spread]), N) for side in self._sides]
+            b += [(self._norm_before - side * self._from) / self.length for side in self._sides]
         for sign, ends in ((1.0, s.high), (-1.0, s.low)):
             bounded = np.isfinite(ends) & ~self.held
             unit = s.reach[bounded]  # features come in units of their own, tolerances do not
             A.append(_padded(sign * s.directions[bounded] / unit[:, None], N))
-            b.append((sign * ends[bounded] / unit - ROW_MARGIN * self._is_row[bounded]) / self.length)
+            room = sign * (ends[bounded] - s.directions[bounded] @ self._from)
+            b.append((room / unit - ROW_MARGIN * self._is_row[bounded]) / self.length)
         return np.vstack(A), np.concatenate(b)
+
+    @cached_property
+    def _norm_before(self) -> Array:
+        """What the norm's variables are counted from: the centre's own norm."""
+        if self._by_entry:
+            return np.maximum(*(side * self._from for side in self._sides))
+        return np.full(self.space.n, self.space.size(self._from))
 
     def _cone_rows(self) -> tuple[list[Array], list[Array]]:
         """||u|| <= t for p = 2, and |root u|^2 <= w for each margin, as |(w - 1, 2 root u)| <= w + 1."""
         n, N = self.space.n, self.n_variables
         cones, sides = [], []
         if self.space.norm == 2:
+            first = n if self._by_entry else 0  # its entries are u, or what each coordinate costs
             C = np.zeros((n + 1, N))
-            C[0, n] = -1
-            C[1:, :n] = -np.eye(n)
+            C[0, n + self.n_norm - 1] = -1
+            C[1:, first : first + n] = -np.eye(n)
             cones.append(C)
-            sides.append(np.zeros(n + 1))
+            before = self._norm_before if self._by_entry else self._from
+            sides.append(np.append(self.space.size(self._from), before) / self.length)
         for r, part in enumerate(self.splits):
             k = len(part.root)
             C = np.zeros((k + 2, N))
@@ -173,7 +231,7 @@ class ConvexConcave:
         """Solve the convex program linearised at ``start``; None where that failed."""
         import clarabel
 
-        n, N = self.space.n, self.n_variables
+        s, n, N = self.space, self.space.n, self.n_variables
         _, b, kinds, _ = self._constant
         if pins is not None:
             b = self._with_pins(b, pins)
@@ -181,7 +239,7 @@ class ConvexConcave:
         rate = self.length / self.height
         self._settings.time_limit = max(clock.left, 0.01)
         cost = np.zeros(N)
-        cost[n : n + self.n_norm] = 1.0
+        cost[n + self.n_norm - 1 if s.norm == 2 else n : n + self.n_norm] = 1.0
         cost[-1] = price / rate
         solver = clarabel.DefaultSolver(
             self._no_curvature,
@@ -195,15 +253,17 @@ class ConvexConcave:
         y = np.array(solved.x)
         if str(solved.status) not in ("Solved", "AlmostSolved") or not np.isfinite(y).all():
             return None
-        margins, *rest = self._prices(y[:n], np.array(solved.z), len(rows))
-        return Step(y[:n] * self.length, float(y[-1]) * self.height, margins * rate, *rest)
+        u = self._from + y[:n] * self.length
+        margins, *rest = self._prices(u, np.array(solved.z), len(rows))
+        return Step(u, float(y[-1]) * self.height, margins * rate, *rest)
 
     def _with_pins(self, b: Array, pins: Array) -> Array:
         """The right-hand side with the values of the pinned directions."""
         place = {int(k): i for i, k in enumerate(np.flatnonzero(self.held))}
         b = b.copy()
         for k, value in zip(self.pinned, pins, strict=True):
-            b[place[k]] = value / (self.space.reach[k] * self.length)
+            room = value - float(self.space.directions[k] @ self._from)
+            b[place[k]] = room / (self.space.reach[k] * self.length)
         return b
 
     def _prices(self, u: Array, z: Array, n_scenarios: int) -> tuple[Array, Array, Array, Array]:
@@ -211,9 +271,10 @@ class ConvexConcave:
         s, n = self.space, self.space.n
         place = int(self.held.sum()) + 1
         norm, subgradient = np.ones(1), u / max(float(np.linalg.norm(u)), 1e-300)
-        if s.norm != 2:
+        if s.norm != 2 or self._by_entry:
             up, down = z[place : place + n], z[place + n : place + 2 * n]
-            norm, subgradient = up + down, up - down
+            up, down = self._sides[0] * up, -self._sides[1] * down
+            norm, subgradient = up + down if s.norm != 2 else norm, up - down
             place += 2 * n
         domain = np.zeros(len(s.directions))
         for ends in (s.high, s.low):
@@ -243,12 +304,13 @@ class ConvexConcave:
         rivals = np.array([r for r, _ in scenarios])
         V = np.array([v for _, v in scenarios])
         rows, ends = np.zeros((len(V), self.n_variables)), np.zeros(len(V))
-        for r, (H, part) in enumerate(zip(self.space.margins, self.splits, strict=True)):
+        moved = start - self._from
+        for r, (H, part) in enumerate(zip(self._margins, self.splits, strict=True)):
             own = rivals == r
-            bend = part.convex @ start
+            bend = part.convex @ moved
             rows[own, :n] = -(2 * bend + H.gradient(V[own])) * (self.length / self.height)
             rows[own, n + self.n_norm + r] = 1.0
-            ends[own] = (H(V[own]) - float(start @ bend) - safety_margin) / self.height
+            ends[own] = (H(V[own]) - float(moved @ bend) - safety_margin) / self.height
         rows[:, -1] = -1.0
         return rows, ends
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.search.certified.adversary import MAX_CORNERS, lowest
+from surefoot.search.certified.prices import coordinates
 from surefoot.waist.geometry import Ball, dual_exponent, lp_norm
 from surefoot.waist.problem import RobustProblem
 from surefoot.waist.quadratic import Quadratic
@@ -52,8 +53,8 @@ class Noise:
     @classmethod
     def of(cls, problem: RobustProblem) -> Noise:
         """The ball of a problem."""
-        ball, D = problem.ball, problem.metric.matrix
-        same = ball.basis.shape == D.shape and np.array_equal(ball.basis, problem.metric.inverse)
+        ball, (D, inverse) = problem.ball, coordinates(problem.metric)
+        same = ball.basis.shape == D.shape and np.array_equal(ball.basis, inverse)
         radius = 0.0 if ball.is_point else ball.radius
         return cls(None if same else D @ ball.basis, D @ ball.centre, ball.norm, radius, ball)
 

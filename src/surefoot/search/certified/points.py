@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.search.certified.clock import Clock
-from surefoot.search.certified.local import ConvexConcave, Step
+from surefoot.search.certified.local import LONG, ConvexConcave, Step
 from surefoot.search.certified.region import Scenario
 from surefoot.search.certified.space import Space, steepest, typical_distance
 from surefoot.search.certified.sphere import nearest_robust
@@ -20,9 +22,13 @@ from surefoot.waist.geometry import dual_exponent, lp_norm
 Array = NDArray[np.float64]
 
 INSIDE = 0.1  # share of the gap by which points step inside, so that what they claim can be proved
+DEEP = 0.01  # of the way on which slopes double: far from the factual, points step inside a share of that
 CLOSE = 0.05  # steps that gain a smaller share of the gap are the last
 LOCAL_STEPS = 15
+NEARING = 0.7  # steps that leave at most such a share of what a far point misses go on, however short
 DIVE_STEPS = 3  # while some features are not on allowed values yet
+AT_END = 0.99  # of the largest price: so much is at the end of what it allows
+HALVINGS = 8
 SETTLED = 1e-3  # standard deviations; features this near to an allowed value take it together
 LOCAL_EFFORT = 5_000  # corners an adversary may look at in passing; at the end it may look at all it needs
 MANY = 8  # requirements beyond this number enter when a point violates them
@@ -47,6 +53,7 @@ class Points:
         self.distance = np.inf
         self.within = np.inf
         self.local_optimum: tuple[Step, list[int]] | None = None
+        self.last: tuple[Step, list[int]] | None = None  # the last step that was robust, sets aside
         self.dives = True  # whether features are put on allowed values here; `rounding` has a faster way
         self.rounds: list[Round] = []
         steepness = min(abs(H.constant) for H in space.margins) / typical_distance(space)
@@ -56,22 +63,38 @@ class Points:
         self._caution = 1.0
         self._adversary_seconds = 0.0
         self._moment = time.perf_counter()
-        self._programs: dict[tuple[int, ...], ConvexConcave] = {}
+        self._programs: dict[tuple[Space, tuple[int, ...]], ConvexConcave] = {}
+        self._home = space
+
+    @property
+    def point(self) -> Array | None:
+        """The best point in feature space."""
+        return None if self.best is None else self._home.x(self.best)
+
+    @contextmanager
+    def inside(self, space: Space) -> Iterator[None]:
+        """Look for points in a part of the space alone."""
+        whole, self.space = self.space, space
+        try:
+            yield
+        finally:
+            self.space = whole
 
     def _program(self, pinned: tuple[int, ...]) -> ConvexConcave:
         """The convex programs in which some directions are held at given values."""
-        if pinned not in self._programs:
-            self._programs[pinned] = ConvexConcave(self.space, pinned)
-        return self._programs[pinned]
+        key = self.space, pinned
+        if key not in self._programs:
+            self._programs[key] = ConvexConcave(self.space, pinned)
+        return self._programs[key]
 
-    def begin(self, active: list[int], level: float, start: Array | None) -> None:
-        """Take the first point for what it is (for p = 2 mostly the optimum), and look around it."""
+    def begin(self, active: list[int], level: float, start: Array | None) -> Array:
+        """Take the first point for what it is (for p = 2 mostly the optimum); where to look around."""
         self.clock.check()
         u = self.space.into_domain(self._first_point(level) if start is None else start)
         margin, s = self.harm(u, active, LOCAL_EFFORT)
         if start is None:
             self.accept(u, margin, s)
-        self.improve_from(u, active)
+        return u
 
     def harm(self, u: Array, active: list[int], effort: int) -> tuple[float, int]:
         """Lowest margin around u and the scenario that shows it, an active one if that does."""
@@ -98,6 +121,13 @@ class Points:
             self._steps(self._program(()), u, active, None)
         if self.dives or self.local_optimum is None:
             self.dive(u, active)
+            if self.space.prices is not None and self.space.norm == np.inf:
+                self._squeeze(u, active)
+
+    def descend(self, u: Array, active: list[int]) -> Array | None:
+        """Where steps from u lead with sets of values left aside; None if that is nowhere."""
+        self.last = None
+        return self._steps(self._program(()), u, active, None)
 
     def dive(self, u: Array, active: list[int]) -> None:
         """Put feature after feature on an allowed value, the nearest to one first, and solve for the rest."""
@@ -117,6 +147,40 @@ class Points:
                 return
             u = found
         self._move_values(pins, active)
+
+    def _squeeze(self, u: Array, active: list[int]) -> None:
+        """The largest price may be used up by every feature: each goes as far in u's direction as it allows.
+
+        Within a level that is the last allowed value; the least level that does is found by halving.
+        """
+        low = self.space.size(u)
+        high = min(self.distance, 2 * low)
+        pins: dict[int, float] = {}
+        for _ in range(HALVINGS):
+            level, before = 0.5 * (low + high), self.distance
+            tried = self._inward(u, level)
+            self._steps(self._program(tuple(sorted(tried))), u, active, tried)
+            if self.distance < before:
+                high, pins = self.distance, tried
+            else:
+                low = level
+        if pins:
+            self._move_values(pins, active)
+
+    def _inward(self, u: Array, level: float) -> dict[int, float]:
+        """Set directions at the last allowed value within a level, or near u where that is not at its end."""
+        space, n = self.space, self.space.n
+        size, (below, above) = space.size(u), space.level_ends(level)
+        pins = {}
+        for k, (values, offset) in space.sets.items():
+            at, (low, high) = float(space.directions[k] @ u), (space.low[k], space.high[k])
+            if space.size(np.where(np.arange(n) == k - n, u, 0.0)) < AT_END * size:
+                pins[k] = values.nearest(at + offset, low + offset, high + offset) - offset
+            elif at > 0:
+                pins[k] = values.at_most(min(float(above[k]), high) + offset) - offset
+            else:
+                pins[k] = values.at_least(max(float(below[k]), low) + offset) - offset
+        return pins
 
     def _move_values(self, pins: dict[int, float], active: list[int]) -> None:
         """From allowed values to neighbouring ones, one feature at a time, for as long as one helps.
@@ -181,14 +245,14 @@ class Points:
         self, program: ConvexConcave, u: Array, active: list[int], pins: dict[int, float] | None
     ) -> Array | None:
         """Steps of one program until they no longer help; the last point, None where there is none."""
-        size, price = np.inf, 100.0 / self.space.slope
+        size, missing, price = np.inf, np.inf, 100.0 * self.space.dearest / self.space.slope
         whole = len(program.pinned) == len(self.space.sets)
         values = None if pins is None else np.array([pins[k] for k in program.pinned])
         for _ in range(LOCAL_STEPS if whole else DIVE_STEPS):
             self.clock.check()
             safety = self.safety_margin(u)
             chosen = [self.scenarios[s] for s in active]
-            solved = program.step(u, chosen, safety, price, self.clock, values)
+            solved = program.near(u).step(u, chosen, safety, price, self.clock, values)
             if solved is None:
                 return None
             u = self.on_values(solved.u) if whole and pins else self.space.into_domain(solved.u)
@@ -203,6 +267,8 @@ class Points:
                 nearer = whole and self.accept(u, margin, s)
                 if (nearer or self.local_optimum is None) and pins is None:
                     self.local_optimum = solved, list(active)
+                if pins is None:
+                    self.last = solved, list(active)
             elif fresh:
                 active.append(s)
             if solved.slack > safety:
@@ -212,19 +278,35 @@ class Points:
             gain = abs(length - size)
             if margin >= 0:  # what is left above the aim can be turned into so much distance
                 gain = min(gain, abs(margin - safety) * float(solved.margins.sum()))
-            if not fresh and gain <= CLOSE * self.gap * length:
+            nearing = program.is_far and safety < solved.slack < NEARING * missing
+            if not (fresh or nearing) and gain <= CLOSE * self.gap * length:
                 break
-            size = length
+            size, missing = length, solved.slack
         return u
 
-    def accept(self, u: Array, margin: float, s: int) -> bool:
-        """Keep a point if it is allowed, stands safely inside and is the nearest so far."""
+    def accept(self, u: Array, margin: float, s: int, as_it_is: bool = False) -> bool:
+        """Keep a point if it is allowed, stands safely inside and is the nearest so far.
+
+        ``as_it_is``: it cannot be moved farther inside; that rounding does not carry it out is enough.
+        """
         size = self.space.size(u)
-        nearer = size < min(self.distance, self.within) and margin >= self._enough(u) and self.space.allows(u)
+        enough = min(self._enough(u), 1e-7 * self.space.slope * size) if as_it_is else self._enough(u)
+        nearer = size < min(self.distance, self.within) and margin >= enough and self.space.allows(u)
         if nearer:
-            self.best, self.distance = u, size
+            self.best, self.distance, self._home = u, size, self.space
             self._worst = margin, self.scenarios[s][1]
         return nearer
+
+    def replace(self, u: Array, most: float) -> bool:
+        """Take a point in the place of the best if it is as safe, allowed and at most so far away."""
+        with self.inside(self._home):
+            size = self.space.size(u)
+            fine = size <= most and self.space.allows(u)
+            margin, s = self.harm(u, list(range(len(self.scenarios))), LOCAL_EFFORT) if fine else (-np.inf, 0)
+            fine = fine and margin >= self._enough(u)
+        if fine:
+            self.best, self.distance, self._worst = u, size, (margin, self.scenarios[s][1])
+        return fine
 
     def _margins(self, u: Array, active: list[int]) -> Array:
         """The margins at u in some scenarios."""
@@ -240,7 +322,12 @@ class Points:
         size = max(self.space.size(u), 1e-9)
         if self._rate is None or np.isfinite(self.within):
             return 1e-7 * self.space.slope * size
-        return self._caution * INSIDE * self.gap * self._rate * size
+        if size <= LONG:
+            return self._caution * INSIDE * self.gap * self._rate * size
+        # Far from the factual the rate may be another one, and such a depth more than there is room for.
+        steep = self._steepest(u)
+        depth = min(self.gap * size, DEEP * steep / max(float(self.space.sizes.max()), 1e-300))
+        return self._caution * INSIDE * depth * min(self._rate, steep)
 
     def _enough(self, u: Array) -> float:
         """The margin a point must have."""
@@ -251,12 +338,15 @@ class Points:
         price = float(np.maximum(solved.margins, 0.0).sum())
         before = self._rate
         if solved.slack <= safety:
-            dual = dual_exponent(self.space.norm)
-            steepest_slope = max(float(lp_norm(H.gradient(solved.u), dual)) for H in self.space.margins)
-            self._rate = min(1 / max(price, 1e-300), max(steepest_slope, 1e-9 * self.space.slope))
+            self._rate = min(1 / max(price, 1e-300), max(self._steepest(solved.u), 1e-9 * self.space.slope))
         elif before is None:
             self._rate = 1e-3 * self.space.slope
         return np.isinf(self.within) and (before is None or not 0.3 < cast(float, self._rate) / before < 3)
+
+    def _steepest(self, u: Array) -> float:
+        """The steepest margin at u, in the dual norm."""
+        dual = dual_exponent(self.space.norm)
+        return max(float(lp_norm(H.gradient(u), dual)) for H in self.space.margins)
 
     def _first_point(self, level: float) -> Array:
         """Where the first local search starts: for p = 2 at the optimum, else up the steepest slope."""

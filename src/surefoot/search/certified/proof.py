@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.search.certified.fork import Fork
 from surefoot.search.certified.interior import Multipliers
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.leaf import ONE, Affine, Leaf
 from surefoot.search.certified.region import Cut, Piece, Region, Scenario
 from surefoot.search.certified.space import Space
+from surefoot.search.certified.units import in_units
 
 Array = NDArray[np.float64]
 
@@ -53,7 +55,9 @@ def leaf_of(
         if w > 0
     ]
     products += [
-        (float(w), affine(bound, y), affine(bound, -y)) for y, w in zip(part.rays, rays, strict=True) if w > 0
+        (float(w), affine(-low, y), affine(high, -y))
+        for (y, (low, high)), w in zip(part.ray_ends, rays, strict=True)
+        if w > 0
     ]
     products += [
         (float(w), side(part, i, above_i), side(part, j, above_j))
@@ -80,9 +84,9 @@ def side(part: Piece | Ends, k: int, above: bool) -> Affine:
     end = part.high[k] if above else part.low[k]
     if not np.isfinite(end):
         return ONE
-    for number, split in enumerate(part.region.path):
-        if split.direction == k and split.above != above and split.at == end:
-            return ["c", number]
+    named = _set_on_the_way(part.region, k, above, end)
+    if named is not None:
+        return named
     if end == (space.high[k] if above else space.low[k]):
         return [*space.functions[k], "high" if above else "low"]
     d = space.directions[k]
@@ -131,16 +135,23 @@ def _corner_products(
 def _coordinate_side(part: Piece, k: int, above: bool) -> Affine:
     """The distance end - u_k or u_k - end of a coordinate that the piece holds in a corner."""
     end = part.corner_ends[k][1 if above else 0]
-    for number, split in enumerate(part.region.path):
-        if split.direction == k and split.above != above and split.at == end:
-            return ["c", number]
-    return ["a", part.level, [[k, -1.0 if above else 1.0]]]
+    named = _set_on_the_way(part.region, k, above, end)
+    return ["a", abs(end), [[k, -1.0 if above else 1.0]]] if named is None else named
+
+
+def _set_on_the_way(region: Region, k: int, above: bool, end: float) -> Affine | None:
+    """The distance from an end that a step on the way to the region sets."""
+    for number, step in enumerate(region.path):
+        name = step.sets(k, above, end)
+        if name is not None:
+            return ["c", number, *name]
+    return None
 
 
 def _equations(part: Piece, found: Multipliers) -> list[tuple[float, Affine, Affine]]:
     """Rows with one value, which the search eliminates, as -w (row - value)^2 with w large enough."""
     space = part.space
-    rows = [int(k) for k in np.flatnonzero(part.fixed) if space.functions[k][0] == "r"]
+    rows = [int(k) for k in np.flatnonzero(part.fixed) if space.functions[k][0] in ("r", "w")]
     if not rows:
         return []
     level = part.level if np.isfinite(part.level) else 1.0
@@ -178,21 +189,25 @@ def proof_of(
     shifts = [
         [0.0] * space.n if perturbation is None else perturbation(scenarios[s][1]).tolist() for s in used
     ]
-    return {
+    proof = {
         "directions": [space.directions[k].tolist() for k in _listed(space)]
         if _cuts_listed(tree, space)
         else [],
         "scenarios": shifts,
         "tree": _node(space, tree, place, scenarios),
     }
+    if space.prices is None:
+        return proof
+    largest = space.norm == np.inf
+    return in_units(proof, 1 / space.prices.deviations, space.prices.scale**2 if largest else None)
 
 
 def _listed(space: Space) -> list[int]:
-    return [k for k, function in enumerate(space.functions) if function[0] == "d"]
+    return [k for k, function in enumerate(space.functions) if function[0] in ("w", "d")]
 
 
 def _cuts_listed(region: Region, space: Space) -> bool:
-    own = region.cut is not None and space.functions[region.cut.direction][0] == "d"
+    own = isinstance(region.cut, Cut) and space.functions[region.cut.direction][0] in ("w", "d")
     return own or any(_cuts_listed(child, space) for child in region.children)
 
 
@@ -200,8 +215,10 @@ def _node(
     space: Space, region: Region, place: Mapping[int, int], scenarios: Sequence[Scenario]
 ) -> dict[str, Any] | None:
     if region.cut is not None and region.children:
-        below, above = (_node(space, child, place, scenarios) for child in region.children)
-        return {**_cut(space, region.cut), "below": below, "above": above}
+        nodes = [_node(space, child, place, scenarios) for child in region.children]
+        if isinstance(region.cut, Fork):
+            return {"either": region.cut.number, "ways": nodes}
+        return {**_cut(space, region.cut), "below": nodes[0], "above": nodes[1]}
     leaf = region.leaf
     if leaf is None:
         return None
@@ -217,10 +234,10 @@ def _node(
 
 def _cut(space: Space, cut: Cut) -> dict[str, Any]:
     """A cut by the values of its function: of a feature the value itself, not its change."""
-    k, function = cut.direction, space.functions[cut.direction]
+    k, (kind, number) = cut.direction, space.functions[cut.direction]
     if k in space.sets and cut.below < cut.above:
         return {"choice": _values(space, k, cut.below, cut.above)}
-    return {"cut": [list(function), cut.below + _at_factual(space, k)]}
+    return {"cut": [["d" if kind == "w" else kind, number], cut.below + _at_factual(space, k)]}
 
 
 def _values(space: Space, k: int, low: float, high: float) -> list[Any]:

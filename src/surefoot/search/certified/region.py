@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.lapack import dpotrf
 
+from surefoot.search.certified.fork import Ends, Fork
 from surefoot.search.certified.lagrangian import Indices, Lagrangian
 from surefoot.search.certified.leaf import Leaf
-from surefoot.search.certified.space import Space
+from surefoot.search.certified.space import MAX_CROSS, Space
 
 Array = NDArray[np.float64]
 Scenario = tuple[int, Array]  # rival, perturbation
@@ -29,6 +30,26 @@ class Split(NamedTuple):
     direction: int
     above: bool
     at: float
+
+    def sets(self, direction: int, above: bool, end: float) -> list[Any] | None:
+        """What certificates add to ["c", k] for the distance from an end; None where it is not set here."""
+        own = self.direction == direction and self.above != above and self.at == end
+        return [] if own else None
+
+
+class Taken(NamedTuple):
+    """A way of a fork: the ends that its rows set."""
+
+    fork: int
+    way: int
+    ends: tuple[Ends, ...]
+
+    def sets(self, direction: int, above: bool, end: float) -> list[Any] | None:
+        """Likewise: the row that sets the end, and which of its ends that is."""
+        for i, (k, low, high) in enumerate(self.ends):
+            if k == direction and (high if above else low) == end:
+                return [i, "high" if above else "low"]
+        return None
 
 
 class Pair(NamedTuple):
@@ -54,8 +75,8 @@ class Region:
 
     Parameters
     ----------
-    path : tuple of Split
-        The cuts that lead here.
+    path : tuple of Split or Taken
+        The cuts and ways that lead here.
     splits : dict
         Direction -> (low, high), what the path says of each.
     scenarios : list of int
@@ -70,11 +91,15 @@ class Region:
         Proven: no robust counterfactual of the region is closer.
     leaf : Leaf
         What proves the bound.
+    before_pairs : float
+        What was left to refute before pairs were added.
+    rays : tuple of array
+        Slopes y of the price that tighten the bound here: y'u is within the level.
     cut, children
-        Once it is split: where, the part below and the part above.
+        Once it is split: where, the part below and the part above; or a fork, and a part for each way.
     """
 
-    path: tuple[Split, ...] = ()
+    path: tuple[Split | Taken, ...] = ()
     splits: dict[int, tuple[float, float]] = field(default_factory=dict)
     scenarios: list[int] = field(default_factory=list)
     idle: frozenset[int] = frozenset()
@@ -82,13 +107,25 @@ class Region:
     gaps: dict[int, tuple[float, float]] = field(default_factory=dict)
     bound: float = 0.0
     leaf: Leaf | None = None
-    cut: Cut | None = None
+    before_pairs: float = np.inf
+    rays: tuple[Array, ...] = ()
+    cut: Cut | Fork | None = None
     children: list[Region] = field(default_factory=list)
 
     @property
     def depth(self) -> int:
         """How many cuts lead here."""
         return len(self.path)
+
+    @property
+    def ways(self) -> dict[int, int]:
+        """The ways that were taken, by their forks."""
+        return {step.fork: step.way for step in self.path if isinstance(step, Taken)}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no cut leads here, but for ways that were taken."""
+        return all(isinstance(step, Taken) for step in self.path)
 
     def proven(self) -> float:
         """The least bound of its leaves."""
@@ -103,27 +140,39 @@ class Region:
 
     def split(self, cut: Cut) -> list[Region]:
         """The part below the cut and the part above it."""
-        k = cut.direction
-        low, high = self.splits.get(k, (-np.inf, np.inf))
-        sides = (
-            (False, cut.below, (low, min(high, cut.below))),
-            (True, cut.above, (max(low, cut.above), high)),
-        )
-        self.cut = cut
+        k, self.cut = cut.direction, cut
         self.children = [
-            Region(
-                (*self.path, Split(k, above, at)),
-                {**self.splits, k: ends},
-                list(self.scenarios),
-                self.idle,
-                self.pairs,
-                {j: gap for j, gap in self.gaps.items() if j != k},
-                self.bound,
-                self.leaf,
-            )
-            for above, at, ends in sides
+            self._part(Split(k, False, cut.below), (Ends(k, -np.inf, cut.below),)),
+            self._part(Split(k, True, cut.above), (Ends(k, cut.above, np.inf),)),
         ]
         return self.children
+
+    def take(self, fork: Fork) -> list[Region]:
+        """A part for each way."""
+        self.cut = fork
+        self.children = [
+            self._part(Taken(fork.number, way, ends), ends) for way, ends in enumerate(fork.ways)
+        ]
+        return self.children
+
+    def _part(self, step: Split | Taken, narrower: Sequence[Ends]) -> Region:
+        """What is left of the region after a step that sets some ends."""
+        splits = dict(self.splits)
+        for k, least, most in narrower:
+            low, high = splits.get(k, (-np.inf, np.inf))
+            splits[k] = max(low, least), min(high, most)
+        changed = {k for k, _, _ in narrower}
+        return Region(
+            (*self.path, step),
+            splits,
+            list(self.scenarios),
+            self.idle,
+            self.pairs,
+            {j: gap for j, gap in self.gaps.items() if j not in changed},
+            self.bound,
+            self.leaf,
+            rays=self.rays,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +200,27 @@ class Piece:
         return [i for i in range(self.space.n) if i not in self.corners]
 
     @cached_property
+    def scales(self) -> Array | None:
+        """For p = 1 and 2: the price of each coordinate on its side, or the lower one; None if all are 1."""
+        space = self.space
+        if space.norm == np.inf or space.prices is None or space.prices.even:
+            return None
+        return space.prices.scales(self.low[space.n : 2 * space.n], self.high[space.n : 2 * space.n])
+
+    @cached_property
+    def undecided(self) -> NDArray[np.bool_]:
+        """Coordinates that may rise and fall in the piece, at different prices."""
+        prices, own = self.space.prices, slice(self.space.n, 2 * self.space.n)
+        if prices is None:
+            return np.zeros(self.space.n, dtype=bool)
+        return np.asarray((self.low[own] < 0) & (self.high[own] > 0) & prices.undecided)
+
+    @cached_property
     def stated(self) -> Indices:
         """Directions whose range is more than what the level says, without the idle ones."""
         space, region = self.space, self.region
-        reach = self.level * space.reach
-        stated = (space.low > -reach) | (space.high < reach)
+        below, above = space.level_ends(self.level)
+        stated = (space.low > below) | (space.high < above)
         stated[list(region.idle)] = False
         stated[list(region.splits)] = True
         stated &= ~self.fixed
@@ -181,6 +246,29 @@ class Piece:
             and not self.space.directions[k, held].any()
         ]
 
+    @cached_property
+    def cross(self) -> list[tuple[int, int]]:
+        """Pairs of coordinates with cross terms: with very many features a ray takes their place."""
+        wide = bool(self.rays) and self.space.n > MAX_CROSS
+        return self.space.cross if self.space.norm == 1 and not wide else []
+
+    @cached_property
+    def ray_ends(self) -> list[tuple[Array, tuple[float, float]]]:
+        """The rays y with the least and the largest y'u within the level."""
+        prices = self.space.prices
+        if prices is None or prices.even:
+            return [(y, (-self.level, self.level)) for y in self.rays]
+        reaches = [prices.reaches(y) for y in self.rays]
+        return [
+            (y, (-self.level * float(below), self.level * float(above)))
+            for y, (below, above) in zip(self.rays, reaches, strict=True)
+        ]
+
+    @property
+    def is_point(self) -> bool:
+        """Whether every feature has one value."""
+        return self.basis is not None and not self.basis.shape[1] and not self.corners
+
     @property
     def empty(self) -> bool:
         """Whether some direction has no value left: level, domain and splits exclude each other."""
@@ -200,9 +288,11 @@ def piece(
 ) -> Piece:
     """The region at a level; with ``use_corners`` monotone coordinates sit at their better end.
 
-    ``rays``: slopes y of dual norm 1 at most, whose products (level - y'u)(level + y'u) enter the bound.
+    ``rays``: slopes y of dual norm 1 at most, whose products (level - y'u)(level + y'u) enter the bound;
+    where prices differ up and down, with the least that y'u can be in the place of -level.
     """
-    low, high = np.maximum(space.low, -level * space.reach), np.minimum(space.high, level * space.reach)
+    below, above = space.level_ends(level)
+    low, high = np.maximum(space.low, below), np.minimum(space.high, above)
     for k, (a, b) in region.splits.items():
         low[k], high[k] = max(low[k], a), min(high[k], b)
     fixed = _fixed(space, region)
@@ -252,7 +342,8 @@ def monotone_corners(space: Space, region: Region, level: float, low: Array, hig
     if space.norm != np.inf or not np.isfinite(level):
         return {}
     n = space.n
-    bounded = (space.low > -level * space.reach) | (space.high < level * space.reach)
+    below, above = space.level_ends(level)
+    bounded = (space.low > below) | (space.high < above)
     bounded[[k for k in region.splits if k >= n]] = True
     open_ = ~space.directions[bounded].any(axis=0)
     a, b = low[:n].copy(), high[:n].copy()
@@ -280,7 +371,7 @@ def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     space = part.space
     norm, n_norm = _norm_rows(part)
     slabs = [(_side(part, k, 1.0), _side(part, k, -1.0)) for k in part.stated]
-    slabs += [(np.append(y, part.level), np.append(-y, part.level)) for y in part.rays]
+    slabs += [(np.append(y, -low), np.append(-y, high)) for y, (low, high) in part.ray_ends]
     slabs += [
         (_side(part, i, -1.0 if above_i else 1.0), _side(part, j, -1.0 if above_j else 1.0))
         for i, above_i, j, above_j in part.pairs
@@ -294,13 +385,15 @@ def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     kind[len(left) - len(margins) :] = [r for r, _ in scenarios]
     curvatures = space.curvatures
     round_ = bool(n_norm) and space.norm != np.inf
+    scales = np.ones(space.n) if part.scales is None else part.scales
     if round_:
         kind[0] = len(curvatures)
-        curvatures = np.concatenate([curvatures, -np.eye(space.n)[None]])
+        curvatures = np.concatenate([curvatures, -np.diag(scales**2)[None]])
     if part.basis is not None:
         curvatures = part.basis.T @ curvatures @ part.basis
         left, right = _substituted(left, part), _substituted(right, part)
-        right[0, -1] -= float(part.origin @ part.origin) if round_ else 0.0
+        centre = scales * part.origin
+        right[0, -1] -= float(centre @ centre) if round_ else 0.0
     return Lagrangian(left, right, curvatures, kind, len(margins), n_norm, len(norm) - 1 if round_ else 0)
 
 
@@ -310,16 +403,20 @@ def _substituted(rows: Array, part: Piece) -> Array:
 
 
 def _norm_rows(part: Piece) -> tuple[list[Row], int]:
-    """P = infinity: (L - u_i)(L + u_i); else L^2 - u'u, and for p = 1 the cross terms u_i (-2 u_j)."""
+    """P = infinity: (L - u_i)(L + u_i); else L^2 - u'u, and for p = 1 the cross terms u_i (-2 u_j).
+
+    Where prices differ up and down each L has its own, and each u_i the price of its side.
+    """
     n, level = part.space.n, part.level
     if not np.isfinite(level):
         return [], 0
     eye = np.eye(n, n + 1)
     one = np.append(np.zeros(n), 1.0)
     if part.space.norm == np.inf:
-        return [(level * one - eye[i], level * one + eye[i]) for i in part.free], len(part.free)
-    cross = part.space.cross if part.space.norm == 1 and not part.rays else []
-    return [(one, level**2 * one), *((eye[i], -2 * eye[j]) for i, j in cross)], 1
+        below, above = part.space.level_ends(level)
+        return [(above[i] * one - eye[i], -below[i] * one + eye[i]) for i in part.free], len(part.free)
+    eye = eye if part.scales is None else part.scales[:, None] * eye
+    return [(one, level**2 * one), *((eye[i], -2 * eye[j]) for i, j in part.cross)], 1
 
 
 def _side(part: Piece, k: int, sign: float) -> Array:

@@ -15,6 +15,7 @@ from surefoot.search.certified.interior import SAFETY
 from surefoot.search.certified.proof import affine, proof_of
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import MAX_CROSS, around
+from surefoot.search.certified.units import in_units
 from surefoot.waist.geometry import Ball
 from surefoot.waist.problem import RobustProblem
 from surefoot.waist.quadratic import Quadratic
@@ -76,28 +77,40 @@ class BreachError(Exception):
 
 def worst_perturbation(problem: RobustProblem, x: Array) -> tuple[Array, float, int]:
     """The worst perturbation found within the budget, what it violates by, and which requirement."""
+    found = _worst_of_each(problem, x)
+    r = min(range(len(found)), key=lambda r: found[r][0])
+    value, d = found[r]
+    return d, -value, r
+
+
+def worst_margins(problem: RobustProblem, x: Array) -> Array:
+    """The lowest margin found within the budget, of each requirement."""
+    return np.array([value for value, _ in _worst_of_each(problem, x)])
+
+
+def _worst_of_each(problem: RobustProblem, x: Array) -> list[tuple[float, Array]]:
     found = []
     for r, requirement in enumerate(problem.requirements):
         radius = problem.radius_of(requirement)
         w = _lowest(_margin(problem, r, x, radius), problem.ball, radius)
         d = problem.ball.perturbation(w, radius)
-        found.append((float(requirement.margin(x + d)), d, r))
-    value, d, r = min(found, key=lambda entry: entry[0])
-    return d, -value, r
+        found.append((float(requirement.margin(x + d)), d))
+    return found
 
 
 def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robustness:
     """Prove that a point withstands a radius; raises `BreachError` or `OutOfTimeError` where it does not."""
-    worst, violation, r = worst_perturbation(problem, x)
-    if violation > 0 and radius >= problem.budget:
-        raise BreachError(r, worst)
+    worst, violation, found = _worst_decision(problem, x)
+    lowest_of_all = min(range(len(found)), key=lambda r: found[r][0])
+    if found[lowest_of_all][0] < 0 and radius >= problem.budget:
+        raise BreachError(lowest_of_all, found[lowest_of_all][1])
     lost = _odds_margin(problem, x) + violation
     allowed = max(NEARLY, SHARE * lost)
     slack = 0.0 if -violation <= allowed else -violation - 0.9 * allowed
     for aim in (slack, 0.0) if slack > 0 else (0.0,):
         try:
             proofs = [
-                _proof(problem, r, x, radius, aim, clock)
+                _proof(problem, r, x, radius, aim if requirement.decides else 0.0, clock)
                 for r, requirement in enumerate(problem.requirements)
                 if requirement.robust
             ]
@@ -109,13 +122,21 @@ def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robu
 
 
 def _odds_margin(problem: RobustProblem, x: Array) -> float:
-    """The lowest margin at the point itself, over the robust requirements."""
-    return min((float(r.margin(x)) for r in problem.requirements if r.robust), default=0.0)
+    """The lowest margin of the decision at the point itself."""
+    return min((float(r.margin(x)) for r in problem.requirements if r.robust and r.decides), default=0.0)
+
+
+def _worst_decision(problem: RobustProblem, x: Array) -> tuple[Array, float, list[tuple[float, Array]]]:
+    """The worst perturbation found for the decision, what it violates by; and the worst of each."""
+    found = _worst_of_each(problem, x)
+    pairs = zip(found, problem.requirements, strict=True)
+    value, d = min((f for f, r in pairs if r.decides), key=lambda f: f[0], default=found[0])
+    return d, -value, found
 
 
 def largest(problem: RobustProblem, x: Array, clock: Clock, below: float = np.inf) -> Robustness:
     """The largest radius that can be proved in the time, up to a small share of it."""
-    worst, violation, _ = worst_perturbation(problem, x)
+    worst, violation, _ = _worst_decision(problem, x)
     best = Robustness(0.0, 0.0, worst, violation)
     if problem.ball.basis.shape[1] == 0:
         return best
@@ -251,26 +272,4 @@ def _in_features(proof: dict[str, Any], problem: RobustProblem) -> dict[str, Any
     if not ball.is_box:
         return proof
     half = ball.basis[ball.noisy].diagonal()
-    return {
-        "directions": [(np.array(y) / half).tolist() for y in proof["directions"]],
-        "scenarios": [],
-        "tree": _rescaled(proof["tree"], half),
-    }
-
-
-def _rescaled(node: dict[str, Any], half: Array) -> dict[str, Any]:
-    """Coordinates w_i as features z_i = half_i w_i, all the way down."""
-    if "cut" in node:
-        (kind, i), at = node["cut"]
-        at = at * float(half[i]) if kind == "u" else at
-        parts = {name: _rescaled(node[name], half) for name in ("below", "above")}
-        return {"cut": [[kind, i], at], **parts}
-    products = [[w, *(_rescaled_affine(f, half) for f in pair)] for w, *pair in node["products"]]
-    norm = (np.array(node["norm"]) / half**2).tolist() if node["norm"] else []
-    return {**node, "norm": norm, "products": products}
-
-
-def _rescaled_affine(f: list[Any], half: Array) -> list[Any]:
-    if f[0] != "a":
-        return f
-    return ["a", f[1] * (1 + 1e-12), [[i, y / float(half[i])] for i, y in f[2]]]
+    return {**in_units(proof, half, 1 / half**2), "scenarios": []}

@@ -7,17 +7,26 @@ from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
 
-from surefoot.search.certified.branching import choose_cut, idle_rows, mixed_values, violated_pairs
+from surefoot.search.certified.branching import (
+    choose_cut,
+    choose_fork,
+    idle_rows,
+    mixed_values,
+    violated_pairs,
+)
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import Multipliers, minimise
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.lattice import Lattice, fits
-from surefoot.search.certified.points import Points
+from surefoot.search.certified.local import Step
+from surefoot.search.certified.points import LOCAL_EFFORT, Points
 from surefoot.search.certified.proof import leaf_of
 from surefoot.search.certified.region import Piece, Region, Scenario, first_multipliers, lagrangian, piece
 from surefoot.search.certified.space import MAX_CROSS, Space, typical_distance
 from surefoot.search.certified.stationary import at_once, stationary_multipliers
+from surefoot.search.certified.ways import Ways
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -34,6 +43,10 @@ SHARE_SETS = 0.3  # with sets of values it shows which one to decide next
 MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
 PAIRS = 150  # products of two coordinates that are added to the whole's bound in one round
 PAIR_ROUNDS = 2
+RAYS = 4  # slopes of the price that a region inherits at most
+RAY_ROUNDS = 3
+DEARER = 1e-3  # share of the level by which the relaxed solution must be too dear for another slope
+MOST_EVERYWHERE = 100  # combinations of ways that are tried at an infinite distance
 FAR = 1e5  # an open domain is given up beyond so many times the way to the boundary
 
 
@@ -67,13 +80,13 @@ class Search:
     def __init__(self, space: Space, gap: float, clock: Clock) -> None:
         self.space, self.gap, self.clock = space, gap, clock
         self.points = Points(space, gap, clock)
+        self.ways = Ways(self.points)
         self.points.dives = not fits(space)
         self.level = min(typical_distance(space), space.farthest)
         self.far = FAR * max(1.0, self.level)
         self.root = self._whole()
         self._finished = self.root
         self.nodes = 0
-        self._before_pairs = np.inf
 
     @property
     def scenarios(self) -> list[Scenario]:
@@ -84,7 +97,8 @@ class Search:
         """Search until the gap is closed, nothing can be found, or time is up."""
         try:
             if start is not None or self._point_first():
-                self.points.begin(self.root.scenarios, self.level, start)
+                u = self.points.begin(self.root.scenarios, self.level, start)
+                self._improve(u, self.root)
             while True:
                 if self._close_tree():
                     return Status.OPTIMAL
@@ -167,14 +181,22 @@ class Search:
             changed = self._explore(region, part.lifted(found.z)) or points.distance < before
             if region.depth == 0 or points.distance < before:
                 points.record(min(region.bound, heap[0][0] if heap else np.inf))
-            if region.depth == 0 and changed and tries < ROOT_TRIES:
+            if region.is_whole and changed and tries < ROOT_TRIES:
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
+                continue
+            fork = choose_fork(self.space, region, part.lifted(found.z), part.low, part.high)
+            if fork is not None:
+                for child in region.take(fork):
+                    heapq.heappush(heap, (child.bound, next(order), child, 0))
                 continue
             self._note_gaps(region, part, found)
             if self._tightened(region, part, found, tries):
                 heapq.heappush(heap, (region.bound, next(order), region, max(tries, ROOT_TRIES) + 1))
                 continue
-            if region.depth >= MAX_DEPTH:
+            if part.is_point and self._settled(region, part.origin):
+                heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
+                continue
+            if part.is_point or region.depth >= MAX_DEPTH:
                 raise PrecisionError
             region.idle = idle_rows(part, found, form)
             for child in region.split(choose_cut(part, found, form)):
@@ -185,7 +207,7 @@ class Search:
         """Refute what can be without semidefinite programs; from then on these see to the rest."""
         left = [leaf for leaf in self.root.leaves() if leaf.bound < self._enough()]
         if left and self.points.local_optimum is not None and np.isinf(self.points.within):
-            lattice = Lattice(self.points, self.gap, self.clock, self._goal, self._enough)
+            lattice = Lattice(self.ways, self.gap, self.clock, self._goal, self._enough)
             lattice.run(left)
             self.nodes += lattice.nodes
             self._bound_open_leaves()
@@ -212,25 +234,37 @@ class Search:
         """Whether products of coordinates were added to the whole's bound, which is then tried again.
 
         Where they did not halve what is left to refute, they cost more than they are worth and go again.
+        For p = 1 and 2 slopes of the price are added instead, where it differs up and down.
         """
-        if region.depth or tries >= ROOT_TRIES + PAIR_ROUNDS or self.space.norm != np.inf:
+        if self.space.norm != np.inf:
+            return tries < ROOT_TRIES + RAY_ROUNDS and self._sloped(region, part, found)
+        if not region.is_whole or tries >= ROOT_TRIES + PAIR_ROUNDS:
             return False
-        if region.pairs and found.value > 0.5 * self._before_pairs:
+        if region.pairs and found.value > 0.5 * region.before_pairs:
             region.pairs = frozenset()
             return False
-        self._before_pairs = found.value
+        region.before_pairs = found.value
         pairs = violated_pairs(part, found, PAIRS) - region.pairs
         region.pairs |= pairs
         return bool(pairs)
 
+    def _sloped(self, region: Region, part: Piece, found: Multipliers) -> bool:
+        """Whether the relaxed solution is too dear: then the slope of the price there is a ray against it."""
+        u = part.lifted(found.z)
+        if not self.space.lopsided or not self.space.size(u) > (1 + DEARER) * part.level:
+            return False
+        assert self.space.prices is not None
+        region.rays = (*region.rays, self.space.prices.slope(u))[-RAYS:]
+        return True
+
     def _attempt(self, region: Region, level: float) -> tuple[Piece, Lagrangian, Multipliers]:
         """Try to refute a region at a level, and keep what is proven on the way."""
         self.nodes += 1
-        use_corners = self.nodes > 1 or self.space.noise.radius == 0
+        use_corners = self.nodes > 1 or (self.space.noise.radius == 0 and self.space.prices is None)
         part = piece(self.space, region, level, use_corners=use_corners, rays=self._rays(region, level))
         scenarios = [self.scenarios[s] for s in region.scenarios]
         form = lagrangian(part, scenarios)
-        share = ROOT_SHARE if region.depth == 0 else (SHARE_SETS if self.space.sets else SHARE)
+        share = ROOT_SHARE if region.is_whole else (SHARE_SETS if self.space.sets else SHARE)
         floor = 1e-3 * self.gap * self.space.slope * min(level, self.far)
         found = self._multipliers(part, form, self._guess(region, part, form), share, floor)
         bound = _proven_level(part, form, found)
@@ -266,29 +300,58 @@ class Search:
         return minimise(form, x, share, floor, self.clock) if found is None else found
 
     def _rays(self, region: Region, level: float) -> tuple[Array, ...]:
-        """For p = 1 with very many features: the norm's subgradient at the local optimum."""
-        optimum = self.points.local_optimum
+        """For p = 1 with very many features: the norm's subgradient at the local optimum.
+
+        For p = 1 and 2 where prices differ up and down: that one and the region's own.
+        """
+        optimum = self._optimum(region)
+        if self.space.lopsided and self.space.norm != np.inf and np.isfinite(level):
+            known = self.points.local_optimum if optimum is None else optimum
+            return region.rays if known is None else (known[0].subgradient, *region.rays)
         wide = self.space.norm == 1 and self.space.n > MAX_CROSS and np.isfinite(level)
-        if region.depth or optimum is None or not wide:
+        if optimum is None or not wide:
             return ()
         return (np.clip(optimum[0].subgradient, -1.0, 1.0),)
 
     def _guess(self, region: Region, part: Piece, form: Lagrangian) -> Array | None:
         """Multipliers that may refute the whole at once: the best point's own."""
-        if region.depth or self.points.local_optimum is None or not np.isfinite(part.level):
+        optimum = self._optimum(region)
+        if optimum is None or not np.isfinite(part.level):
             return None
-        step, active = self.points.local_optimum
+        step, active = optimum
         return stationary_multipliers(step, active, part, form, region.scenarios)
+
+    def _optimum(self, region: Region) -> tuple[Step, list[int]] | None:
+        """The local optimum of the whole, or of the ways that were taken."""
+        if not region.depth:
+            return self.points.local_optimum
+        return self.ways.optima.get(frozenset(region.ways.items())) if region.is_whole else None
 
     def _explore(self, region: Region, u: Array) -> bool:
         """Use the relaxed solution: a point from it, a scenario against it. Whether a scenario was added."""
         known = set(region.scenarios)
         margin, s = self.points.harm(u, region.scenarios, effort=0)
-        if self._worth_a_look(margin):
-            self.points.improve_from(u, region.scenarios)
+        if self._worth_a_look(margin) or (self.space.forks and not self.ways.seen(region.ways)):
+            self._improve(u, region)
         if margin < 0 and s not in region.scenarios:
             region.scenarios.append(s)
         return not known.issuperset(region.scenarios)
+
+    def _settled(self, region: Region, u: Array) -> bool:
+        """Whether the only point of a region is now the best, or has a scenario against it."""
+        u = self.points.on_values(u)
+        margin, s = self.points.harm(u, region.scenarios, LOCAL_EFFORT)
+        if margin < 0 and s not in region.scenarios:
+            region.scenarios.append(s)
+            return True
+        return self.points.accept(u, margin, s, as_it_is=True)
+
+    def _improve(self, u: Array, region: Region) -> None:
+        """A local search from u, within the ways of a region."""
+        if self.space.forks:
+            self.ways.improve_from(u, region.scenarios, region.ways)
+        else:
+            self.points.improve_from(u, region.scenarios)
 
     def _worth_a_look(self, margin: float) -> bool:
         """Whether a local search starts here; with sets of values it takes many programs."""
@@ -298,14 +361,24 @@ class Search:
 
     def _refuted_everywhere(self) -> bool:
         """Whether no distance at all is enough."""
-        region = self._whole()
+        whole = self._whole()
+        stack, forks = [whole], self.space.forks
+        for _ in range(MOST_EVERYWHERE):
+            region = stack.pop()
+            if not self._refuted_at_any_distance(region):
+                if region.depth == len(forks):
+                    return False
+                stack += region.take(forks[region.depth])
+            if not stack:
+                self.root = whole
+                return True
+        return False
+
+    def _refuted_at_any_distance(self, region: Region) -> bool:
         try:
-            _, _, found = self._attempt(region, np.inf)
+            return self._attempt(region, np.inf)[2].refuted
         except NotConcaveError:
             return False
-        if found.refuted:
-            self.root = region
-        return found.refuted
 
 
 def _single_point(form: Lagrangian) -> Multipliers:
@@ -327,12 +400,40 @@ def _proven_level(part: Piece, form: Lagrangian, found: Multipliers) -> float:
     """The level up to which the multipliers refute the region.
 
     Lowering the norm's level from L to L' lowers max F by the sum of its multipliers times L^2 - L'^2.
-    Corners and rays move with the level, so with them it is all or nothing.
+    Corners and rays move with the level, so with them it is all or nothing; rays of prices stay.
     """
     if found.refuted:
         return part.level
     weight = float(found.x[: form.n_norm].sum())
-    if part.corners or part.rays or weight <= 0:
+    uneven = part.space.prices is not None and not part.space.prices.even
+    if part.corners or (part.rays and not uneven) or weight <= 0:
         return 0.0
+    if uneven and part.space.norm == np.inf:
+        return _lower_level(part, form, found)
     square = part.level**2 - max(found.value, 0.0) / weight
     return float(np.sqrt(square)) * (1 - 1e-9) if square > 0 else 0.0
+
+
+def _lower_level(part: Piece, form: Lagrangian, found: Multipliers) -> float:
+    """The same for p = infinity where prices differ up and down: lowering L moves the middle of its products.
+
+    Their sum is x_i (a_i L - u_i)(b_i L + u_i), so that max F is a quadratic function of L.
+    """
+    assert part.space.prices is not None
+    if form.left.shape[1] == 1:
+        return 0.0
+    a, b = 1 / part.space.prices.up[part.free], 1 / part.space.prices.down[part.free]
+    x, left, right = found.x[: form.n_norm], form.left[: form.n_norm], form.right[: form.n_norm]
+    first = (x * a) @ right + (x * b) @ left  # what one unit of L adds, but for its square
+    A = form.matrix(found.x)
+    factor, info = dpotrf(-A[:-1, :-1], lower=1)
+    if info:
+        return 0.0
+    moved = dpotrs(factor, np.column_stack([A[:-1, -1], 0.5 * first[:-1]]), lower=1)[0]
+    bend = float(x @ (a * b)) + 0.5 * float(first[:-1] @ moved[:, 1])
+    slope = float(first[-1]) + float(first[:-1] @ moved[:, 0])
+    peak = max(float(A[-1, -1]) + float(A[:-1, -1] @ moved[:, 0]), 0.0)
+    square = slope**2 - 4 * bend * peak
+    if slope <= 0 or square < 0:
+        return 0.0
+    return max(part.level - 2 * peak / (slope + float(np.sqrt(square))), 0.0) * (1 - 1e-9)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.search.certified.fork import Fork, forks, rows_of_ways
 from surefoot.search.certified.noise import Noise
+from surefoot.search.certified.prices import Prices, coordinates
 from surefoot.waist.domain import ValueSet
 from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.problem import RobustProblem
@@ -27,8 +29,9 @@ MAX_CROSS = 40  # coordinates whose cross terms enter the bound for p = 1
 class Space:
     """min ||u||_p  s.t.  margins[r](u + v) >= 0 for v in the noise,  low <= directions u <= high.
 
-    Directions are, in this order, the coordinates themselves, the features and rows of the domain, and
-    eigenvectors along which some margin is convex.
+    Directions are, in this order, the coordinates themselves, the features and rows of the domain, further
+    rows of its eithers' ways ("w", listed among the certificate's directions), and eigenvectors along which
+    some margin is convex.
 
     Parameters
     ----------
@@ -52,6 +55,8 @@ class Space:
         Directions whose values are confined, and what must be added to a direction to get the value.
     problem : RobustProblem or None
         Where the space comes from; None for the space of perturbations around a point.
+    forks : tuple of Fork
+        The domain's eithers.
     """
 
     margins: tuple[Quadratic, ...]
@@ -66,11 +71,17 @@ class Space:
     exact_ends: NDArray[np.bool_]
     sets: dict[int, tuple[ValueSet, float]]
     problem: RobustProblem | None = None
+    forks: tuple[Fork, ...] = ()
 
     @property
     def n(self) -> int:
         """Number of coordinates."""
         return int(self.directions.shape[1])
+
+    @cached_property
+    def prices(self) -> Prices | None:
+        """What coordinates cost, where distances are prices."""
+        return None if self.problem is None else Prices.of(self.problem.metric)
 
     @cached_property
     def fixed(self) -> NDArray[np.bool_]:
@@ -81,6 +92,32 @@ class Space:
     def reach(self) -> Array:
         """Largest |d'u| over ||u||_p <= 1, for each direction."""
         return np.asarray(lp_norm(self.directions, dual_exponent(self.norm)))
+
+    def level_ends(self, level: float) -> tuple[Array, Array]:
+        """The least and the largest d'u within a distance, for each direction."""
+        if self.prices is None or self.prices.even:
+            return -level * self.reach, level * self.reach
+        below, above = self._reaches
+        return -level * below, level * above
+
+    @cached_property
+    def _reaches(self) -> tuple[Array, Array]:
+        """The largest -d'u and d'u within a price of one, for each direction."""
+        assert self.prices is not None
+        return self.prices.reaches(self.directions)
+
+    @property
+    def dearest(self) -> float:
+        """The highest price of one unit of a coordinate."""
+        return 1.0 if self.prices is None else float(np.maximum(self.prices.up, self.prices.down).max())
+
+    @cached_property
+    def lopsided(self) -> bool:
+        """Whether some feature may rise and fall, at different prices."""
+        if self.prices is None:
+            return False
+        own = slice(self.n, 2 * self.n)
+        return bool(((self.low[own] < 0) & (self.high[own] > 0) & self.prices.undecided).any())
 
     @cached_property
     def curvatures(self) -> Array:
@@ -119,7 +156,12 @@ class Space:
         ends = np.maximum(np.abs(domain.low - x0), np.abs(domain.high - x0))
         if not np.isfinite(ends).all():
             return np.inf
-        return float(lp_norm(np.abs(self.problem.metric.matrix) @ ends, self.norm)) * (1 + 1e-9) + 1e-300
+        if self.prices is None:
+            ends = np.abs(self.problem.metric.matrix) @ ends
+        else:
+            rise, fall = domain.high - x0, x0 - domain.low
+            ends = np.maximum(self.problem.metric.up * rise, self.problem.metric.down * fall)
+        return float(lp_norm(ends, self.norm)) * (1 + 1e-9) + 1e-300
 
     @cached_property
     def bounded(self) -> bool:
@@ -132,13 +174,23 @@ class Space:
         return float(self.convexity.max(initial=0.0))
 
     def size(self, u: Array) -> float:
-        """||u||_p."""
-        return float(lp_norm(u, self.norm))
+        """||u||_p, or the price."""
+        return float(lp_norm(u, self.norm)) if self.prices is None else self.prices.size(u)
+
+    @cached_property
+    def matrix(self) -> Array:
+        """From changes of features to coordinates."""
+        return np.eye(self.n) if self.problem is None else coordinates(self.problem.metric)[0]
+
+    @cached_property
+    def inverse(self) -> Array:
+        """From coordinates to changes of features."""
+        return np.eye(self.n) if self.problem is None else coordinates(self.problem.metric)[1]
 
     def x(self, u: Array) -> Array:
         """Point in feature space: inside its ends, and on allowed values, to the last digit."""
         assert self.problem is not None
-        point = self.problem.factual + self.problem.metric.inverse @ u
+        point = self.problem.factual + self.inverse @ u
         point = np.clip(point, self.problem.domain.low, self.problem.domain.high)
         for k, (values, _) in self.sets.items():
             j = values.feature
@@ -150,7 +202,7 @@ class Space:
     def u(self, x: Array) -> Array:
         """Coordinates of a point."""
         assert self.problem is not None
-        return np.asarray(self.problem.metric.matrix @ (x - self.problem.factual))
+        return np.asarray(self.matrix @ (x - self.problem.factual))
 
     def into_domain(self, u: Array) -> Array:
         """The point inside the features' ends that u stands for: solvers' tolerances are taken back."""
@@ -169,21 +221,28 @@ class Space:
 
 def whitened(problem: RobustProblem) -> Space:
     """The problem in the metric's coordinates."""
-    B = problem.metric.inverse
+    _, B = coordinates(problem.metric)
     margins = tuple(H.in_coordinates(B, problem.factual) for H in problem.margins)
     A, low, high = problem.domain.linear()
+    further = rows_of_ways(problem.domain)
+    A, open_ = np.vstack([A, *further]), np.full(len(further), np.inf)
     at = A @ problem.factual
     functions = [["x", j] for j in range(problem.n_features)]
     functions += [["r", k] for k in range(len(problem.domain.rows))]
+    functions += [["w", k] for k in range(len(further))]
     n = problem.n_features
-    return _space(
+    known = [row.coefficients for row in problem.domain.rows]
+    space = _space(
         margins,
         tuple(r.robust for r in problem.requirements),
         problem.norm,
         Noise.of(problem),
-        (A @ B, low - at, high - at, functions),
+        (A @ B, np.append(low, -open_) - at, np.append(high, open_) - at, functions),
         {n + s.feature: (s, float(problem.factual[s.feature])) for s in problem.domain.sets},
         problem,
+    )
+    return (
+        replace(space, forks=forks(problem.domain, known + further, at)) if problem.domain.eithers else space
     )
 
 
@@ -208,7 +267,8 @@ def _space(
     values, vectors = zip(*(_convex_part(H) for H in margins), strict=True)
     extra = np.concatenate(vectors)
     first, last = np.full(n, np.inf), np.full(len(extra), np.inf)
-    names = [["u", i] for i in range(n)] + list(functions) + [["d", k] for k in range(len(extra))]
+    listed = sum(function[0] == "w" for function in functions)
+    names = [["u", i] for i in range(n)] + list(functions) + [["d", listed + k] for k in range(len(extra))]
     return Space(
         margins,
         robust,
@@ -246,8 +306,13 @@ def steepest(q: Array, p: float) -> Array:
 
 def typical_distance(space: Space) -> float:
     """A bit more than the way to the boundary in the steepest direction."""
-    steps = [_first_root(H, steepest(H.vector, space.norm)) for H in space.margins]
-    return 1.2 * (max(steps) + space.noise.radius) + 1e-9
+    radius = space.noise.radius if space.prices is None else float(space.noise.extent.max())
+    return 1.2 * (crossing(space.margins, space.norm) + radius) + 1e-9
+
+
+def crossing(margins: Sequence[Quadratic], norm: float) -> float:
+    """How far it is from zero to where the last margin becomes zero, each in its steepest direction."""
+    return max(_first_root(H, steepest(H.vector, norm)) for H in margins)
 
 
 def _first_root(H: Quadratic, d: Array) -> float:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.search.certified.answer import bound_document, certificate, searched
+from surefoot.search.certified.answer import bound_document, certificate, search_of, searched
 from surefoot.search.certified.clock import Clock, OutOfTimeError
-from surefoot.search.certified.cover import Cover, Refuted
-from surefoot.search.certified.search import AIM, Search, allowance
-from surefoot.search.certified.space import whitened
+from surefoot.search.certified.cover import Cover, Leave, Refuted
+from surefoot.search.certified.decided import changes_decided, eithers_decided, eithers_renumbered
+from surefoot.search.certified.prices import coordinates
+from surefoot.search.certified.search import AIM, allowance
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
 from surefoot.waist.answer import Answer, Round
@@ -70,7 +71,8 @@ class _States:
     def run(self) -> Answer:
         """Search until every state is covered or time is up."""
         try:
-            self._look_at(self.family.today)
+            if self.family.allows(self.family.today):
+                self._look_at(self.family.today)
             heap = [self._node(values) for values in self._shapes()]
             heapq.heapify(heap)
             while heap:
@@ -111,10 +113,9 @@ class _States:
         shape = values[: len(self.cover.shaping)]
         if shape not in self._slopes:
             rest = (self._allowed(d)[0] for d in range(len(shape), len(self.cover.order)))
-            problem = self.family.problem(
-                self.cover.state((*shape, *rest)), [0.0] * len(self.family.requirements)
-            )
-            B, dual = self.family.metric.inverse, dual_exponent(self.family.metric.norm)
+            nothing = [0.0] * len(self.family.requirements)
+            problem = self.family.problem(self.cover.state((*shape, *rest)), nothing, self.family.domain)
+            B, dual = coordinates(self.family.metric)[1], dual_exponent(self.family.metric.norm)
             self._slopes[shape] = [
                 (
                     float(g(problem.factual)),
@@ -130,7 +131,7 @@ class _States:
         constants = constants + ROOM * (1 + np.abs(constants))
         generous = self.family.problem(state, constants.tolist())
         if self.best is not None:
-            search = Search(whitened(generous), self.gap, self.clock)
+            search = search_of(generous, self.gap, self.clock)
             radius = self.level(AIM) - self.family.price(state)
             if search.refute(radius):
                 self._keep(state, constants, radius, bound_document(generous, search))
@@ -156,7 +157,24 @@ class _States:
         if radius <= 0 or proof is None or proof["tree"] is None:  # nothing is proven: the price must do
             return
         shape = tuple(state[k] for k in self.cover.shaping)
-        self.cover.add(Refuted(shape, constants, radius, proof))
+        tree, leave = self._generalised(state, proof["tree"])
+        self.cover.add(Refuted(shape, constants, radius, {**proof, "tree": tree}, leave))
+
+    def _generalised(self, state: State, tree: dict[str, Any]) -> tuple[dict[str, Any] | None, Leave]:
+        """A tree with the question's numbers of its eithers, and all that it holds for.
+
+        A limit that leaves nothing fixes its numbers, whether the tree mentions them or not.
+        """
+        family = self.family
+        open_, left = family.open_ways(state), family.left(state)
+        tree_ = eithers_renumbered(tree, [e for e, ways in enumerate(open_) if ways is not None])
+        taken, changed = eithers_decided(tree_), changes_decided(tree_)
+        ways = [frozenset(ways) if ways is not None and e in taken else None for e, ways in enumerate(open_)]
+        most = [
+            max(limit.count, len(limit.numbers)) if now and changed.isdisjoint(limit.numbers) else now
+            for limit, now in zip(family.limits, left, strict=True)
+        ]
+        return tree_, Leave(tuple(ways), tuple(most))
 
     def _answer(self) -> Answer:
         bound = self._bound()
@@ -164,7 +182,7 @@ class _States:
         covered = self._document(bound)
         known: dict[str, Any] = {"status": status, "lower_bound": bound, "rounds": tuple(self.rounds)}
         if self.best is None:
-            held = certificate(self.family.problem())
+            held = certificate(self.family.problem(domain=self.family.domain))
             return Answer(**known, certificate={**held, "states": covered}, backend="clarabel")
         _, state, answer = self.best
         assert answer.certificate is not None
@@ -221,6 +239,8 @@ class _States:
                 {
                     "shape": [[k, v] for k, v in zip(self.cover.shaping, e.shape, strict=True)],
                     "constants": e.constants.tolist(),
+                    "ways": [None if ways is None else sorted(ways) for ways in e.leave.ways],
+                    "left": list(e.leave.left),
                     "proof": e.proof,
                 }
                 for e in needed

@@ -42,18 +42,21 @@ def stationary_multipliers(
     x = np.zeros(form.size)
     cross = form.n_norm + form.n_cross
     if space.norm == 1:
-        s = np.clip(step.subgradient, -1.0, 1.0)
+        s = np.clip(step.subgradient if part.scales is None else step.subgradient / part.scales, -1.0, 1.0)
         if not part.rays:
             x[: form.n_norm] = 1.0 / (2 * size)
             x[form.n_norm : cross] = [s[i] * s[j] / (2 * size) for i, j in space.cross[: form.n_cross]]
-    else:
-        norm = step.norm[part.free] if space.norm == np.inf else step.norm
-        x[: form.n_norm] = np.maximum(norm, 0.0) / (2 * size)
+    elif space.norm == np.inf:
+        widths = np.full(space.n, 2.0) if space.prices is None else space.prices.width
+        x[: form.n_norm] = np.maximum(step.norm[part.free], 0.0) / (widths[part.free] * size)
+    elif not part.rays:
+        x[: form.n_norm] = np.maximum(step.norm, 0.0) / (2 * size)
     stated = part.stated
     width = (part.high - part.low)[stated]
     wide = width > 1e-9 * size * space.reach[stated]
     slabs = np.maximum(step.domain[stated], 0.0) / np.where(wide, width, np.inf)
     x[cross : cross + len(stated)] = slabs
-    x[cross + len(stated) :][: len(part.rays)] = 1.0 / (2 * size)
+    for low, high in [ends for _, ends in part.ray_ends[:1]]:  # the first is the norm's subgradient
+        x[cross + len(stated)] = 1.0 / ((high - low) / part.level * size)
     x[form.margins] = margins
     return np.asarray(x / margins.sum())

@@ -1,10 +1,10 @@
-"""The paper's methods know no categories: they are run for one state after the other."""
+"""The paper's methods know neither categories nor if-then rules: they are run for one case after another."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -13,6 +13,7 @@ from surefoot.status import Status
 from surefoot.waist.answer import Answer
 from surefoot.waist.family import Family
 from surefoot.waist.mixed import State
+from surefoot.waist.narrowing import narrowed
 from surefoot.waist.problem import RobustProblem
 
 MOST_STATES = 1000  # more would take a solver hours
@@ -53,12 +54,66 @@ def each_state(family: Family, run: Run, time_limit: float) -> Answer:
     return replace(best, status=ended, lower_bound=min(bound, distance))
 
 
+def each_way(problem: RobustProblem, run: Run, time_limit: float) -> Answer:
+    """The best answer over all combinations of ways of the eithers.
+
+    Parameters
+    ----------
+    problem : RobustProblem
+    run : callable
+        Solves a problem without eithers within so many seconds.
+    time_limit : float
+        Seconds for all of them.
+    """
+    if not problem.domain.eithers:
+        return run(problem, time_limit)
+    end = time.perf_counter() + time_limit
+    best, stopped, bound = Answer(Status.INFEASIBLE), None, math.inf
+    for case in _combinations(problem):
+        left = end - time.perf_counter()
+        found = run(case, left) if left > 0 else Answer(Status.TIME_LIMIT_NO_POINT)
+        if found.status is not Status.INFEASIBLE:
+            bound = min(bound, found.lower_bound)
+        if found.status not in (Status.OPTIMAL, Status.INFEASIBLE):
+            stopped = found.status.with_point
+        if best.point is None or (found.point is not None and _nearer(problem, found, best)):
+            best = found
+        if found.status.with_point is Status.INTERRUPTED or left <= 0:
+            break
+    if best.point is None:
+        status = Status.INFEASIBLE if stopped is None else stopped.without_point
+        return replace(best, status=status, lower_bound=bound)
+    return replace(best, status=stopped or best.status, lower_bound=min(bound, problem.distance(best.point)))
+
+
+def _nearer(problem: RobustProblem, found: Answer, best: Answer) -> bool:
+    assert found.point is not None
+    assert best.point is not None
+    return problem.distance(found.point) < problem.distance(best.point)
+
+
+def _combinations(problem: RobustProblem) -> Iterator[RobustProblem]:
+    """The problem with one way of each either, as rows; refused where they are too many."""
+    eithers = problem.domain.eithers
+    number = math.prod(len(either.ways) for either in eithers)
+    if number > MOST_STATES:
+        raise ProblemError(
+            f"the paper's methods try every way to keep the if-then rules, and here are {number:,}; "
+            "use method='certified'"
+        )
+    for ways in product(*(range(len(either.ways)) for either in eithers)):
+        domain = narrowed(problem.domain, problem.factual, dict(enumerate(ways)))
+        if domain is not None:
+            yield replace(problem, domain=replace(domain, eithers=()))
+
+
 def states_by_price(family: Family) -> list[State]:
-    """All states that may be taken, the cheapest first; refused where they are too many."""
+    """All states that are allowed, the cheapest first; refused where they are too many."""
     number = math.prod(len(choice.allowed) for choice in family.choices)
     if number > MOST_STATES:
         raise ProblemError(
             f"the paper's methods try every combination of categories, and here are {number:,}; "
             "use method='certified', or let fewer categories change"
         )
-    return sorted(product(*(choice.allowed for choice in family.choices)), key=family.price)
+    states = product(*(choice.allowed for choice in family.choices))
+    return sorted(filter(family.allows, states), key=family.price)

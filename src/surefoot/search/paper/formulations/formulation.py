@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.exceptions import ProblemError
 from surefoot.search.paper.backends import solve
 from surefoot.search.paper.landing import landed
 from surefoot.search.paper.program import Index, Options, Outcome, Program, ProgramBuilder, QuadraticRow
@@ -108,6 +109,17 @@ def add_unit_ball(builder: ProgramBuilder, matrix: Array, variables: Index, p: f
     builder.linear(np.hstack([matrix, -np.eye(n)]), columns, -np.inf, 0.0)
     builder.linear(np.hstack([matrix, np.eye(n)]), columns, 0.0, np.inf)
     builder.linear(np.ones((1, n)), size, -np.inf, 1.0)
+
+
+def refuse_unknown(problem: RobustProblem, method: str) -> None:
+    """Refuse what the paper's programs cannot say."""
+    asked = {
+        "if-then rules": problem.domain.eithers,
+        "limits on how many features change": problem.domain.limits,
+    }
+    for name, there in asked.items():
+        if there:
+            raise ProblemError(f"method='{method}' cannot take {name}; use method='certified'")
 
 
 def attacked(problem: RobustProblem) -> list[int]:

@@ -25,11 +25,13 @@ from surefoot.search.paper.formulations.formulation import (
     master_answer,
     noise_unit,
     norm_bound,
+    refuse_unknown,
     scaled_metric,
     worst_of,
 )
 from surefoot.search.paper.formulations.mccormick import Pair, add_products
 from surefoot.search.paper.formulations.tightening import Tightening, within
+from surefoot.search.paper.pricing import in_one_matrix
 from surefoot.search.paper.program import Index, Options, Outcome, Program, ProgramBuilder
 from surefoot.search.paper.rays import ray_point, reach, seen_by
 from surefoot.status import Status
@@ -69,6 +71,8 @@ class MilpFormulation:
     tol: float = 1e-3
 
     def __post_init__(self) -> None:
+        refuse_unknown(self.problem, "milp")
+        object.__setattr__(self, "problem", in_one_matrix(self.problem, "milp"))
         if self.problem.norm == 2:
             raise ProblemError("method='milp' needs norm 1 or infinity; the 2-norm is not linear")
         if self.problem.ball.norm == 2 and attacked(self.problem):

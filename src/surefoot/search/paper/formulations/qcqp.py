@@ -26,9 +26,11 @@ from surefoot.search.paper.formulations.formulation import (
     master_answer,
     noise_unit,
     norm_bound,
+    refuse_unknown,
     scaled_metric,
     worst_of,
 )
+from surefoot.search.paper.pricing import in_one_matrix
 from surefoot.search.paper.program import Index, Options, Program, ProgramBuilder, QuadraticRow
 from surefoot.search.paper.rays import ray_point, reach, seen_by
 from surefoot.waist.geometry import dual_exponent, lp_norm
@@ -73,6 +75,8 @@ class QcqpFormulation:
     coordinates: Coordinates | None = None
 
     def __post_init__(self) -> None:
+        refuse_unknown(self.problem, "qcqp")
+        object.__setattr__(self, "problem", in_one_matrix(self.problem, "qcqp"))
         if self.coordinates not in (None, *get_args(Coordinates)):
             raise ProblemError(f"coordinates must be 'features' or 'principal', not {self.coordinates!r}")
 

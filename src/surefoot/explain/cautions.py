@@ -1,0 +1,205 @@
+"""Cautions: what is proved may still be unwise to act on. Each has a code, and says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.formats import number, share
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.holes import expected_values
+from surefoot.model.mixed import Network, log_density
+from surefoot.waist.answer import Answer
+from surefoot.waist.question import Question
+
+Array = NDArray[np.float64]
+
+FEW_ROWS = 30  # a class with fewer says little about its own spread
+EXTREME = 3.0  # conditional standard deviations
+SMALL = 1e-6  # standard deviations; a smaller change is rounding
+CODES = (
+    "imputed",
+    "not_finished",
+    "untypical",
+    "not_safe",
+    "against_means",
+    "outside_range",
+    "unlike_training",
+    "one_extreme_value",
+    "edge_of_data",
+    "few_rows",
+    "below_baseline",
+)
+
+
+OWN_CODES = CODES[:4]  # those that follow from question and answer alone
+
+
+class Caution(str):
+    """A sentence with a code that programs can read.
+
+    Parameters
+    ----------
+    code : str
+        One of ``surefoot.explain.cautions.CODES``.
+    text : str
+
+    Examples
+    --------
+    >>> caution = Caution("few_rows", "Class 1 has 12 rows.")
+    >>> caution.code, str(caution)
+    ('few_rows', 'Class 1 has 12 rows.')
+    """
+
+    code: str
+
+    def __new__(cls, code: str, text: str) -> Caution:
+        """A sentence that knows its code."""
+        found = super().__new__(cls, text)
+        found.code = code
+        return found
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.code, str(self)
+
+
+def model_cautions(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, unit: Array
+) -> tuple[Caution, ...]:
+    """The cautions that need the model: about the data behind it, the row, and the change.
+
+    Parameters
+    ----------
+    clf : ConditionalGaussianNetworkClassifier
+    question : Question
+    answer : Answer
+        Its point in the features' own units.
+    unit : array of shape (n,)
+        Standard deviations of the numbers, on their scales.
+    """
+    found = [*_about_model(clf, question), *_about_row(clf, question)]
+    if answer.point is not None:
+        found += _about_change(clf, question, answer, unit)
+    return tuple(found)
+
+
+def _about_model(clf: ConditionalGaussianNetworkClassifier, question: Question) -> Iterator[Caution]:
+    labels = clf.classes_.tolist()
+    for label in dict.fromkeys((question.factual_class, question.target)):
+        rows = clf.class_count_[labels.index(label)]
+        if rows < FEW_ROWS:
+            yield Caution(
+                "few_rows",
+                f"Class {label} has {rows:.0f} training rows: its averages and spreads are guesses. Fit the "
+                "model to more rows before anyone acts on this.",
+            )
+    judged = getattr(clf, "judged_", None)
+    if judged is not None and judged["accuracy"] < judged["majority"]:
+        yield Caution(
+            "below_baseline",
+            f"The model is right for {share(judged['accuracy'])} of rows that it has not seen, less often "
+            f"than always saying the same ({share(judged['majority'])}). Mend the model first: see "
+            "surefoot.diagnose.",
+        )
+
+
+def _about_row(clf: ConditionalGaussianNetworkClassifier, question: Question) -> Iterator[Caution]:
+    low, high = clf.feature_range_[:, list(question.numbers)]
+    for name, value, a, b in zip(question.number_names, question.factual, low, high, strict=True):
+        if value < a or value > b:
+            side = f"below {number(a)}" if value < a else f"above {number(b)}"
+            yield Caution(
+                "outside_range",
+                f"{name} is {number(value)}, {side}, where no training row lies. Check the value; "
+                "if it is right, the model has nothing to go by.",
+            )
+    z, codes = question.warped(question.factual)[None], _codes(question.state)
+    densities = [float(log_density(network, z, codes)[0]) for network in clf.networks_]
+    if all(d < least for d, least in zip(densities, clf.density_percentiles_[:, 0], strict=True)):
+        yield Caution(
+            "unlike_training",
+            "The row is less like either class than any training row. Check its values; decisions about such "
+            "rows are extrapolations.",
+        )
+
+
+def _about_change(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, unit: Array
+) -> Iterator[Caution]:
+    assert answer.point is not None
+    now, then = question.warped(question.factual), question.warped(answer.point)
+    changed = np.abs(then - now) > SMALL * unit
+    here, there = (class_means(clf, label) for label in (question.factual_class, question.target))
+    yield from _against_means(question, changed & ((there - here) * (then - now) < 0))
+    yield from _edges(clf, question, answer.point, changed)
+    if changed.any():
+        yield from _extremes(clf, question, answer, then)
+
+
+def _against_means(question: Question, against: NDArray[np.bool_]) -> Iterator[Caution]:
+    names = [str(question.number_names[j]) for j in np.flatnonzero(against)]
+    if names:
+        yield Caution(
+            "against_means",
+            f"{_joined(names)} {'moves' if len(names) == 1 else 'move'} away from what is usual in class "
+            f"{question.target}. Ask whether that makes sense; if not, say what may happen with actions "
+            "(rise, fall, stay), or ask for plausible answers.",
+        )
+
+
+def _edges(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, point: Array, changed: NDArray[np.bool_]
+) -> Iterator[Caution]:
+    low, high = clf.feature_range_[:, list(question.numbers)]
+    at = np.flatnonzero(changed & ((point <= low) | (point >= high)))
+    if len(at):
+        names = [str(question.number_names[j]) for j in at]
+        yield Caution(
+            "edge_of_data",
+            f"{_joined(names)} ends where the training data end. Farther out the model knows nothing: look "
+            "for another way, with actions or alternatives.",
+        )
+
+
+def _extremes(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, z: Array
+) -> Iterator[Caution]:
+    """Numbers far from what their parents predict, without which the decision would be another."""
+    network, t = clf.network(question.target, answer.state), clf.classes_.tolist().index(question.target)
+    expected = network.expected(z)
+    scores = np.abs(z - expected) / np.sqrt(network.variances)
+    for j in np.flatnonzero(scores > EXTREME):
+        usual = z.copy()
+        usual[j] = expected[j]
+        x = question.unwarped_values(usual)
+        if int(np.argmax(clf.class_scores(x[None], _codes(answer.state))[0])) != t:
+            yield Caution(
+                "one_extreme_value",
+                f"The decision hangs on {question.number_names[j]} alone, {scores[j]:.1f} standard "
+                "deviations from what the other features predict. Ask for plausible answers, or keep it as "
+                "it is.",
+            )
+
+
+def class_means(clf: ConditionalGaussianNetworkClassifier, label: Any) -> Array:
+    """The mean of each number in a class, on its scale."""
+    network = clf.networks_[clf.classes_.tolist().index(label)]
+    return _means(network, clf.schema_.n_numbers, clf.schema_.n_categories)
+
+
+@lru_cache(maxsize=64)  # a batch asks for the same few again and again
+def _means(network: Network, n: int, k: int) -> Array:
+    holes = np.full((1, n), np.nan), np.full((1, k), -1, dtype=np.intp)
+    return np.asarray(expected_values(network, *holes)[0][0])
+
+
+def _codes(state: tuple[int, ...]) -> NDArray[np.intp]:
+    return np.array([state], dtype=np.intp).reshape(1, -1)
+
+
+def _joined(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

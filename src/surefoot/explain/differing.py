@@ -1,0 +1,99 @@
+"""How one answer must differ from earlier ones: by what it leaves alone, or by how far away it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.explanation import Explanation
+from surefoot.waist.either import Either, Way
+from surefoot.waist.mixed import State
+from surefoot.waist.question import Away, Question
+from surefoot.waist.row import Row
+
+Array = NDArray[np.float64]
+
+
+class Differing(NamedTuple):
+    """What earlier answers ask of the next one.
+
+    Parameters
+    ----------
+    keeping : tuple of tuples of features
+        At least one of each of these keeps its value of today.
+    away : tuple of Away
+    """
+
+    keeping: tuple[tuple[Any, ...], ...] = ()
+    away: tuple[Away, ...] = ()
+
+    def declared(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return {"keeping": [[str(name) for name in one] for one in self.keeping]} if self.keeping else {}
+
+
+NOTHING = Differing()
+
+
+def differing_from(earlier: Sequence[Explanation], differ: str, apart: float) -> Differing:
+    """What earlier answers ask of the next one."""
+    if differ == "features":
+        return Differing(keeping=tuple(tuple(e.changed) for e in earlier))
+    return Differing(away=tuple(_away(e, apart) for e in earlier))
+
+
+def check_differing(n: Any, differ: Any, apart: Any) -> None:
+    """Refuse what `CounterfactualExplainer.alternatives` cannot take."""
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+        raise ProblemError(f"n must be a whole number of at least 1, not {n!r}")
+    if differ not in ("features", "distance"):
+        raise ProblemError(f"differ must be 'features' or 'distance', not {differ!r}")
+    if isinstance(apart, bool) or not isinstance(apart, Real) or not 0 < float(apart) < math.inf:
+        raise ProblemError(f"apart must be a finite number above 0, not {apart!r}")
+
+
+def _away(e: Explanation, apart: float) -> Away:
+    question = e.question
+    assert isinstance(question, Question)
+    assert e.answer.point is not None
+    point = question.warped(e.answer.point).tolist()
+    return Away(tuple(point), float(apart), question.factual_class, question.state)
+
+
+def keeping_one(
+    features: Sequence[Any], names: Sequence[Any], numbers: Sequence[int], factual: Array, state: State
+) -> Either:
+    """One of some features keeps its value of today.
+
+    Parameters
+    ----------
+    features : sequence of names
+    names : sequence
+        Of all features.
+    numbers : sequence of int
+        Which of them are numbers.
+    factual : array
+        The numbers.
+    state : tuple of int
+        The categories.
+    """
+    categories = [j for j in range(len(names)) if j not in numbers]
+    ways = []
+    for name in features:
+        if name not in names:
+            raise DataError(f"{name!r} is no feature of the model")
+        j = list(names).index(name)
+        if j in categories:
+            k = categories.index(j)
+            ways.append(Way(values={k: frozenset({state[k]})}))
+        else:
+            i = list(numbers).index(j)
+            ways.append(Way((Row(np.eye(len(factual))[i], float(factual[i]), float(factual[i])),)))
+    listed = ", ".join(str(name) for name in features)
+    return Either(tuple(ways), f"one of these stays: {listed}")

@@ -1,0 +1,202 @@
+"""Which features may change, and between which ends: the tree of all choices that limits leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import comb, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.waist.problem import RobustProblem
+
+
+class Limits:
+    """The limits of a problem and the features that they are about.
+
+    Parameters
+    ----------
+    problem : RobustProblem
+    order : sequence of int
+        Features in the order in which they are decided; those that cannot stay as they are come first.
+    """
+
+    def __init__(self, problem: RobustProblem, order: Sequence[int]) -> None:
+        domain, today = problem.domain, problem.factual
+        outside = (today < domain.low) | (today > domain.high)
+        moving = (domain.low < domain.high) | outside
+        self.counts = tuple(limit.count for limit in domain.limits)
+        named = [frozenset(limit.numbers) for limit in domain.limits]
+        self.of = {
+            int(j): tuple(number for number, members in enumerate(named) if j in members)
+            for j in np.flatnonzero(moving)
+        }
+        limited = [j for j in order if self.of.get(j)]
+        self.forced = frozenset(j for j in limited if outside[j])
+        self.order = tuple(sorted(limited, key=lambda j: j not in self.forced))
+        self.unlimited = tuple(j for j, numbers in self.of.items() if not numbers)
+        self.fixed = frozenset(int(j) for j in np.flatnonzero(domain.low == domain.high))
+
+    def root(self) -> Choice:
+        """The choice in which nothing is decided."""
+        return self.choice((), self.order, self.counts, 0)
+
+    def choice(
+        self, counted: tuple[int, ...], rest: Sequence[int], left: tuple[int, ...], depth: int
+    ) -> Choice:
+        """Some features count as changed, the rest is undecided as far as limits leave it."""
+        undecided = tuple(j for j in rest if all(left[number] > 0 for number in self.of[j]))
+        empty = not self.forced <= {*counted, *undecided}
+        return Choice(self, counted, undecided, left, depth, empty, bound=np.inf if empty else 0.0)
+
+
+class End(NamedTuple):
+    """An end of a feature's change, and the number of the split that set it."""
+
+    at: float
+    split: int
+
+
+class Cut(NamedTuple):
+    """A feature's change is at most ``below`` or at least ``above``; nothing is allowed between them."""
+
+    feature: int
+    below: float
+    above: float
+
+
+@dataclass(eq=False)
+class Choice:
+    """A node of the tree: some features count as changed, some are undecided, the others are kept.
+
+    Parameters
+    ----------
+    limits : Limits
+    counted, undecided : tuple of int
+    left : tuple of int
+        For each limit how many of the undecided features may change.
+    depth : int
+        How many splits lead here.
+    empty : bool
+        Whether a feature is kept that cannot stay as it is.
+    low, high : dict of int -> End
+        Ends that cuts gave to features.
+    bound : float
+        Proven: no robust counterfactual of this kind is closer.
+    proof : object
+        What proves it; see `Subsets`.
+    stuck : bool
+        Whether no more can be proved.
+    split_by : int or Cut or None
+        The feature that is decided, or the cut, once there are ``parts``: without it and with it, or below
+        and above.
+    """
+
+    limits: Limits
+    counted: tuple[int, ...]
+    undecided: tuple[int, ...]
+    left: tuple[int, ...]
+    depth: int
+    empty: bool
+    low: Mapping[int, End] = field(default_factory=dict)
+    high: Mapping[int, End] = field(default_factory=dict)
+    bound: float = 0.0
+    proof: Any = None
+    stuck: bool = False
+    split_by: int | Cut | None = None
+    parts: tuple[Choice, ...] = ()
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """The features that move, within ends that differ in the domain."""
+        moving = (*self.limits.unlimited, *self.counted, *self.undecided)
+        return tuple(sorted(j for j in moving if j not in self.limits.fixed))
+
+    @property
+    def kept(self) -> frozenset[int]:
+        """The features that could move but have their values of today."""
+        return frozenset(self.limits.of).difference(self.limits.unlimited, self.counted, self.undecided)
+
+    @property
+    def cut_ends(self) -> dict[tuple[int, bool], End]:
+        """The ends that cuts set, by feature and whether they are upper ones."""
+        low = {(j, False): end for j, end in self.low.items()}
+        return low | {(j, True): end for j, end in self.high.items()}
+
+    @property
+    def feature(self) -> int | None:
+        """The feature to decide next; None where every undecided one may change."""
+        binding = [number for number, (size, left) in enumerate(self._sizes()) if size > left]
+        if not binding:
+            return None
+        return next(j for j in self.undecided if any(number in binding for number in self.limits.of[j]))
+
+    @property
+    def size(self) -> int:
+        """An upper bound on how many choices this one falls into."""
+        return prod(comb(size, left) for size, left in self._sizes() if size > left)
+
+    def _sizes(self) -> list[tuple[int, int]]:
+        """For each limit how many of its features are undecided, and how many of these may change."""
+        of = self.limits.of
+        if len(self.left) == 1:
+            return [(len(self.undecided), self.left[0])]
+        return [(sum(k in of[j] for j in self.undecided), left) for k, left in enumerate(self.left)]
+
+    def split(self) -> tuple[Choice, ...]:
+        """The choices in which the next feature is kept, and counts as changed; none if all are decided."""
+        j = self.feature
+        if j is not None and not self.empty:
+            rest = [i for i in self.undecided if i != j]
+            self.split_by = j
+            self.parts = (
+                self.limits.choice(self.counted, rest, self.left, self.depth + 1),
+                self.limits.choice((*self.counted, j), rest, self._left_with(j), self.depth + 1),
+            )
+        return self.parts
+
+    def _left_with(self, j: int) -> tuple[int, ...]:
+        return tuple(left - (k in self.limits.of[j]) for k, left in enumerate(self.left))
+
+    def cut(self, cut: Cut) -> tuple[Choice, ...]:
+        """The parts in which a feature's change is below or above a cut."""
+        kind = (self.limits, self.counted, self.undecided, self.left, self.depth + 1, self.empty)
+        high = {**self.high, cut.feature: End(cut.below, self.depth)}
+        low = {**self.low, cut.feature: End(cut.above, self.depth)}
+        self.split_by = cut
+        self.parts = (
+            Choice(*kind, self.low, high, self.bound, self.proof),
+            Choice(*kind, low, self.high, self.bound, self.proof),
+        )
+        return self.parts
+
+    def proven(self, bound: float, proof: Any) -> None:
+        """Nothing of this kind is closer than a bound: there is nothing left to split."""
+        self.bound, self.proof, self.split_by, self.parts = bound, proof, None, ()
+
+    def filled(self, gain: Callable[[tuple[int, ...]], float]) -> Choice:
+        """The choice in which features count as changed one by one, always the one that gains most."""
+        choice = self
+        while choice.feature is not None:
+            best = max(choice.undecided, key=lambda j: gain((*choice.counted, j)))
+            rest = [j for j in choice.undecided if j != best]
+            choice = self.limits.choice((*choice.counted, best), rest, choice._left_with(best), 0)
+        return choice
+
+    def grow(self) -> None:
+        """Split until nothing is left to decide."""
+        stack = [self]
+        while stack:
+            stack += stack.pop().split()
+
+    def leaves(self) -> Iterator[Choice]:
+        """The choices that are not split."""
+        stack = [self]
+        while stack:
+            choice = stack.pop()
+            if choice.parts:
+                stack += choice.parts
+            else:
+                yield choice

@@ -1,0 +1,188 @@
+"""One proof of many: trees of single choices as branches of the tree of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.search.certified.changes import Choice, Cut
+from surefoot.search.certified.fork import Fork
+from surefoot.search.certified.leaf import Affine
+from surefoot.search.certified.proof import proof_of
+from surefoot.search.certified.region import Region, Scenario
+from surefoot.search.certified.search import Search
+from surefoot.search.certified.slices import Attempt, CutEnds
+from surefoot.search.certified.space import Space
+
+Array = NDArray[np.float64]
+Node = dict[str, Any]
+
+EMPTY: Node = {"level": np.inf, "norm": [], "cross": [], "products": [], "requirements": [], "between": []}
+
+
+class Tree(NamedTuple):
+    """A tree of regions with the space that they are in and the scenarios that they refer to."""
+
+    space: Space
+    region: Region
+    scenarios: Sequence[Scenario]
+
+
+class Searched(NamedTuple):
+    """A search of a choice, by itself."""
+
+    search: Search
+    choice: Choice
+
+    @property
+    def tree(self) -> Tree:
+        """What it proved."""
+        return Tree(self.search.space, self.search.proof, self.search.scenarios)
+
+
+class AtOnce(NamedTuple):
+    """One leaf that refutes a choice with all that it falls into."""
+
+    tree: Tree
+    choice: Choice
+
+
+class Together(NamedTuple):
+    """Choices that were looked at in one stack."""
+
+    attempt: Attempt
+    choices: Sequence[Choice]
+
+
+class Member(NamedTuple):
+    """One of those."""
+
+    stack: Together
+    number: int
+
+
+class Graft:
+    """Collects trees into one proof.
+
+    Parameters
+    ----------
+    perturbation : callable
+        Turns a scenario's shift of u into features.
+    """
+
+    def __init__(self, perturbation: Callable[[Array], Array]) -> None:
+        self._perturbation = perturbation
+        self._shifts: dict[bytes, Array] = {}
+        self._numbers: dict[tuple[float, ...], int] = {}
+        self._directions: list[list[float]] = []
+        self._stacks: dict[int, list[Node]] = {}
+
+    def proof(self, tree: Node | None) -> dict[str, Any]:
+        """The proof with everything that its branches refer to."""
+        return {"directions": self._directions, "scenarios": [list(v) for v in self._numbers], "tree": tree}
+
+    def branch(
+        self, tree: Tree, depth: int = 0, kept: Container[int] = (), cuts: CutEnds | None = None
+    ) -> Node | None:
+        """A tree as it is below ``depth`` splits, where some features are kept and cuts set some ends."""
+        proof = proof_of(*tree, self._shifted)
+        self._directions = self._directions or proof["directions"]
+        numbers = [self._number(shift) for shift in proof["scenarios"]]
+        return _Move(numbers, depth, kept, cuts or {})(proof["tree"])
+
+    def node(self, space: Space, choice: Choice, scenarios: Sequence[Scenario]) -> Node | None:
+        """All choices below one, with what refutes each of them.
+
+        Parameters
+        ----------
+        space : Space
+            Of all choices.
+        choice : Choice
+        scenarios : sequence of Scenario
+            What the leaves of stacks refer to.
+        """
+        if choice.parts:
+            nodes = [self.node(space, part, scenarios) for part in choice.parts]
+            if isinstance(choice.split_by, Cut):
+                return {**_cut(space, choice.split_by), "below": nodes[0], "above": nodes[1]}
+            return {"changed": choice.split_by, "no": nodes[0], "yes": nodes[1]}
+        proof = choice.proof
+        if choice.empty:
+            return dict(EMPTY)
+        if isinstance(proof, Member):
+            return self._leaves(space, proof.stack, scenarios)[proof.number]
+        if proof is None:
+            return None
+        return self.branch(proof.tree, choice.depth, proof.choice.kept, proof.choice.cut_ends)
+
+    def _leaves(self, space: Space, stack: Together, scenarios: Sequence[Scenario]) -> list[Node]:
+        """The leaves of a stack, which are made all at once."""
+        if id(stack) not in self._stacks:
+            regions = stack.attempt.regions([choice.cut_ends for choice in stack.choices])
+            found = self.branch(Tree(space, Region(cut=Fork(0, ()), children=regions), scenarios))
+            assert found is not None
+            self._stacks[id(stack)] = found["ways"]
+        return self._stacks[id(stack)]
+
+    def _shifted(self, v: Array) -> Array:
+        """A scenario in features; the same ones occur in many trees."""
+        key = v.tobytes()
+        if key not in self._shifts:
+            self._shifts[key] = self._perturbation(v)
+        return self._shifts[key]
+
+    def _number(self, shift: list[float]) -> int:
+        return self._numbers.setdefault(tuple(shift), len(self._numbers)) if any(shift) else -1
+
+
+class _Move(NamedTuple):
+    """From a tree of its own to a branch: scenarios have other numbers, and further splits come before.
+
+    The ends of a feature in the tree's space may be those of a cut, or today's value if it is kept; then what
+    is multiplied by its distance from them is zero. In the question it has wider ends.
+    """
+
+    numbers: list[int]
+    depth: int
+    kept: Container[int]
+    cuts: CutEnds
+
+    def __call__(self, node: Node | None) -> Node | None:
+        """The branch."""
+        if node is None:
+            return None
+        if "level" in node:
+            return {
+                **node,
+                "products": [
+                    [w, self._renamed(a), self._renamed(b)]
+                    for w, a, b in node["products"]
+                    if not (self._vanishes(a) or self._vanishes(b))
+                ],
+                "requirements": [[w, r, s if s < 0 else self.numbers[s]] for w, r, s in node["requirements"]],
+            }
+        if "either" in node:
+            return {**node, "ways": [self(child) for child in node["ways"]]}
+        return {**node, **{side: self(node[side]) for side in ("below", "above")}}
+
+    def _vanishes(self, affine: Affine) -> bool:
+        return affine[0] == "x" and affine[1] in self.kept
+
+    def _renamed(self, affine: Affine) -> Affine:
+        if affine[0] == "c":
+            return ["c", affine[1] + self.depth, *affine[2:]]
+        end = self.cuts.get((affine[1], affine[2] == "high")) if affine[0] == "x" else None
+        return affine if end is None else ["c", end.split]
+
+
+def _cut(space: Space, cut: Cut) -> Node:
+    """A cut by the feature's values."""
+    assert space.problem is not None
+    j, now = cut.feature, float(space.problem.factual[cut.feature])
+    if cut.below == cut.above:
+        return {"cut": [["x", j], cut.below + now]}
+    values, today = space.sets[space.n + j]
+    return {"choice": [j, values.nearest(today + cut.below), values.nearest(today + cut.above)]}

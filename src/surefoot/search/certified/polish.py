@@ -1,0 +1,75 @@
+"""Features that need not change keep their values of today, to the last digit: solvers leave crumbs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.search.certified.local import ConvexConcave
+from surefoot.search.certified.points import Points
+from surefoot.search.certified.prices import Prices
+
+Array = NDArray[np.float64]
+
+CRUMB = 0.05  # of the gap: changes that cost a smaller share of the whole are negligible
+BELOW = 0.999  # of the largest price, for p = infinity: what is cheaper may be cheaper still
+STEPS = 3
+
+
+def polish(points: Points, most: float) -> None:
+    """Put back the features of the best point that need not change; if need be the rest is solved again.
+
+    Parameters
+    ----------
+    points : Points
+        Where distances are no prices nothing is done: coordinates are no features then.
+    most : float
+        How far away the point may be, if that is more than it is now.
+    """
+    prices, u = points.space.prices, points.best
+    if u is None or prices is None:
+        return
+    most = max(most, points.distance)
+    crumbs = _crumbs(points, prices, u)
+    if not crumbs or points.replace(_without(u, crumbs), most):
+        return
+    left = []
+    for i in crumbs:
+        moved = _without(u, [i])
+        if points.replace(moved, most):
+            u = moved
+        elif prices.part(u)[i] <= CRUMB * points.gap * points.distance:
+            left.append(i)
+    if left:
+        _solve_again(points, u, left, most)
+
+
+def _crumbs(points: Points, prices: Prices, u: Array) -> list[int]:
+    """Coordinates that could be zero, the smallest first."""
+    parts, own = prices.part(u), slice(points.space.n, 2 * points.space.n)
+    limit = (BELOW if prices.norm == np.inf else CRUMB * points.gap) * points.distance
+    today = (points.space.low[own] <= 0) & (points.space.high[own] >= 0)
+    return [int(i) for i in np.argsort(parts, kind="stable") if 0 < parts[i] <= limit and today[i]]
+
+
+def _without(u: Array, places: list[int]) -> Array:
+    """The point with some coordinates at zero."""
+    moved = u.copy()
+    moved[places] = 0.0
+    return moved
+
+
+def _solve_again(points: Points, u: Array, crumbs: list[int], most: float) -> None:
+    """Steps of the convex program in which sets of values stay where they are, and crumbs are zero."""
+    space = points.space
+    pins = {k: float(space.directions[k] @ u) for k in space.sets} | {space.n + i: 0.0 for i in crumbs}
+    program, values = ConvexConcave(space, tuple(sorted(pins))), np.array([pins[k] for k in sorted(pins)])
+    price, known = 100.0 * space.dearest / space.slope, list(points.scenarios)
+    for _ in range(STEPS):
+        step = program.near(u).step(u, known, points.safety_margin(u), price, points.clock, values)
+        if step is None:
+            return
+        u = _without(step.u, crumbs)
+        u = points.on_values(u) if space.sets else space.into_domain(u)
+        if points.replace(u, most):
+            return

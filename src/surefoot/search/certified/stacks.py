@@ -1,0 +1,254 @@
+"""Multipliers for many small problems side by side: Newton's method on a stack of small matrices.
+
+Each problem is a list of quadratic functions of a few variables; where some combination of them with
+non-negative weights is negative everywhere, nothing makes all of them non-negative. A problem by itself takes
+milliseconds, most of which are spent on calling functions: thousands of them in one stack take no more than a
+few hundred.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+STEPS = 40
+SAFETY = 1e-9  # how far below zero, relative to what is added up, counts as below zero
+FIRST = 0.1  # the barrier's first weight, in units of a function's height
+SHRINK, SLOWER = 0.25, 0.6  # what it is multiplied by after a long step, and after a shorter one
+LEAST = 1e-8  # below it rounding decides
+INNER = 0.8  # share of the way to the boundary that a step may go
+TRIES = 30  # for weights with which the sum is concave
+MORE = 3.0
+
+
+@dataclass(eq=False)
+class Multipliers:
+    """Where the search for multipliers ended, for each problem.
+
+    Parameters
+    ----------
+    weights : array of shape (N, m)
+        Those of the margins sum to one.
+    value : array of shape (N,)
+        The peak of the weighted sum.
+    refuted : array of bool of shape (N,)
+        Whether it is below zero, with room for rounding.
+    relaxed : array of bool of shape (N,)
+        Whether a relaxed solution keeps everything: then no weights refute the problem.
+    z : array of shape (N, d)
+        Where the peak is.
+    spread : array of shape (N, d, d)
+        Second moments of the relaxed solution around it.
+    """
+
+    weights: Array
+    value: Array
+    refuted: Mask
+    relaxed: Mask
+    z: Array
+    spread: Array
+
+    @property
+    def moments(self) -> Array:
+        """Of the relaxed solutions (z, 1), shape (N, d + 1, d + 1)."""
+        y = np.append(self.z, np.ones((len(self.z), 1)), axis=1)
+        found = y[:, :, None] * y[:, None, :]
+        found[:, :-1, :-1] += self.spread
+        return np.asarray(found)
+
+    def put(self, places: Mask, others: Multipliers) -> None:
+        """Take over what is known of some of the problems."""
+        for name in ("weights", "value", "refuted", "relaxed", "z", "spread"):
+            getattr(self, name)[places] = getattr(others, name)
+
+    @classmethod
+    def unknown(cls, weights: Array, d: int) -> Multipliers:
+        """Before the first step."""
+        N = len(weights)
+        nothing = np.zeros(N, dtype=bool)
+        return cls(
+            weights, np.full(N, np.inf), nothing, nothing.copy(), np.zeros((N, d)), np.zeros((N, d, d))
+        )
+
+
+def first_weights(terms: Array, n_margins: int) -> tuple[Array, Mask]:
+    """Weights with which each sum is concave, and for which problems they were found.
+
+    Parameters
+    ----------
+    terms : array of shape (N, m, d + 1, d + 1)
+        The functions y'Ty of y = (z, 1), in units of their height; the last ones are the margins.
+    n_margins : int
+    """
+    N, m, D, _ = terms.shape
+    others = m - n_margins
+    base = terms[:, :others, : D - 1, : D - 1].sum(axis=1)
+    margins = terms[:, others:, : D - 1, : D - 1].mean(axis=1)
+    size = np.full(N, 0.05)
+    for _ in range(TRIES):
+        concave = cholesky(-(size[:, None, None] * base + margins))[1]
+        if concave.all():
+            break
+        size = np.where(concave, size, MORE * size)
+    weights = np.full((N, m), 1.0 / n_margins)
+    weights[:, :others] = 1.5 * size[:, None]
+    return weights, concave
+
+
+def of_points(values: Array) -> Multipliers:
+    """Problems without variables: what the functions are, and the lowest one refutes if it is below zero."""
+    lowest = values.argmin(axis=1)
+    weights = np.zeros_like(values)
+    weights[np.arange(len(values)), lowest] = 1.0
+    found = Multipliers.unknown(weights, 0)
+    found.value = values.min(axis=1)
+    found.refuted, found.relaxed = found.value < -SAFETY, found.value >= -SAFETY
+    return found
+
+
+def minimise(terms: Array, n_margins: int, weights: Array) -> Multipliers:
+    """Weights for which the peaks are lowest; a problem is done with as soon as its peak is below zero.
+
+    A barrier method. With K the curvature of minus the sum and z its peak, the barrier
+    peak / mu - log det K - sum log weights has the slope tr(T_j Y) / mu - 1 / x_j in weight j, where the
+    moment matrix Y has mean z and covariance mu inv(K): where it is stationary, Y is a relaxed solution.
+
+    Parameters
+    ----------
+    terms : array of shape (N, m, d + 1, d + 1)
+    n_margins : int
+    weights : array of shape (N, m)
+        With which the sums are concave.
+    """
+    found = Multipliers.unknown(np.array(weights), terms.shape[2] - 1)
+    live = np.arange(len(terms))
+    mu = np.full(len(terms), FIRST)
+    for _ in range(STEPS):
+        if not len(live):
+            break
+        state = _State(terms[live], found.weights[live], mu[live], n_margins)
+        open_ = _note(found, live, state)
+        if not open_.any():
+            break
+        live, state = live[open_], state.of(open_)
+        found.weights[live], mu[live] = state.step()
+    return found
+
+
+def _note(found: Multipliers, live: NDArray[np.intp], state: _State) -> Mask:
+    """Keep what is known after a step; which problems go on."""
+    constants = np.abs(state.terms[:, :, -1, -1])
+    size = np.einsum("nm,nm->n", state.x, constants) + np.abs(state.value)
+    refuted = state.concave & (state.value < -SAFETY * size)
+    relaxed = state.concave & ~refuted & (state.traces >= 0).all(axis=1)
+    found.value[live], found.z[live] = state.value, state.z
+    found.spread[live] = state.mu[:, None, None] * (state.root @ np.swapaxes(state.root, 1, 2))
+    found.refuted[live], found.relaxed[live] = refuted, relaxed
+    return np.asarray(state.concave & ~refuted & ~relaxed & (state.mu > LEAST))
+
+
+@dataclass(eq=False)
+class _State:
+    """Sums with given weights, their peaks, and one step of Newton's method from there."""
+
+    terms: Array
+    x: Array
+    mu: Array
+    n_margins: int
+
+    def __post_init__(self) -> None:
+        total = np.matmul(self.x[:, None], self.terms.reshape(*self.x.shape, -1)).reshape(
+            len(self.x), *self.terms.shape[2:]
+        )
+        half, self.concave = cholesky(-total[:, :-1, :-1])
+        inverse = inverse_lower(half)
+        self.root = np.swapaxes(inverse, 1, 2)  # K = inv(root root')
+        h = total[:, :-1, -1]
+        self.z = (self.root @ (inverse @ h[..., None]))[..., 0]
+        self.value = total[:, -1, -1] + np.einsum("nd,nd->n", h, self.z)
+
+    def of(self, some: Mask) -> _State:
+        """Some of the problems."""
+        if some.all():
+            return self
+        part = _State.__new__(_State)
+        part.n_margins = self.n_margins
+        for name in ("terms", "x", "mu", "concave", "root", "z", "value", "local"):
+            setattr(part, name, getattr(self, name)[some])
+        return part
+
+    @cached_property
+    def local(self) -> Array:
+        """The functions in the coordinates in which the moments of the relaxed solution are the identity."""
+        N, D = len(self.x), self.terms.shape[2]
+        C = np.zeros((N, D, D))
+        C[:, :-1, :-1] = np.sqrt(self.mu)[:, None, None] * self.root
+        C[:, :-1, -1] = self.z
+        C[:, -1, -1] = 1.0
+        return np.asarray(np.swapaxes(C, 1, 2)[:, None] @ (self.terms @ C[:, None]))
+
+    @property
+    def traces(self) -> Array:
+        """What the functions are on average over the relaxed solution."""
+        return np.trace(self.local, axis1=2, axis2=3)
+
+    def step(self) -> tuple[Array, Array]:
+        """The next weights, and the barrier's next weight."""
+        x, mu = self.x, self.mu
+        change = self._direction()
+        length = np.minimum(1.0, INNER / np.maximum(self._nearest_end(change), 1e-12))
+        pace = np.where(length > 0.5, SHRINK, np.where(length > 0.2, SLOWER, 1.0))
+        return x * (1 + length[:, None] * change), mu * pace
+
+    def _direction(self) -> Array:
+        """Newton's direction as shares of the weights, those of the margins keeping their sum."""
+        x, mu, D = self.x, self.mu, self.terms.shape[2]
+        i, j = (index[:-1] for index in np.triu_indices(D))
+        scale = np.where(i == j, 1.0, np.sqrt(2.0))
+        U = (x / mu[:, None])[..., None] * (self.local[:, :, i, j] * scale)
+        Ut = np.swapaxes(U, 1, 2)
+        inner = Ut @ U
+        inner[:, np.arange(len(i)), np.arange(len(i))] += 1.0
+        margins = x.copy()
+        margins[:, : x.shape[1] - self.n_margins] = 0.0
+        right = np.stack([1.0 - x * self.traces / mu[:, None], margins], axis=-1)
+        right -= U @ np.linalg.solve(inner, Ut @ right)
+        along, fixed = right[..., 0], right[..., 1]
+        excess = np.einsum("nm,nm->n", margins, along) / np.einsum("nm,nm->n", margins, fixed)
+        return np.asarray(along - excess[:, None] * fixed)
+
+    def _nearest_end(self, change: Array) -> Array:
+        """One over the length at which a weight vanishes or a sum is no longer concave."""
+        d = self.terms.shape[2] - 1
+        moved = np.matmul((self.x * change)[:, None], self.terms.reshape(*change.shape, -1))
+        moved = moved.reshape(len(change), d + 1, d + 1)[:, :d, :d]
+        bent = np.swapaxes(self.root, 1, 2) @ moved @ self.root
+        return np.maximum(-change.min(axis=1), np.linalg.eigvalsh(bent)[:, -1] if d else 0.0)
+
+
+def cholesky(K: Array) -> tuple[Array, Mask]:
+    """Lower factors of a stack of matrices, and which of these are positive definite."""
+    L, definite = np.zeros_like(K), np.ones(len(K), dtype=bool)
+    for j in range(K.shape[1]):
+        column = K[:, j:, j] - (L[:, j:, :j] @ L[:, j, :j, None])[..., 0]
+        positive = column[:, 0] > 1e-13 * K[:, j, j]
+        definite &= positive & (K[:, j, j] > 0)
+        L[:, j:, j] = column / np.sqrt(np.where(positive, column[:, 0], 1.0))[:, None]
+        L[~positive, j, j] = 1.0
+    return L, definite
+
+
+def inverse_lower(L: Array) -> Array:
+    """Inverses of a stack of lower factors."""
+    inverse = np.zeros_like(L)
+    for i in range(L.shape[1]):
+        inverse[:, i, :i] = -(L[:, i, None, :i] @ inverse[:, :i, :i])[:, 0]
+        inverse[:, i, i] = 1.0
+        inverse[:, i] /= L[:, i, i, None]
+    return inverse

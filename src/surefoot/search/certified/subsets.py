@@ -1,0 +1,440 @@
+"""At most so many features change: one small problem for every choice of those that may.
+
+A relaxation without the count is weak, and a tree of kept and changed features deep. But the problems in
+which few features move are small: nearly all of them are refuted side by side, at the distance of a point
+that the most promising of them gives. What is left is cut between allowed values, or searched like any other
+problem where there are none.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.search.certified.changes import Choice, Limits
+from surefoot.search.certified.clock import Clock, OutOfTimeError
+from surefoot.search.certified.grafting import AtOnce, Graft, Member, Searched, Together, Tree
+from surefoot.search.certified.narrowing import ends, narrowed
+from surefoot.search.certified.points import LOCAL_EFFORT, Points
+from surefoot.search.certified.promise import Promise, distances
+from surefoot.search.certified.region import Scenario
+from surefoot.search.certified.search import AIM, FAR, Search, allowance
+from surefoot.search.certified.settling import Open, choose_cut, nearest_values, settled_points
+from surefoot.search.certified.slices import Boxes, Slices
+from surefoot.search.certified.space import Space, typical_distance, whitened
+from surefoot.search.certified.together import refuted_at_once
+from surefoot.status import Status
+from surefoot.waist.answer import Round
+from surefoot.waist.problem import RobustProblem
+
+Array = NDArray[np.float64]
+
+MANY = 50_000  # choices beyond which many of them must be refuted together
+BUNCH = 2_000  # those that are then looked at one by one
+CHUNK = 500  # slices in one stack: what they need should fit into a processor's cache
+MOST_FREE = 8  # features that move in a slice of a stack; with more, each is searched by itself
+MOST_SCENARIOS = 16  # in stacks
+FIRST_LOOKS = 3  # choices that are searched before all are looked at
+LOOKS = 10  # choices in which points on allowed values are looked for after each stack
+FEW = 4  # choices that are searched one by one rather than looked at again after each better point
+SHARE = 0.3  # of the choices that are left are cut at once, the most promising ones
+NEARBY = 1.05  # where allowed values may be, relative to the distance when every value is allowed
+WIDER = 1.3  # how much farther to look where there was no point
+GRACE = 0.3  # seconds for the bound without any limit when time is up
+
+
+class _FoundError(Exception):
+    """Asked only whether there is a point: there is."""
+
+
+class Subsets:
+    """Looks for the nearest robust counterfactual within limits, and for a proof that none is nearer.
+
+    Parameters
+    ----------
+    problem : RobustProblem
+        With limits.
+    gap : float
+        Relative, between the distance of the best point and the bound.
+    clock : Clock
+    """
+
+    def __init__(self, problem: RobustProblem, gap: float, clock: Clock) -> None:
+        self.gap, self.clock = gap, clock
+        self.whole = whitened(replace(problem, domain=replace(problem.domain, limits=())))
+        self.promise = Promise(self.whole)
+        self.pool = self.promise.scenarios()
+        self.root = Limits(problem, self.promise.order).root()
+        if self.root.size <= MANY:
+            self.root.grow()
+        self.choices = dict.fromkeys(self.root.leaves())
+        self.rounds: list[Round] = []
+        self.within = np.inf
+        self._found: list[Points] = [Points(self.whole, gap, clock)]
+        self._searches: dict[Points, Searched] = {}
+        self._open: dict[Choice, tuple[tuple[float, int], Open]] = {}
+        self._tried: set[tuple[Any, ...]] = set()
+        self._unlimited: Search | None = None
+        self._stopped = Status.UNDECIDED
+        self._again: Points | None = None
+        self._moment = time.perf_counter()
+
+    @property
+    def points(self) -> Points:
+        """The nearest point."""
+        return min(self._found, key=lambda points: points.distance)
+
+    @property
+    def space(self) -> Space:
+        """The space of the nearest point: features that are kept have one value in it."""
+        return self.points.space
+
+    @property
+    def bound(self) -> float:
+        """Proven: no robust counterfactual within the limits is closer."""
+        unlimited = 0.0 if self._unlimited is None else self._unlimited.proof.proven()
+        return min(max(self._proven(), unlimited), self.points.distance)
+
+    def run(self, start: Array | None = None) -> Status:
+        """Search until the gap is closed, nothing can be found, or time is up.
+
+        ``start``: after `discard`, where the discarded point was.
+        """
+        try:
+            again = None if self._again is None else self._searches.get(self._again)
+            if start is not None and again is not None:
+                self._judge(again, again.search.run(start))
+            if self.points.best is None:
+                self._first_point()
+            while self.points.best is not None and (pending := self._pending(self._enough())):
+                self._scan(pending, self._goal())
+        except OutOfTimeError:
+            self._fall_back()
+            return Status.TIME_LIMIT if self.points.best is not None else Status.TIME_LIMIT.without_point
+        return self._status()
+
+    def refute(self, level: float) -> bool:
+        """Prove that nothing lies within a level; False as soon as something does."""
+        self.within = level
+        if self._refuted_at_once(self.root, level):
+            self.choices = {self.root: None}
+        try:
+            while pending := self._pending(level):
+                self._scan(pending, level)
+        except _FoundError:
+            return False
+        return self._proven() >= level
+
+    def discard(self, requirement: int, perturbation: Array) -> None:
+        """The best point does not withstand a perturbation: forget it, keep the scenario and all proofs."""
+        self._again = self.points
+        searched = self._searches.get(self._again)
+        if searched is None:
+            self._again.discard(requirement, perturbation)
+        else:
+            searched.search.discard(requirement, perturbation)
+        self._learn([(requirement, perturbation)])
+
+    def record(self) -> None:
+        """Note where the search stands."""
+        points, now = self.points, time.perf_counter()
+        points.record(self.bound)
+        last = points.rounds[-1]
+        spent = max(now - self._moment - last.adversary_seconds, 0.0)
+        shift = None if last.perturbation is None else self.space.inverse @ last.perturbation
+        self.rounds.append(replace(last, master_seconds=spent, candidate=points.point, perturbation=shift))
+        self._moment = now
+
+    def proof(self, perturbation: Callable[[Array], Array]) -> dict[str, Any]:
+        """What proves the bound, in the format of docs/certificate.md.
+
+        ``perturbation`` turns a scenario's shift of u into features.
+        """
+        graft, other = Graft(perturbation), self._unlimited
+        if other is not None and other.proof.proven() > self._proven():
+            return graft.proof(graft.branch(Tree(other.space, other.proof, other.scenarios)))
+        return graft.proof(graft.node(self.whole, self.root, self.pool))
+
+    def _proven(self) -> float:
+        return min(choice.bound for choice in self.choices)
+
+    def _enough(self) -> float:
+        """The bound at which a choice is done with."""
+        return self.points.distance - allowance(self.gap, self.points.distance)
+
+    def _goal(self) -> float:
+        """The level at which refutations are attempted."""
+        return self.points.distance - AIM * allowance(self.gap, self.points.distance)
+
+    def _pending(self, level: float) -> list[Choice]:
+        return [choice for choice in self.choices if choice.bound < level and not choice.stuck]
+
+    def _levels(self, hint: float) -> Iterator[float]:
+        """Levels at which to look for a first point: farther and farther away; ``hint``: it may be there."""
+        typical, farthest = typical_distance(self.whole), self.whole.farthest
+        level, wider = (NEARBY * hint, WIDER) if np.isfinite(hint) else (typical, 4.0)
+        if np.isinf(hint):
+            self._refuted_together(self._pending(farthest), farthest)
+        while level < min(farthest, FAR * max(1.0, typical)):
+            yield level
+            level, wider = wider * level, min(WIDER * wider, 4.0)
+        if np.isfinite(farthest):
+            yield farthest
+
+    def _first_point(self) -> None:
+        """Look for a point in the most promising choices, and then wherever there may be one."""
+        hint = math.inf
+        for choice in self._most_promising():
+            space = narrowed(self.whole, choice)
+            if self._is_cut(choice) and space.sets:
+                hint = min(hint, self._look_past_sets(choice, space))
+            else:
+                self._look_at(choice, 0.0, promising=True)
+            if self.points.best is not None:
+                return
+        for level in self._levels(hint):
+            while self.points.best is None and (pending := self._pending(level)):
+                self._scan(pending, level)
+
+    def _most_promising(self) -> list[Choice]:
+        """The choices that seem to lead uphill fastest."""
+        if self.root.size > MANY:
+            return [self.root.filled(self.promise.gain)]
+        ranked = []
+        for free, choices in _alike([choice for choice in self.choices if not choice.empty]):
+            ranked += list(zip(-self.promise.scores(free), choices, strict=True))
+        return [choice for _, choice in sorted(ranked, key=lambda entry: float(entry[0]))[:FIRST_LOOKS]]
+
+    def _look_past_sets(self, choice: Choice, space: Space) -> float:
+        """How far it is to a point when every value is allowed; allowed ones are looked for around it."""
+        assert space.problem is not None
+        domain = space.problem.domain.relaxed()
+        search = self._search(replace(space, sets={}, problem=replace(space.problem, domain=domain)))
+        if search.run().with_point is Status.TIME_LIMIT:
+            raise OutOfTimeError
+        self._learn(search.scenarios[s] for s in _used(search))
+        if search.points.best is None:
+            return math.inf
+        changes = search.points.space.inverse @ search.points.best
+        low, high = ends(self.whole, [choice])
+        self._settle(
+            [Open(search.points.distance, choice, changes, np.zeros(space.n), low[0], high[0])], math.inf
+        )
+        return search.points.distance
+
+    def _is_cut(self, choice: Choice) -> bool:
+        """Whether a choice that is not refuted is cut between allowed values, if it has any."""
+        return len(choice.free) <= MOST_FREE and not self.whole.forks
+
+    def _scan(self, choices: Sequence[Choice], level: float) -> None:
+        """Refute choices together; what is left is cut, or searched until there is something new."""
+        left = self._refuted_together(choices, level)
+        before, known = self.points.distance, len(self.pool)
+        self._settle(left, level)
+        for number, open_ in enumerate(left[: max(FEW, int(SHARE * len(left)))]):
+            nearer = self.points.distance < before
+            if (nearer or len(self.pool) > known) and (len(left) - number > FEW or np.isinf(before)):
+                return
+            level = min(level, self._goal()) if self.points.best is not None else level
+            cut = choose_cut(self.whole, open_) if self._is_cut(open_.choice) else None
+            if cut is None:
+                promising = open_.far <= level or self.points.best is None
+                self._look_at(open_.choice, level, promising=promising)
+            else:
+                del self.choices[open_.choice]
+                self.choices |= dict.fromkeys(open_.choice.cut(cut))
+
+    def _settle(self, left: Sequence[Open], level: float) -> None:
+        """Look for points with allowed values near relaxed solutions."""
+        for number, open_ in enumerate(left[:LOOKS]):
+            if not self._is_cut(open_.choice) or not self.whole.sets:
+                continue
+            self.clock.check()
+            for size, u in settled_points(self.whole, self.pool, open_):
+                if size >= min(self.points.distance, self.within) or self._accepted(open_.choice, u):
+                    break
+            else:
+                if number == 0 and open_.far <= level:
+                    self._look_with(open_.choice, nearest_values(self.whole, open_))
+
+    def _accepted(self, choice: Choice, u: Array) -> bool:
+        """Whether a point is robust, and nearer than any other."""
+        points = Points(narrowed(self.whole, choice), self.gap, self.clock)
+        margin, s = points.harm(u, list(range(len(points.scenarios))), LOCAL_EFFORT)
+        accepted = points.accept(u, margin, s)
+        if accepted:
+            self._note(points)
+        self._learn(points.scenarios[s : s + 1])
+        return accepted
+
+    def _look_with(self, choice: Choice, values: Mapping[int, float]) -> None:
+        """The nearest point with given changes of the features with sets of values, once."""
+        key = (choice.free, tuple(values.items()))
+        if key in self._tried or not values or len(values) == len(choice.free):
+            return
+        self._tried.add(key)
+        search = self._search(narrowed(self.whole, choice, values))
+        status = search.run()
+        self._learn(search.scenarios[s] for s in _used(search))
+        if search.points.distance < self.points.distance:
+            self._searches[search.points] = Searched(search, choice)
+            self._note(search.points)
+        if status.with_point is Status.TIME_LIMIT:
+            raise OutOfTimeError
+
+    def _note(self, points: Points) -> None:
+        """A nearer point was found."""
+        if points.distance < self.within < np.inf:
+            raise _FoundError
+        self._found.append(points)
+        self.record()
+
+    def _refuted_together(self, choices: Sequence[Choice], level: float) -> list[Open]:
+        """Refute choices side by side; those that are left, the most promising first."""
+        left, fresh, now = [], [], (level, len(self.pool))
+        for choice in self._split(choices, level):
+            known = self._open.get(choice)
+            if known is not None and known[0] == now:
+                left.append(known[1])
+            else:
+                fresh.append(choice)
+        first = len(self.whole.margins)
+        numbers = [*range(first), *range(max(first, len(self.pool) - MOST_SCENARIOS), len(self.pool))]
+        slices = Slices(self.whole, level, [self.pool[s] for s in numbers], numbers)
+        for start in range(0, len(fresh), CHUNK):
+            self.clock.check()
+            left += _stacked(slices, fresh[start : start + CHUNK])
+        self._open = {open_.choice: (now, open_) for open_ in left}
+        return sorted(left, key=lambda open_: open_.far)
+
+    def _split(self, choices: Sequence[Choice], level: float) -> list[Choice]:
+        """Choices in which every feature is decided; those that are not are refuted at once or split."""
+        done, stack = [], list(choices)
+        while stack:
+            choice = stack.pop()
+            if choice.feature is None:
+                done.append(choice)
+                continue
+            self.clock.check()
+            if choice.size <= BUNCH:
+                choice.grow()
+                stack += [part for part in choice.leaves() if part.bound < level]
+            elif not self._refuted_at_once(choice, level):
+                stack += [part for part in choice.split() if part.bound < level]
+        if len(done) != len(choices):
+            self.choices = dict.fromkeys(self.root.leaves())
+        return done
+
+    def _refuted_at_once(self, choice: Choice, level: float) -> bool:
+        """Whether one leaf refutes all that a choice falls into."""
+        space = narrowed(self.whole, choice)
+        region = refuted_at_once(space, level, self.pool, self.clock)
+        if region is not None:
+            choice.proven(level, AtOnce(Tree(space, region, list(self.pool)), choice))
+        return region is not None
+
+    def _search(self, space: Space) -> Search:
+        """A search that knows what others had to withstand."""
+        search = Search(space, self.gap, self.clock)
+        first = len(self.whole.margins)
+        search.points.scenarios += self.pool[max(first, len(self.pool) - MOST_SCENARIOS) :]
+        search.root.scenarios = list(range(len(search.scenarios)))
+        return search
+
+    def _look_at(self, choice: Choice, level: float, *, promising: bool) -> None:
+        """Refute a choice up to a level, or find the nearest point in it."""
+        space = narrowed(self.whole, choice)
+        if not promising or self.within < np.inf:
+            search = self._search(space)
+            if search.refute(level):
+                self._keep(Searched(search, choice))
+                return
+            if self.within < np.inf:
+                raise _FoundError
+        searched = Searched(self._search(space), choice)
+        self._judge(searched, searched.search.run())
+
+    def _judge(self, searched: Searched, status: Status) -> None:
+        """Keep what a search found, and go on."""
+        self._keep(searched)
+        if status.with_point is Status.TIME_LIMIT:
+            raise OutOfTimeError
+        if status not in (Status.OPTIMAL, Status.INFEASIBLE):
+            searched.choice.stuck, self._stopped = True, status
+
+    def _keep(self, searched: Searched) -> None:
+        search, choice = searched
+        before = self.points.distance
+        self._learn(search.scenarios[s] for s in _used(search))
+        pinned = search.points in self._searches and choice.proof != searched
+        if not pinned:
+            choice.proven(search.proof.proven(), searched)
+        self._searches[search.points] = searched
+        if search.points.distance < before:
+            self._note(search.points)
+
+    def _learn(self, scenarios: Iterable[Scenario]) -> None:
+        known = {(r, v.tobytes()) for r, v in self.pool}
+        self.pool += [(r, v) for r, v in scenarios if (r, v.tobytes()) not in known]
+
+    def _fall_back(self) -> None:
+        """Time is up: what is proven without any limit holds within limits too."""
+        self._unlimited = Search(self.whole, self.gap, Clock(GRACE))
+        self._unlimited.run()
+
+    def _status(self) -> Status:
+        if self.points.best is None:
+            nothing = self._proven() >= self.whole.farthest
+            return Status.INFEASIBLE if nothing else self._stopped.without_point
+        return Status.OPTIMAL if self._proven() >= self._enough() else self._stopped.with_point
+
+
+def _stacked(slices: Slices, choices: Sequence[Choice]) -> list[Open]:
+    """Refute choices in stacks of those with as many moving features; those that are left."""
+    left = []
+    low, high = ends(slices.space, choices)
+    sizes = (low < high).sum(axis=1)
+    for size in np.unique(sizes):
+        some = np.flatnonzero(sizes == size)
+        own = [choices[i] for i in some]
+        if size > MOST_FREE:
+            nothing = np.zeros(slices.space.n)
+            left += [
+                Open(math.inf, choice, nothing, nothing, low[i], high[i])
+                for i, choice in zip(some, own, strict=True)
+            ]
+            continue
+        attempt = slices.refute(Boxes(slices.space, low[some], high[some]))
+        gone = np.flatnonzero(attempt.refuted)
+        stack = Together(attempt.only(gone), [own[i] for i in gone])
+        for number, choice in enumerate(stack.choices):
+            choice.proven(slices.level, Member(stack, number))
+        rest = np.flatnonzero(~attempt.refuted)
+        far = distances(attempt, rest)
+        left += [
+            Open(float(d), own[i], attempt.changes[i], attempt.spread[i], low[some[i]], high[some[i]])
+            for d, i in zip(far, rest, strict=True)
+        ]
+    return left
+
+
+def _alike(choices: Sequence[Choice]) -> Iterator[tuple[NDArray[np.intp], list[Choice]]]:
+    """Choices with as many free features each, with these as rows."""
+    groups = defaultdict(list)
+    for choice in choices:
+        groups[len(choice.free)].append(choice)
+    for size, some in groups.items():
+        yield np.array([choice.free for choice in some], dtype=np.intp).reshape(len(some), size), some
+
+
+def _used(search: Search) -> list[int]:
+    """The scenarios that a search's proof refers to."""
+    leaves = [region.leaf for region in search.proof.leaves() if region.leaf is not None]
+    return sorted({s for leaf in leaves for s in leaf.margins})
