@@ -15,7 +15,7 @@ import math
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -68,6 +68,7 @@ class Honest:
     name: str
     clf: ConditionalGaussianNetworkClassifier
     text: str
+    points: tuple[np.ndarray, ...] = ()  # of this and other questions about the same row
 
     @cached_property
     def content(self):
@@ -95,9 +96,25 @@ def questions(small=False):
     listed = Actions({"variance": Action(values=[-3.0, -1.0, 0.5, 2.0])})
     dot = {"variance": (3.0, 4.0), "skewness": (8.5, 8.8), "curtosis": (-3.0, -2.5), "entropy": (-0.5, -0.4)}
     by_feature = {"variance": (0.05, 0.1), "entropy": 0.05}
+    dear = Actions({"variance": Action(cost=(1.0, 3.0)), "skewness": Action(cost=0.5)})
+    then = Actions(
+        when=[("variance falls", "skewness >= skewness.now + 1"), ("curtosis changes", "entropy stays")]
+    )
+    of_some = Actions(at_most_of=[(1, ["variance", "skewness"]), (1, ["curtosis", "entropy"])])
     for norm in (INF, 2, 1):
         for budget in (0.05, 0.0):
             yield f"banknote {norm} {budget}", b, bank.X.iloc[0], {"norm": norm, "budget": budget}
+        for k in (1, 2):
+            few = {"norm": norm, "budget": 0.05, "actions": Actions(at_most=k)}
+            yield f"at most {k}, {norm}", b, bank.X.iloc[0], few
+        yield (
+            f"cost {norm}",
+            b,
+            bank.X.iloc[0],
+            {"norm": norm, "budget": 0.05, "distance": "cost", "actions": dear},
+        )
+        yield f"if-then {norm}", b, bank.X.iloc[0], {"norm": norm, "budget": 0.05, "actions": then}
+    yield "of some", b, bank.X.iloc[0], {"norm": 2, "distance": "cost", "actions": of_some}
     yield "domain", b, bank.X.iloc[2], {"budget": 0.05, "bounds": {"variance": (-4.0, 3.9)}}
     yield (
         "fixed",
@@ -142,7 +159,16 @@ def pool(small=False):
         claims = fast.check([honest.content], honest.document)
         assert all(claim.verdict == fast.HOLDS for claim in claims), name
         found.append(honest)
-    return tuple(found)
+    return tuple(replace(honest, points=_known(honest, found)) for honest in found)
+
+
+def _known(honest, others):
+    """The points of all questions about the same row of the same model."""
+    rows = [
+        (other.clf, other.document["factual"]["values"], other.document["counterfactual"]) for other in others
+    ]
+    own = (honest.clf, honest.document["factual"]["values"])
+    return tuple(np.array(x["values"]) for clf, row, x in rows if x is not None and (clf, row) == own)
 
 
 # ----- the truth: code of its own, in double precision ------------------------------------------------------
@@ -221,12 +247,19 @@ class Meaning:
         self.own, self.t = (facts.class_number(self.asked[key]) for key in ("factual_class", "target"))
         distance, self.ball = self.asked["distance"], self.asked["ball"]
         self.p, self.M = number(distance["norm"]), facts.whitening(self.own, distance["whitening"])
+        self.prices = distance["prices"]
+        if self.prices is not None:
+            self.M = np.diag(1 / facts.spread(self.own))
         domain = self.asked["domain"]
         self.low, self.high = (np.array([number(v) for v in domain[key]]) for key in ("low", "high"))
         self.point = None if e["counterfactual"] is None else np.array(e["counterfactual"]["values"], float)
 
     def distance(self, x):
-        return float(np.linalg.norm(self.M @ (x - self.factual), self.p))
+        u = self.M @ (x - self.factual)
+        if self.prices is not None:
+            up, down = np.array(self.prices, dtype=float).T
+            u = np.where(u > 0, up, down) * u
+        return float(np.linalg.norm(u, self.p))
 
     @property
     def perturbed(self):
@@ -291,7 +324,21 @@ class Meaning:
             bool(((self.low <= x) & (x <= self.high)).all())
             and all(low - ROOM <= value <= high + ROOM for value, low, high in rows)
             and all(self.allowed(entry, x) for entry in domain["sets"])
+            and all(any(self.taken(way, x) for way in entry["ways"]) for entry in domain["eithers"])
+            and all(self.few(entry, x) for entry in domain["limits"])
         )
+
+    def taken(self, way, x):
+        """Whether the rows of a way hold, an equation of several features nearly."""
+        for row in way["rows"]:
+            a, low, high = np.array(row["coefficients"]), number(row["low"]), number(row["high"])
+            room = ROOM if low == high and not (np.count_nonzero(a) == 1 and a.sum() == 1) else 0.0
+            if not low - room <= math.fsum(a * x) <= high + room:
+                return False
+        return not way["values"]
+
+    def few(self, entry, x):
+        return sum(x[j] != self.factual[j] for j in entry["numbers"]) <= entry["count"]
 
     def allowed(self, entry, x):
         j, values = entry["feature"], entry["values"]
@@ -346,9 +393,7 @@ def _of_the_bound(honest, m, rng):
     bound, distance = number(m.e["lower_bound"]), number(m.e["distance"])
     if not (bound <= 0 or bound == INF or m.point is None) and bound > distance * (1 + 1e-9):
         yield "the bound exceeds the distance"
-    known = honest.document["counterfactual"]
-    points = [] if known is None else [np.array(known["values"])]
-    points += [] if m.point is None else [m.point]
+    points = [*honest.points, *([] if m.point is None else [m.point])]
     for x in points:
         if bound > m.distance(x) * (1 + ROOM) and m.satisfied(x, rng):
             yield "there is a nearer point"
@@ -495,9 +540,54 @@ def _change_object(rng, value):
 def leaves(node):
     if not isinstance(node, dict):
         return []
-    if "below" in node:
-        return [*leaves(node["below"]), *leaves(node["above"])]
-    return [node]
+    inner = [node[side] for side in SIDES if side in node] + list(node.get("ways") or [])
+    return [leaf for child in inner for leaf in leaves(child)] if inner else [node]
+
+
+SIDES = ("below", "above", "no", "yes")
+
+
+def forks(proof):
+    """The eithers and changes of a tree, each with where it stands."""
+    found, stack = [], [(proof, "tree")]
+    while stack:
+        holder, key = stack.pop()
+        node = holder[key]
+        if not isinstance(node, dict):
+            continue
+        if "either" in node or "changed" in node:
+            found.append((holder, key))
+        stack += [(node, side) for side in SIDES if side in node]
+        stack += [(node["ways"], k) for k in range(len(node.get("ways") or []))]
+    return found
+
+
+def _change_fork(rng, proof):
+    """Sides that are swapped, left out, doubled or put in the place of each other; other numbers."""
+    found = forks(proof)
+    if not found:
+        return _split(rng, proof)
+    holder, key = found[rng.integers(len(found))]
+    node, how = holder[key], rng.integers(7)
+    group, keys = (node["ways"], range(len(node["ways"]))) if "either" in node else (node, ["no", "yes"])
+    one, other = (keys[k] for k in rng.integers(len(keys), size=2))
+    if how == 0:
+        group[one], group[other] = group[other], group[one]
+    elif how == 1:
+        group[one] = copy.deepcopy(group[other])
+    elif how == 2:
+        holder[key] = group[one]
+    elif how == 3:
+        group[one] = special(rng) if rng.random() < 0.5 else copy.deepcopy(leaves(proof["tree"])[0])
+    elif how == 4:
+        name = "either" if "either" in node else "changed"
+        node[name] = int(rng.integers(-1, 5))
+    elif how == 5 and "either" in node:
+        _change_list(rng, group)
+    else:
+        j = int(rng.integers(0, 4))
+        holder[key] = {"changed": j, "no": node, "yes": copy.deepcopy(node)}
+    return f"fork {how}"
 
 
 def trees(e):
@@ -513,7 +603,7 @@ def change_proof(rng, e):
     if not proofs:
         return change(rng, e)
     k = int(rng.integers(len(proofs)))
-    proof, how = proofs[k], rng.integers(6)
+    proof, how = proofs[k], rng.integers(8)
     found = leaves(proof["tree"])
     if how == 0 or not found:
         return f"proof {k}: {change(rng, proof)}"
@@ -524,6 +614,8 @@ def change_proof(rng, e):
         return f"weights: {_change_weights(rng, leaf)}"
     if how == 3:
         return f"split: {_split(rng, proof)}"
+    if how > 5:
+        return _change_fork(rng, proof)
     if how == 4 and proof["scenarios"]:
         s = proof["scenarios"][rng.integers(len(proof["scenarios"]))]
         factor = float(rng.choice([1 + 1e-12, 1.001, 2.0, -1.0, 0.5, 0.0]))
@@ -619,7 +711,7 @@ def move_point(rng, e):
 
 def other_question(rng, e):
     """A change of the question, repeated in the file."""
-    asked, how = e["question"], rng.integers(8)
+    asked, how = e["question"], rng.integers(11)
     j = int(rng.integers(len(asked["features"])))
     domain, x = asked["domain"], (e["counterfactual"] or e["factual"])["values"]
     if how == 0:
@@ -641,9 +733,45 @@ def other_question(rng, e):
         )
     elif how == 6:
         asked["gap"] = float(rng.choice([0.0, 1e-9, 0.5, 0.999]))
-    else:
+    elif how == 7:
         domain["sets"].append({"feature": j, "values": [None, [0.0, 1.0]][rng.integers(2)]})
+    else:
+        _other_rules(rng, e, j, how)
     return f"question {how}"
+
+
+def _other_rules(rng, e, j, how):
+    """Other limits, ways or prices."""
+    domain, distance = e["question"]["domain"], e["question"]["distance"]
+    if how == 8:
+        for limit in domain["limits"] or [{"numbers": []}]:
+            limit["count"] = int(limit.get("count", 1) + rng.choice([-1, 1, 2]))
+            limit["numbers"] = sorted({*limit["numbers"]} ^ ({j} if rng.random() < 0.5 else set()))
+        if rng.random() < 0.3:
+            domain["limits"] = [{"name": "", "count": int(rng.integers(3)), "numbers": [j], "categories": []}]
+    elif how == 9:
+        ways = [way for either in domain["eithers"] for way in either["ways"]]
+        if not ways or rng.random() < 0.2:
+            domain["eithers"].append(
+                {"name": "", "ways": [{"rows": [], "values": []}] * int(rng.integers(3))}
+            )
+            return
+        way = ways[rng.integers(len(ways))]
+        if way["rows"] and rng.random() < 0.6:
+            change(rng, way["rows"])
+        else:
+            _change_list(rng, domain["eithers"][0]["ways"] if rng.random() < 0.5 else way["rows"])
+    elif distance["prices"] is None:
+        distance |= {"kind": "cost", "prices": [[1.0, 1.0] for _ in e["question"]["features"]]}
+    elif rng.random() < 0.3:
+        distance |= {"kind": "mahalanobis", "prices": None}
+    else:
+        pair = distance["prices"][j]
+        pair[:] = (
+            pair[::-1]
+            if rng.random() < 0.3
+            else [v * float(rng.choice([0.5, 0.999, 1.0, 2.0])) for v in pair]
+        )
 
 
 def claim_infeasible(rng, e):

@@ -10,6 +10,7 @@ from surefoot.waist.domain import Domain, ValueSet
 from surefoot.waist.either import Either, Way
 from surefoot.waist.problem import RobustProblem
 from surefoot.waist.row import Row
+from tests.families import random_family
 from tests.problems import random_problem
 
 
@@ -105,3 +106,22 @@ def _mixed_either(rng, posed, unit, aim, name):
         some = frozenset(int(v) for v in rng.permutation(size)[: int(rng.integers(1, size + 1))])
         ways.append(Way(rows if kind < 0.7 else (), {k: some} if kind > 0.4 else {}))
     return Either(tuple(ways), name)
+
+
+def random_case(seed):
+    """A family of one to three categories and two to four numbers, with a bit of everything."""
+    rng = np.random.default_rng(seed)
+    norm, budget = float(rng.choice([1, 2, np.inf])), float(rng.choice([0, 0.05]))
+    sizes = [(2,), (3, 2), (2, 3, 2), (4, 3, 3)][int(rng.integers(4))]
+    posed = random_family(
+        rng,
+        n=int(rng.integers(2, 5)),
+        sizes=sizes,
+        n_shaping=int(rng.integers(len(sizes) + 1)),
+        n_requirements=int(rng.integers(1, 3)),
+        norm=norm,
+        budget=budget,
+        whole=int(rng.integers(0, 2)),
+        concave=bool(rng.integers(2)),
+    )
+    return either_family(rng, posed, int(rng.integers(1, 3)))

@@ -426,6 +426,20 @@ def test_the_command_line_begins_a_file_and_reads_it(tmp_path, bundled, capsys):
     assert verify(e, clf).ok
     assert main([*asked, "--whole", "plas"]) == 2
     assert "'plas' has an action in" in capsys.readouterr().err
+    path.write_text("features.plas = { cost = [1, 3] }", encoding="utf-8")
+    assert main(asked) == 2
+    assert "'plas' has a price, which counts with distance='cost' only" in capsys.readouterr().err
+    assert main([*asked, "--distance", "cost", "--norm", "1", "--json", "-"]) == 0
+    e = Explanation.from_json(capsys.readouterr().out)
+    assert e.question.prices[1] == (1.0, 3.0)
+    assert main([*asked[:5], "--norm", "1", "--at-most", "2", "--json", "-"]) == 0
+    e = Explanation.from_json(capsys.readouterr().out)
+    assert 1 <= len(e.changed) <= 2
+    assert main([*asked, "--distance", "cost", "--at-most", "0"]) == 2
+    assert "at_most must be a positive integer, not 0" in capsys.readouterr().err
+    path.write_text("at_most = 3", encoding="utf-8")
+    assert main([*asked, "--at-most", "2"]) == 2
+    assert "says at_most already; leave --at-most out" in capsys.readouterr().err
     path.write_text('features.height = "stay"', encoding="utf-8")
     assert main(asked) == 2
     assert "unknown feature 'height'" in capsys.readouterr().err

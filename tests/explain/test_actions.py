@@ -363,6 +363,24 @@ SAID = {
         Actions({"x": Action(step=0.75, low=-9, high=9)}, links=[("y", "x", 1)]),
         lambda d: (d[:, 0] % 0.75 == 0) & (d[:, 1] == d[:, 0]),
     ),
+    "if it rises": (
+        Actions(when=[("x rises", "y >= y.now + 2")]),
+        lambda d: (d[:, 0] <= 0) | (d[:, 1] >= 2),
+    ),
+    "if it changes": (
+        Actions(when=[("y changes", "y = y.now + 2"), ("x >= x.now + 1.5", "y stays")]),
+        lambda d: ((d[:, 1] == 0) | (np.abs(d[:, 1] - 2) < 1e-9)) & ((d[:, 0] < 1.5) | (d[:, 1] == 0)),
+    ),
+    "if a sum": (
+        Actions(when=[("x + y >= x.now + y.now + 0.5", "x - y >= x.now - y.now + 0.8")]),
+        lambda d: (d[:, 0] + d[:, 1] < 0.5) | (d[:, 0] - d[:, 1] >= 0.8),
+    ),
+    "at most one": (Actions(at_most=1), lambda d: (d == 0).any(axis=1)),
+    "at most one of two": (Actions(at_most_of=[(1, ["y", "x"])]), lambda d: (d == 0).any(axis=1)),
+    "steps, if-then and at most": (
+        Actions({"x": Action(step=0.75, low=-9, high=9)}, when=[("x rises", "x >= x.now + 2")], at_most=1),
+        lambda d: (d == 0).any(axis=1) & (d[:, 0] % 0.75 == 0) & ((d[:, 0] <= 0) | (d[:, 0] >= 2)),
+    ),
 }
 
 
@@ -421,13 +439,76 @@ def test_both_checkers_accept_every_kind(plane, kind):
     for exact in (False, True):
         found = verify(again, clf, exact=exact)
         assert found.ok, str(found)
-    forged = json.loads(e.to_json())
-    rows, sets = (forged["question"]["domain"][name] for name in ("rows", "sets"))
-    if not rows:
-        forged["question"]["domain"]["declared"]["actions"].popitem()
-        with pytest.raises(DataError, match="the domain is not what the declared wishes say"):
+    content = e.to_json()
+    declared = e.question.declared
+    said = [key for key in ("actions", "rules", "links", "when", "at_most") if declared.get(key)]
+    assert said
+    for key in said:  # what was searched must be what is said to have been asked
+        forged = json.loads(content)
+        del forged["question"]["domain"]["declared"][key]
+        with pytest.raises(DataError, match=r"(is|are) not what the declared wishes say"):
             Explanation.from_json(json.dumps(forged))
-    assert rows or sets or kind == "most"
+
+
+PRICES = {
+    "dear to raise": Actions({"x": Action(cost=(4, 1)), "y": Action(cost=(1, 4))}),
+    "cheap": Actions({"x": Action(cost=0.25)}),
+    "none said": Actions(),
+    "if-then": Actions({"y": Action(cost=(3, 1))}, when=[("x rises", "y >= y.now + 1")]),
+    "at most one": Actions({"x": Action(cost=2)}, at_most=1),
+}
+KEPT = {
+    "if-then": lambda d: (d[:, 0] <= 0) | (d[:, 1] >= 1),
+    "at most one": lambda d: (d == 0).any(axis=1),
+}
+
+
+@pytest.mark.parametrize("norm", [1, 2, np.inf])
+@pytest.mark.parametrize("kind", PRICES)
+def test_the_cheapest_change_is_that_of_trying_everything(plane, kind, norm):
+    clf, row = plane
+    actions = PRICES[kind]
+    settings = {"distance": "cost", "norm": norm, "bounds": dict.fromkeys(PLANE, (-5, 5)), "whole": False}
+    e = CounterfactualExplainer(clf, actions=actions, gap=1e-3, **settings).explain(row, target=1)
+    assert e.status is Status.OPTIMAL
+    side = np.arange(-400, 401) * 0.01
+    change = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    change = change[KEPT[kind](change)] if kind in KEPT else change
+    points = pd.DataFrame(row.to_numpy() + change, columns=PLANE)
+    good = change[clf.predict_proba(points)[:, 1] >= 0.5]
+    sigma = np.sqrt(np.diag(clf.network(0).covariance))
+    pairs = [_pair(actions.features.get(name, Action()).cost) for name in PLANE]
+    up, down = (np.array(side) for side in zip(*pairs, strict=True))
+    costs = np.linalg.norm(np.where(good > 0, up, down) * np.abs(good) / sigma, ord=norm, axis=1)
+    assert e.lower_bound <= costs.min() * (1 + 1e-9)
+    assert costs.min() - 0.1 <= e.distance <= costs.min() * (1 + 1e-3)
+    moved = (e.counterfactual - row).to_numpy()
+    own = np.linalg.norm(np.where(moved > 0, up, down) * np.abs(moved) / sigma, ord=norm)
+    assert e.distance == pytest.approx(own, rel=1e-6)
+    assert e.question.prices == tuple(map(tuple, zip(up, down, strict=True)))
+    again = Explanation.from_json(e.to_json())
+    assert verify(again, clf).ok, str(verify(again, clf))
+
+
+def _pair(cost):
+    return (1.0, 1.0) if cost is None else cost if isinstance(cost, tuple) else (cost, cost)
+
+
+def test_prices_belong_to_the_cost(clf, pima):
+    priced = Actions({"plas": Action(cost=(1, 3))})
+    with pytest.raises(ProblemError, match="'plas' has a price, which counts with distance='cost' only"):
+        CounterfactualExplainer(clf, actions=priced)
+    for wrong in ("euclidean", None, ["cost"]):
+        with pytest.raises(ProblemError, match="distance must be 'mahalanobis' or 'cost', not"):
+            CounterfactualExplainer(clf, distance=wrong)
+    e = CounterfactualExplainer(clf, actions=priced, distance="cost", norm=1).explain(pima.X.iloc[3])
+    assert "plas costs 1 up and 3 down for each standard deviation" in allowed_words(e.question)
+    assert question_words(e.question).startswith("What is the cheapest change that gives ")
+    assert "Cheapest: the cost is" in str(e)
+    forged = json.loads(e.to_json())
+    forged["question"]["distance"]["prices"][1] = [3.0, 1.0]
+    with pytest.raises(DataError, match="the prices of the numbers are not what the declared wishes say"):
+        Explanation.from_json(json.dumps(forged))
 
 
 def test_numbers_that_were_whole_stay_whole(clf, pima):

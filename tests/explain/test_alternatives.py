@@ -72,6 +72,15 @@ def test_with_categories_a_value_of_today_counts_as_kept():
     assert all(verify(e, clf).ok for e in es)
 
 
+def test_each_says_what_it_leaves_alone(bank):
+    data, clf = bank
+    first, second = CounterfactualExplainer(clf, norm=1).alternatives(data.X.iloc[0], 1, n=2)
+    kept = next(iter(set(first.changed) - set(second.changed)))
+    assert first.advice == ""
+    assert second.advice == f"Without {kept} the least is {second.distance:.3f}."
+    assert second.advice in str(second)
+
+
 def test_fewer_come_back_where_nothing_else_is_allowed(bank):
     data, clf = bank
     kept = Actions({"skewness": "stay", "curtosis": "stay", "entropy": "stay"})

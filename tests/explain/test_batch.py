@@ -16,7 +16,7 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import BackendMissingError, BackendTooLargeError, DataError, ProblemError
-from surefoot.explain import answering, diagnosis
+from surefoot.explain import answering, judging
 
 
 @pytest.fixture
@@ -329,7 +329,7 @@ def test_an_interrupted_diagnosis_names_nothing(clf, pima, monkeypatch):
         object.__setattr__(answer, "status", Status.INTERRUPTED_NO_POINT)
         return answer
 
-    monkeypatch.setattr(diagnosis, "certified_search", interrupted)
+    monkeypatch.setattr(judging, "certified_search", interrupted)
     explainer = CounterfactualExplainer(clf, immutable=list(pima.X.columns))
     batch = explainer.explain_batch(pima.X.head(2), progress=False)
     assert [e.status for e in batch] == ["interrupted_no_point"] * 2

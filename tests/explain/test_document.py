@@ -131,7 +131,7 @@ def test_message_is_the_sentence_of_the_status(found, others):
         (lambda c: c.update(model="x"), "'model' is not that of the question"),
         (lambda c: c["factual"]["values"].__setitem__(0, 1.0), "'factual' is not that of the question"),
         (lambda c: c["unit"]["names"].reverse(), "unit names other features"),
-        (lambda c: c["question"].update(version=1), "question has format version 1; this surefoot reads 2"),
+        (lambda c: c["question"].update(version=1), "question has format version 1; this surefoot reads 3"),
         (lambda c: c["question"].pop("choices"), "the question lacks 'choices'"),
         (lambda c: c["question"].pop("warps"), "the question lacks 'warps'"),
         (lambda c: c["question"].pop("ball"), "the question lacks 'ball'"),

@@ -414,6 +414,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
             "test_cli.py",
             "test_cli_explain.py",
             "test_cli_tables.py",
+            "test_cli_worth.py",
             "../experiments/test_reproduction.py",
             "../explain/test_action_files.py",
         )

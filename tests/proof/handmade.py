@@ -892,6 +892,8 @@ def document(
         "row": row,
         "advice": "",
         "conflict": [],
+        "cautions": [],
+        "model_share": None,
     }
     if x is not None:
         target = clf.networks_[t]

@@ -650,7 +650,17 @@ def ways(value, way=()):
         yield from ways(item, (*way, key))
 
 
-CONTEXT = ("seconds", "iterations", "row", "method", "backend", "advice")
+CONTEXT = (
+    "seconds",
+    "iterations",
+    "row",
+    "method",
+    "backend",
+    "advice",
+    "conflict",
+    "cautions",
+    "model_share",
+)
 MAY_BE_NULL = (("certificate", "ball"), ("tol",), ("seconds",))
 
 

@@ -100,7 +100,7 @@ def answer(model=None):
         "parents": [[], [0]], "expected_before": values(-1.0, 0.0), "expected_after": values(1.0, 0.0),
         "z_score": values(0.3 - 1, 0.0), "density_percentile": percentile, "model": fingerprint,
         "method": "certified", "backend": "", "seconds": 0.1, "iterations": [], "row": None, "advice": "",
-        "conflict": [],
+        "conflict": [], "cautions": [], "model_share": None,
     }  # fmt: skip
     return copy.deepcopy(found)
 

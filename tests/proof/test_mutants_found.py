@@ -27,17 +27,19 @@ def test_a_density_below_all_doubles_is_decided_exactly():
 
 
 @pytest.mark.parametrize("checker", [exact, fast], ids=["exact", "fast"])
-def test_the_worst_case_knows_the_temperature_of_every_model(checker):
-    """A second model measures odds in sixteenths: a slack of 0.9 leaves it 0.056, and not 0.375.
+def test_the_worst_case_knows_the_temperature_of_its_model(checker):
+    """A model that measures odds in sixteenths: a slack of 0.9 leaves it 0.056, and not 0.375.
 
     From (3, 0) the ball of radius 2.5 takes the odds from 6 to 1. No error at all is sold as the worst.
+    A second model that measures them as they are has no part in it.
     """
     hot = content(calibration={"temperature": 16.0, "shifts": [0.0, 0.0]})
-    e = answer() | {"status": "time_limit", "message": exact.SENTENCES["time_limit"], "distance": 4.0}
+    e = answer(hot) | {"status": "time_limit", "message": exact.SENTENCES["time_limit"], "distance": 4.0}
     e |= {"lower_bound": 0.0, "gap": 1.0, "budget": 2.5, "certified_radius": 2.5}
-    e |= {"counterfactual": values(3.0, 0.0), "z_score": values(2.0, 0.0), "probability": chance(6.0)}
+    e |= {"counterfactual": values(3.0, 0.0), "z_score": values(2.0, 0.0), "probability": chance(0.375)}
     e["density_percentile"] = 99 - math.log(2 * math.pi)
-    e["question"]["models"].append(exact.read_model(hot).fingerprint)
+    e["factual_probability"] = chance(-0.125)
+    e["question"]["models"].append(exact.read_model(content()).fingerprint)
     e["question"]["requirements"] = [odds(), odds(model=1)]
     e["question"]["ball"]["budget"] = 2.5
     proofs = [proof(leaf(2.5, [0.4], [[1.0, 0, -1]]))] * 2
@@ -45,8 +47,8 @@ def test_the_worst_case_knows_the_temperature_of_every_model(checker):
 
     def verdicts(d):
         e["certificate"]["worst"] = [-d, 0.0]
-        e["violation"], e["worst_probability"] = (d - 3) / 8, chance(2 * (3 - d))
-        return {claim.name: claim.verdict for claim in checker.check([content(), hot], e)}
+        e["violation"], e["worst_probability"] = (d - 3) / 8, chance((3 - d) / 8)
+        return {claim.name: claim.verdict for claim in checker.check([hot, content()], e)}
 
     assert set(verdicts(2.5).values()) == {exact.HOLDS}
     assert {name for name, found in verdicts(0.0).items() if found != exact.HOLDS} == {"worst case"}

@@ -111,6 +111,7 @@ def answer(model=None, proofs=None, trades=(), level=0.74, prices=((0.0, 0.25), 
         "expected_after": values(0.5, 0.5, 1.0), "z_score": values(None, None, -1.4375),
         "density_percentile": percentile, "model": fingerprint, "method": "certified", "backend": "",
         "seconds": 0.1, "iterations": [], "row": None, "advice": "", "conflict": [],
+        "cautions": [], "model_share": None,
     }  # fmt: skip
     return copy.deepcopy(found)
 

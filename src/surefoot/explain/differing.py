@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.explanation import Explanation
+from surefoot.formats import number
 from surefoot.waist.either import Either, Way
 from surefoot.waist.mixed import State
 from surefoot.waist.question import Away, Question
@@ -46,6 +47,16 @@ def differing_from(earlier: Sequence[Explanation], differ: str, apart: float) ->
     if differ == "features":
         return Differing(keeping=tuple(tuple(e.changed) for e in earlier))
     return Differing(away=tuple(_away(e, apart) for e in earlier))
+
+
+def difference_words(e: Explanation, earlier: Sequence[Explanation], differ: str, apart: float) -> str:
+    """What a later answer leaves alone, and that nothing nearer does."""
+    least = f"the least is {number(e.distance)}"
+    if differ == "distance":
+        return f"At least {apart:g} away from the earlier answers, {least}."
+    changed = dict.fromkeys(name for one in earlier for name in one.changed)
+    kept = [str(name) for name in changed if name not in e.changed]
+    return f"Without {' and '.join(kept)} {least}."
 
 
 def check_differing(n: Any, differ: Any, apart: Any) -> None:

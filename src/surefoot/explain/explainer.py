@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from surefoot.explain.answering import answer, answers, failed
 from surefoot.explain.asking import Asked, Asker, Distance, NoiseOn, Terms
 from surefoot.explain.assembly import assembled, refused
 from surefoot.explain.categories import Category
-from surefoot.explain.differing import check_differing, differing_from
+from surefoot.explain.differing import check_differing, difference_words, differing_from
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.explain.imputing import Filled, filled
@@ -327,6 +328,9 @@ class CounterfactualExplainer:
                 explanation = self._explanation(asked, answer(asked.task))
                 if explanation.counterfactual is None and found:
                     break
+                if found:
+                    words = difference_words(explanation, found, differ, apart)
+                    explanation = replace(explanation, answer=replace(explanation.answer, advice=words))
                 found.append(explanation)
                 if explanation.counterfactual is None or explanation.distance == 0:
                     break

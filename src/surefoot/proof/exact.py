@@ -2535,6 +2535,11 @@ def read_answer(value: Any) -> dict[str, Any]:
     _list(answer["iterations"], "iterations")
     for wish in _list(answer["conflict"], "conflict"):
         _text(wish, "conflict")
+    for caution in _list(answer["cautions"], "cautions"):
+        for words in _table(caution, "a caution", ("code", "text")).values():
+            _text(words, "a caution")
+    if answer["model_share"] is not None:
+        _table(answer["model_share"], "model_share", ("share", "bound", "refits"))
     for key in NUMBERS:
         answer[key] = math.nan if answer[key] is None else _wide(answer[key], key)
     return answer

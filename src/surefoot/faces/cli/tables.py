@@ -59,11 +59,8 @@ def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkC
     if label not in reading.frame.columns:
         hint = suggestion(label, reading.frame.columns)
         raise DataError(f"{reading.name}: there is no label column {label!r}{hint}")
-    strange = set(reading.frame[label].dropna().astype(str).str.strip()) - set(classes)
-    if strange:
-        raise DataError(
-            f"{reading.name}: the label column {label!r} holds {min(strange)!r}, which is no class"
-        )
+    if set(reading.frame[label].dropna().astype(str).str.strip()) != set(classes):
+        raise DataError(f"{reading.name}: the column {label!r} does not hold the model's classes")
     known = reading.frame[label].notna().to_numpy()
     labels = reading.frame.loc[known, label].astype(str).str.strip().map(classes)
     return Dataset(X=rows[known], y=labels, class_names=tuple(classes), title=reading.name)

@@ -201,6 +201,8 @@ def _assurances(e: Explanation) -> tuple[str, ...]:
         found.append(
             f"Plausible: more typical of class {e.target} than {e.density_percentile:.0f} % of its cases."
         )
+    if e.status is Status.OPTIMAL and e.advice and e.factual_class != e.target:
+        found.append(e.advice)
     found += [lever_words(e)] if lever_words(e) else []
     if e.model_share is not None:
         share_, bound, refits = e.model_share

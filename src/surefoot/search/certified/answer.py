@@ -110,6 +110,27 @@ def searched(problem: RobustProblem, gap: float, clock: Clock, judged: RobustPro
     return _answer(problem, search, status, robust)
 
 
+def as_it_is(problem: RobustProblem, clock: Clock) -> Answer | None:
+    """The answer that the numbers may stay as they are; None where that is not proved."""
+    now = problem.factual
+    if problem.margin(now) < 0 or not problem.domain.contains(now):
+        return None
+    try:
+        robust = _robust(problem, now, clock)
+    except BreachError:
+        return None
+    if robust.radius < problem.budget and not problem.ball.is_point:
+        return None
+    return Answer(
+        status=Status.OPTIMAL,
+        point=now,
+        radius=robust.radius,
+        worst=robust.worst,
+        certificate=certificate(problem, None, robust),
+        backend="clarabel",
+    )
+
+
 def _by_need(problem: RobustProblem, gap: float, clock: Clock, posed: RobustProblem) -> Answer:
     """The answer to a problem with many requirements, few of which decide."""
     found, active, spare = searched_by_need(problem, gap, clock, posed, searched)

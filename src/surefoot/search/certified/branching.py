@@ -21,14 +21,16 @@ DECIDED = 20  # in regions this deep every either is decided, also those of whic
 WHOLE = 1e-6  # standard deviations; a value this near to an allowed one counts as allowed
 
 
-def choose_fork(space: Space, region: Region, u: Array, low: Array, high: Array) -> Fork | None:
+def choose_fork(
+    space: Space, region: Region, level: float, u: Array, ends: tuple[Array, Array]
+) -> Fork | None:
     """The either that a relaxed solution misses most, among those that the region's ends leave open."""
     if not space.forks:
         return None
     ways, along, best = region.ways, space.directions @ u, None
-    most = WHOLE if region.depth < DECIDED else -math.inf
+    most = WHOLE * min(level, 1.0) if region.depth < DECIDED else -math.inf
     for fork in space.forks:
-        if fork.number in ways or fork.implied(low, high):
+        if fork.number in ways or fork.implied(*ends):
             continue
         missed = fork.nearest(along, space.reach)[0][0]
         if missed > most:

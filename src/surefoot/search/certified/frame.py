@@ -36,7 +36,13 @@ class Frame:
         self.reach = space.reach[:m]
         self.slopes = space.directions[:m] / self.reach[:, None]
         self.low, self.high = space.low[:m] / self.reach, space.high[:m] / self.reach
+        below, above = space.level_ends(1.0)
+        self.below, self.above = -below[:m] / self.reach, above[:m] / self.reach  # 1 but for prices
         self._table = np.zeros(0), np.zeros((0, space.n))
+
+    def within(self, low: Array, high: Array, level: float) -> tuple[Array, Array]:
+        """Ends, and those of a level."""
+        return np.maximum(low, -level * self.below), np.minimum(high, level * self.above)
 
     def scenario(self, b: int) -> Array:
         """A scenario's shift."""

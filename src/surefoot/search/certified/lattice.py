@@ -49,8 +49,6 @@ def fits(space: Space) -> bool:
     """Whether this search is for a space: sets of values, one requirement, p = infinity, no equations."""
     if any(space.functions[k][0] == "r" for k in np.flatnonzero(space.fixed)):
         return False  # its leaves do not eliminate them
-    if space.prices is not None and not space.prices.even:
-        return False  # its levels are as far up as down
     return bool(space.sets) and space.norm == np.inf and len(space.margins) == 1 and space.problem is not None
 
 
@@ -142,7 +140,7 @@ class Lattice:
 
     def _first(self, regions: Iterable[Region]) -> list[_Node]:
         frame, level = self.frame, self.goal()
-        ends = np.maximum(frame.low, -level), np.minimum(frame.high, level)
+        ends = frame.within(frame.low, frame.high, level)
         major = self._majorant(*ends, None)
         return [_Node(region, *self._between(region), major, np.zeros(0), self.start) for region in regions]
 
@@ -164,7 +162,7 @@ class Lattice:
         """Refute a node, or split it: its peak and its children. Allowed points on the way are used."""
         self.nodes += 1
         level = self.goal()
-        ends = np.maximum(node.low, -level), np.minimum(node.high, level)
+        ends = self.frame.within(node.low, node.high, level)
         if (ends[0] > ends[1] + 1e-11 * (np.abs(ends[0]) + np.abs(ends[1]))).any():
             node.region.bound, node.region.leaf = level, self._empty(node.region, level)
             return 0.0, []
@@ -221,7 +219,7 @@ class Lattice:
     def _ways_out(self, node: _Node, found: Peak, u: Array, ends: tuple[Array, Array]) -> list[_Node]:
         """The ways of an either of which the peak takes none, the nearest last; each has its own points."""
         space, reach = self.frame.space, self.frame.reach
-        fork = choose_fork(space, node.region, u, ends[0] * reach, ends[1] * reach)
+        fork = choose_fork(space, node.region, self.goal(), u, (ends[0] * reach, ends[1] * reach))
         if fork is None:
             return []
         children = node.region.take(fork)
@@ -321,10 +319,11 @@ class Lattice:
     def _leaf(self, node: _Node, found: Peak, b: int, level: float) -> Leaf:
         """The majorant's slabs and the prices of ends, as entries of a certificate."""
         frame, ends = self.frame, self._ends(node.region, level)
+        below, above = frame.space.level_ends(level)
         weights = node.major.weights / frame.reach**2
         norm, products = np.zeros(frame.space.n), []
         for k, weight in enumerate(weights.tolist()):
-            if k < frame.space.n and ends.low[k] == -level and ends.high[k] == level:
+            if k < frame.space.n and ends.low[k] == below[k] and ends.high[k] == above[k]:
                 norm[k] = weight
             elif ends.low[k] < ends.high[k]:
                 products.append((weight, self._side(ends, k, False), self._side(ends, k, True)))
@@ -349,9 +348,9 @@ class Lattice:
 
     def _ends(self, region: Region, level: float) -> Ends:
         """The region's ends in their own units, to the last digit."""
-        space, reach = self.frame.space, self.frame.reach
-        m = len(reach)
-        low, high = np.maximum(space.low[:m], -level * reach), np.minimum(space.high[:m], level * reach)
+        space, m = self.frame.space, len(self.frame.reach)
+        below, above = space.level_ends(level)
+        low, high = np.maximum(space.low[:m], below[:m]), np.minimum(space.high[:m], above[:m])
         for k, (a, b) in region.splits.items():
             if k < m:
                 low[k], high[k] = max(low[k], a), min(high[k], b)

@@ -117,12 +117,14 @@ class Points:
         if not self.space.sets:
             self._steps(self._program(()), u, active, None)
             return
+        squeezes, end = self.space.prices is not None and self.space.norm == np.inf, None
         if self.local_optimum is None:
-            self._steps(self._program(()), u, active, None)
+            end = self._steps(self._program(()), u, active, None)
         if self.dives or self.local_optimum is None:
-            self.dive(u, active)
-            if self.space.prices is not None and self.space.norm == np.inf:
-                self._squeeze(u, active)
+            if squeezes:
+                self._squeeze(u if end is None else end, active)
+            if self.best is None or not squeezes:
+                self.dive(u, active)
 
     def descend(self, u: Array, active: list[int]) -> Array | None:
         """Where steps from u lead with sets of values left aside; None if that is nowhere."""
@@ -154,7 +156,7 @@ class Points:
         Within a level that is the last allowed value; the least level that does is found by halving.
         """
         low = self.space.size(u)
-        high = min(self.distance, 2 * low)
+        high = min(self.distance, 4 * low)
         pins: dict[int, float] = {}
         for _ in range(HALVINGS):
             level, before = 0.5 * (low + high), self.distance

@@ -119,7 +119,7 @@ class Rounding:
         """Whether other values may come nearer than the best point, judged by the margin bent at u."""
         level = self.frame.points.distance * (1 - 0.1 * self.gap)
         low, high = self._pinned(pins)
-        low, high = np.maximum(low, -level), np.minimum(high, level)
+        low, high = self.frame.within(low, high, level)
         if (low > high).any():
             return False
         found, _ = self.frame.peak(self.bent[1], self._top(u), (low, high), self.prices, 0.0)
@@ -145,19 +145,20 @@ class Rounding:
         self, top: tuple[Array, float, int], low: Array, high: Array, level: float
     ) -> tuple[Array, float] | None:
         """Newton's steps on the peak as a function of the level; the point and the level."""
-        least = max(float(np.maximum(low, -high).max()) * (1 + 1e-9), 0.0)
+        frame = self.frame
+        least = max(float(np.maximum(low / frame.above, -high / frame.below).max()) * (1 + 1e-9), 0.0)
         level = max(level, least, 1e-300)
         for _ in range(LEVELS):
-            ends = np.maximum(low, -level), np.minimum(high, level)
-            found, u = self.frame.peak(self.bent[1], top, ends, self.prices, -np.inf)
+            ends = frame.within(low, high, level)
+            found, u = frame.peak(self.bent[1], top, ends, self.prices, -np.inf)
             if found.ray is not None:
-                drain = _by_level(found.ray, low, high, level)
+                drain = self._by_level(found.ray, low, high, level)
                 if drain <= 0:
                     return None
                 level = least = level + found.missing / drain * (1 + 1e-6)
                 continue
             self.prices = found.prices
-            slope = _by_level(found.prices, low, high, level)
+            slope = self._by_level(found.prices, low, high, level)
             near = abs(found.value) <= CLOSE * self.gap * slope * level
             if near or (found.value > 0 and level <= least):
                 return u, level
@@ -166,8 +167,8 @@ class Rounding:
             level = max(level - found.value / slope, 0.1 * level, least)
         return None
 
-
-def _by_level(prices: Array, low: Array, high: Array, level: float) -> float:
-    """What one unit of level adds to the peak: the prices of ends that it sets."""
-    own = prices[: len(low)]
-    return float(np.abs(own[np.where(own > 0, high >= level, low <= -level)]).sum())
+    def _by_level(self, prices: Array, low: Array, high: Array, level: float) -> float:
+        """What one unit of level adds to the peak: the prices of ends that it sets."""
+        own, frame = prices[: len(low)], self.frame
+        worth = np.abs(own) * np.where(own > 0, frame.above, frame.below)
+        return float(worth[np.where(own > 0, high >= level * frame.above, low <= -level * frame.below)].sum())

@@ -184,7 +184,7 @@ class Search:
             if region.is_whole and changed and tries < ROOT_TRIES:
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
                 continue
-            fork = choose_fork(self.space, region, part.lifted(found.z), part.low, part.high)
+            fork = choose_fork(self.space, region, part.level, part.lifted(found.z), (part.low, part.high))
             if fork is not None:
                 for child in region.take(fork):
                     heapq.heappush(heap, (child.bound, next(order), child, 0))
@@ -193,7 +193,7 @@ class Search:
             if self._tightened(region, part, found, tries):
                 heapq.heappush(heap, (region.bound, next(order), region, max(tries, ROOT_TRIES) + 1))
                 continue
-            if part.is_point and self._settled(region, part.origin):
+            if part.is_point and (points.distance < before or self._settled(region, part.origin)):
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
                 continue
             if part.is_point or region.depth >= MAX_DEPTH:
@@ -260,7 +260,9 @@ class Search:
     def _attempt(self, region: Region, level: float) -> tuple[Piece, Lagrangian, Multipliers]:
         """Try to refute a region at a level, and keep what is proven on the way."""
         self.nodes += 1
-        use_corners = self.nodes > 1 or (self.space.noise.radius == 0 and self.space.prices is None)
+        use_corners = self.nodes > 1 or self.space.noise.radius == 0
+        if self.space.prices is not None:
+            use_corners = region.bound > 0  # a first bound comes without them: with them it is all or nothing
         part = piece(self.space, region, level, use_corners=use_corners, rays=self._rays(region, level))
         scenarios = [self.scenarios[s] for s in region.scenarios]
         form = lagrangian(part, scenarios)

@@ -24,6 +24,7 @@ CutEnds = Mapping[tuple[int, bool], End]  # (feature, above) -> the end that a c
 STIFF = 1e5  # weight of an equation, in units of the margins' height
 CUTS = 8  # for p = 1: how often the signs of the norm's cross terms are chosen
 CROSSED = 1e-4  # relative excess of the norm at which they are chosen anew
+NARROW = 1e-9  # ends nearer to each other than this leave nothing to scale by
 
 
 class Boxes:
@@ -120,10 +121,17 @@ class Slices:
     scenarios : sequence of Scenario
     numbers : sequence of int
         What the scenarios are called in leaves.
+    cut : bool
+        Whether cuts may have set ends.
     """
 
     def __init__(
-        self, space: Space, level: float, scenarios: Sequence[Scenario], numbers: Sequence[int]
+        self,
+        space: Space,
+        level: float,
+        scenarios: Sequence[Scenario],
+        numbers: Sequence[int],
+        cut: bool = False,
     ) -> None:
         self.space, self.level = space, level
         self.scenarios, self.numbers = list(scenarios), list(numbers)
@@ -133,6 +141,7 @@ class Slices:
         self._below, self._above = below[n : 2 * n], above[n : 2 * n]
         self.unit = space.reach[n : 2 * n] * (level if np.isfinite(level) else 1.0)
         stated = (space.low > below) | (space.high < above)
+        self._with_ends = cut or bool((stated & ~space.fixed)[n : 2 * n].any()) or not np.isfinite(level)
         rows = [k for k, function in enumerate(space.functions) if function[0] == "r" and stated[k]]
         self._rows = np.array([k for k in rows if not space.fixed[k]], dtype=int)
         self._equations = [k for k in rows if space.fixed[k]]
@@ -214,8 +223,7 @@ class Slices:
         """Directions with ends, what they are as functions of (z, 1), and their ends."""
         n, (N, d) = self.space.n, boxes.free.shape
         low, high = boxes.ends(self._below, self._above)
-        stated = (low > self._below[boxes.free]) | (high < self._above[boxes.free])
-        names, slopes, lows, highs = [], [], [], []
+        names, slopes = [], []
         if self.space.norm == np.inf and np.isfinite(self.level):
             names.append(np.arange(n))
             slopes.append(rows)
@@ -225,7 +233,7 @@ class Slices:
         lows = [np.broadcast_to(self.low[k], (N, len(k))) for k in names]
         highs = [np.broadcast_to(self.high[k], (N, len(k))) for k in names]
         every = [np.broadcast_to(k, (N, len(k))) for k in names]
-        if stated.any() or not names:
+        if self._with_ends or not names:
             every.append(n + boxes.free)
             slopes.append(self.unit[boxes.free][..., None] * np.eye(d, d + 1))
             lows.append(low)
@@ -325,7 +333,8 @@ class Slices:
 def _factors(slopes: Array, low: Array, high: Array) -> Array:
     """What makes the products of the ends' distances one at most; of an open end nearly so."""
     half, open_ = 0.5 * (high - low), np.abs(slopes).sum(axis=2)
-    return np.where(np.isfinite(half), 1 / np.maximum(half, 1e-300) ** 2, 1 / np.maximum(open_, 1e-300))
+    wide = np.isfinite(half) & (half > NARROW)
+    return np.where(wide, 1 / np.maximum(half, NARROW) ** 2, 1 / np.maximum(open_, 1e-300))
 
 
 def _products(slopes: Array, low: Array, high: Array) -> Array:

@@ -23,6 +23,7 @@ FIRST = 0.1  # the barrier's first weight, in units of a function's height
 SHRINK, SLOWER = 0.25, 0.6  # what it is multiplied by after a long step, and after a shorter one
 LEAST = 1e-8  # below it rounding decides
 INNER = 0.8  # share of the way to the boundary that a step may go
+RIDGE = 1 + 1e-12  # keeps systems solvable in which rounding hides the one that is added
 TRIES = 30  # for weights with which the sum is concave
 MORE = 3.0
 
@@ -150,7 +151,8 @@ def _note(found: Multipliers, live: NDArray[np.intp], state: _State) -> Mask:
     found.value[live], found.z[live] = state.value, state.z
     found.spread[live] = state.mu[:, None, None] * (state.root @ np.swapaxes(state.root, 1, 2))
     found.refuted[live], found.relaxed[live] = refuted, relaxed
-    return np.asarray(state.concave & ~refuted & ~relaxed & (state.mu > LEAST))
+    finite = np.isfinite(state.local).all(axis=(1, 2, 3))
+    return np.asarray(state.concave & ~refuted & ~relaxed & finite & (state.mu > LEAST))
 
 
 @dataclass(eq=False)
@@ -196,7 +198,7 @@ class _State:
     @property
     def traces(self) -> Array:
         """What the functions are on average over the relaxed solution."""
-        return np.trace(self.local, axis1=2, axis2=3)
+        return np.asarray(np.einsum("nmii->nm", self.local))
 
     def step(self) -> tuple[Array, Array]:
         """The next weights, and the barrier's next weight."""
@@ -214,7 +216,8 @@ class _State:
         U = (x / mu[:, None])[..., None] * (self.local[:, :, i, j] * scale)
         Ut = np.swapaxes(U, 1, 2)
         inner = Ut @ U
-        inner[:, np.arange(len(i)), np.arange(len(i))] += 1.0
+        every = np.arange(len(i))
+        inner[:, every, every] = RIDGE * inner[:, every, every] + 1.0
         margins = x.copy()
         margins[:, : x.shape[1] - self.n_margins] = 0.0
         right = np.stack([1.0 - x * self.traces / mu[:, None], margins], axis=-1)

@@ -307,7 +307,8 @@ class Subsets:
                 fresh.append(choice)
         first = len(self.whole.margins)
         numbers = [*range(first), *range(max(first, len(self.pool) - MOST_SCENARIOS), len(self.pool))]
-        slices = Slices(self.whole, level, [self.pool[s] for s in numbers], numbers)
+        cut = any(choice.low or choice.high for choice in fresh)
+        slices = Slices(self.whole, level, [self.pool[s] for s in numbers], numbers, cut)
         for start in range(0, len(fresh), CHUNK):
             self.clock.check()
             left += _stacked(slices, fresh[start : start + CHUNK])

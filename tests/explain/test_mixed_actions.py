@@ -1,0 +1,127 @@
+"""If-then rules, limits and prices over numbers and categories, against every state and a grid of numbers."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot import (
+    Action,
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Explanation,
+    Status,
+    verify,
+)
+
+FEATURES = ["income", "age", "housing", "schooling"]
+SCHOOLING = ["basic", "high school", "university"]
+ROW = {"income": 2.0, "age": 30, "housing": "rent", "schooling": "basic"}
+
+
+@pytest.fixture(scope="module")
+def clf():
+    rng = np.random.default_rng(8)
+    y = np.repeat(["bad", "good"], 200)
+    good = y == "good"
+    frame = pd.DataFrame(
+        {
+            "income": rng.normal(2.5 + 1.5 * good, 1.0),
+            "age": rng.integers(20, 60, 400) + 6 * good,
+            "housing": np.where(rng.random(400) < 0.3 + 0.4 * good, "own", "rent"),
+            "schooling": [SCHOOLING[min(2, int(3 * v))] for v in rng.random(400) ** np.where(good, 0.6, 1.5)],
+        }
+    )
+    return ConditionalGaussianNetworkClassifier("naive", ordered={"schooling": SCHOOLING}).fit(frame, y)
+
+
+# What is said, and whether a change of income and age and a state (housing, schooling) keeps it.
+SAID = {
+    "a number after a category": (
+        Actions({"schooling": Action(cost=0.1)}, when=[("schooling rises", "age >= age.now + 16")]),
+        lambda i, a, h, s: (s == 0) | (a >= 46),
+    ),
+    "a category after a number": (
+        Actions(when=[("income rises", "housing is own")]),
+        lambda i, a, h, s: (i <= 2) | (h == 1),
+    ),
+    "a category after a category": (
+        Actions(when=[("housing changes", "schooling is university"), ("income changes", "age <= 29")]),
+        lambda i, a, h, s: ((h == 0) | (s == 2)) & ((i == 2) | (a <= 29)),
+    ),
+    "at most one": (
+        Actions(at_most=1),
+        lambda i, a, h, s: (i != 2) * 1 + (a != 30) + (h != 0) + (s != 0) <= 1,
+    ),
+    "at most two of three": (
+        Actions({"age": "stay"}, at_most_of=[(1, ["housing", "schooling", "income"])]),
+        lambda i, a, h, s: (a == 30) & ((i != 2) * 1 + (h != 0) + (s != 0) <= 1),
+    ),
+    "all of it": (
+        Actions(
+            {"housing": Action(cost=0.25), "schooling": Action(cost=0.1), "income": Action("rise")},
+            when=[("schooling rises", "age >= age.now + 2"), ("housing is own", "income >= 2.5")],
+            at_most=3,
+        ),
+        lambda i, a, h, s: (
+            (i >= 2)
+            & ((s == 0) | (a >= 32))
+            & ((h == 0) | (i >= 2.5))
+            & ((i != 2) * 1 + (a != 30) + (h != 0) + (s != 0) <= 3)
+        ),
+    ),
+}
+
+
+def best(clf, e, allowed):
+    """The nearest of many points that the actions allow."""
+    incomes = np.concatenate([[2.0, 2.5], np.arange(-40, 700) * 0.0125])
+    ages = np.arange(20, 66).astype(float)
+    income, age = (grid.ravel() for grid in np.meshgrid(incomes, ages))
+    metric, found = e.question.family(clf).metric, np.inf
+    for h, s in itertools.product(range(2), range(3)):
+        frame = pd.DataFrame({"income": income, "age": age})
+        frame["housing"], frame["schooling"] = ["rent", "own"][h], SCHOOLING[s]
+        keep = allowed(income, age, h, s) & (clf.predict_proba(frame)[:, 1] >= 0.5)
+        codes = (clf.categories_["housing"].index(["rent", "own"][h]), s)
+        price = sum(choice.prices[v] for choice, v in zip(e.question.choices, codes, strict=True))
+        change = np.column_stack([income - 2, age - 30])[keep]
+        if not len(change):
+            continue
+        if metric.is_cost:
+            size = np.maximum(change * metric.up, -change * metric.down)
+        else:
+            size = np.abs(change @ metric.matrix.T)
+        found = min(found, price + float(size.max(axis=1).min()))
+    return found
+
+
+@pytest.mark.parametrize("distance", ["mahalanobis", "cost"])
+@pytest.mark.parametrize("kind", SAID)
+def test_the_optimum_is_that_of_trying_everything(clf, kind, distance):
+    actions, allowed = SAID[kind]
+    explainer = CounterfactualExplainer(clf, actions=actions, distance=distance, gap=1e-3)
+    e = explainer.explain(ROW, target="good")
+    assert e.status is Status.OPTIMAL
+    x = e.counterfactual
+    h, s = ["rent", "own"].index(x["housing"]), SCHOOLING.index(x["schooling"])
+    assert allowed(x["income"], x["age"], h, s)
+    assert x["age"] % 1 == 0
+    nearest = best(clf, e, allowed)
+    assert e.lower_bound <= nearest * (1 + 1e-9)
+    assert nearest - 0.02 <= e.distance <= nearest * (1 + 1e-3)
+    again = Explanation.from_json(e.to_json())
+    for exact in (False, True):
+        assert verify(again, clf, exact=exact).ok, str(verify(again, clf, exact=exact))
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_what_is_said_matters(clf, kind):
+    """The test above would not notice a wish that is not looked at, if the answer without it kept it."""
+    actions, allowed = SAID[kind]
+    e = CounterfactualExplainer(clf, actions=Actions(actions.features), gap=1e-3).explain(ROW, target="good")
+    x = e.counterfactual
+    h, s = ["rent", "own"].index(x["housing"]), SCHOOLING.index(x["schooling"])
+    assert not allowed(x["income"], x["age"], h, s)
