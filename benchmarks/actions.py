@@ -1,9 +1,9 @@
 """Random rows with random actions: is anything violated, and is what is called impossible impossible?
 
 German credit, Pima and Banknote; every kind of action, rules, if-then rules, limits; all norms, budgets 0 and
-0.05. Every answer is judged in five formats by code that shares nothing with surefoot's own
-(tests/random_actions.py). Requests with a budget of 0 on numbers alone that were proved to be infeasible are put
-to SCIP as mixed-integer programs.
+0.05. Every answer is judged in every format by code that shares nothing with surefoot's own
+(tests/random_actions.py). Requests with a budget of 0 on numbers alone that were proved to be infeasible are
+put to SCIP as mixed-integer programs.
 
 usage: python benchmarks/actions.py [--count 10000] [--log FILE]      (goes on where the log ends)
 """

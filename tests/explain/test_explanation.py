@@ -143,9 +143,10 @@ def test_a_search_that_was_cut_short_says_so(bundled):
 
 def test_a_factual_that_is_there_but_not_robust_gets_a_caution(clf, bundled):
     X = bundled["pima"].X
-    shares = clf.predict_proba(X).max(axis=1)
-    row = X.iloc[int(np.argmin(shares))]
-    e = CounterfactualExplainer(clf, budget=0.5).explain(row, target=clf.predict(row.to_frame().T)[0])
+    row = X.iloc[int(np.argmin(clf.predict_proba(X).max(axis=1)))]
+    kept = {"immutable": list(X.columns), "noise_on": "all"}  # otherwise a small change makes it safe
+    explainer = CounterfactualExplainer(clf, budget=0.5, **kept)
+    e = explainer.explain(row, target=clf.predict(row.to_frame().T)[0])
     assert e.status == "already_target"
     assert e.coverage < 1
     assert "Not safe: an error of up to 0.5 standard deviations can lower the probability of" in e.cautions[0]

@@ -15,9 +15,10 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.answering import Task
 from surefoot.explain.assembly import class_position
 from surefoot.explain.diagnosis import Noise
-from surefoot.explain.differing import NOTHING, Differing, keeping_one
+from surefoot.explain.differing import NOTHING, Differing
 from surefoot.explain.explanation import Refusal
 from surefoot.explain.imputing import Filled
+from surefoot.explain.keeping import keeping_one
 from surefoot.explain.methods import Settings
 from surefoot.explain.plausibility import Plausible, density_floor, near_expected
 from surefoot.explain.refits import Refits

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.actions import Action, Actions
 from surefoot.explain.categories import Category
-from surefoot.explain.differing import keeping_one
 from surefoot.explain.grammar import read_rule_entry
+from surefoot.explain.keeping import keeping_one
 from surefoot.explain.plausibility import Plausible, checked_plausible, density_floor, near_expected
 from surefoot.explain.wishes import DATA, Wishes
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier

@@ -114,6 +114,8 @@ def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> 
     """That what is called plausible is so by the model's own figures, and that no caution is kept back."""
     if not isinstance(e.question, Question) or e.question.models[0] != clf.fingerprint_:
         return ()
+    if not {e.question.factual_class, e.question.target} <= set(clf.classes_.tolist()):
+        return ()  # of a question that has failed already
     found = []
     if "plausible" in e.question.declared:
         try:

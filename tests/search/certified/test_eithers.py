@@ -156,19 +156,26 @@ def test_ends_of_ways_are_met_to_the_last_digit():
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_rules_that_nothing_can_keep(norm):
-    """Each way is empty by itself, or excludes the way of the other rule; also where the domain is open."""
+    """Each way is empty by itself, or excludes the way of the other rule."""
     low, high = Way((interval(2, 0, high=0.5),)), Way((interval(2, 1, high=-1.0), interval(2, 0, high=0.0)))
-    closed = linear([Either((low, high))], norm=norm)
-    assert certified_search(closed, GAP, 5.0).status is Status.INFEASIBLE
-    H = Quadratic(-0.01 * np.eye(2), np.array([1.0, 0.0]), -1.0)
-    anywhere = replace(closed.domain, low=np.full(2, -np.inf), high=np.full(2, np.inf))
-    found = certified_search(
-        paper_problem(np.zeros(2), (H,), closed.whitening, norm, domain=anywhere), GAP, 5.0
-    )
+    found = certified_search(linear([Either((low, high))], norm=norm), GAP, 5.0)
     assert found.status is Status.INFEASIBLE
     assert found.certificate["bound"]["tree"]["either"] == 0
     against = Either((Way((interval(2, 1, low=1.0),)),)), Either((Way((interval(2, 1, high=0.9),)),))
     assert certified_search(linear(against, norm=norm), GAP, 5.0).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_nothing_at_any_distance_where_the_domain_is_open(norm):
+    """The target is a disk around (5, 0); the first number is 0 or 9."""
+    H = Quadratic(-np.diag([1.0, 0.01]), np.zeros(2), 1.0, np.array([5.0, 0.0]))
+    rule = Either((Way((interval(2, 0, 0.0, 0.0),)), Way((interval(2, 0, 9.0, 9.0),))))
+    domain = Domain(np.full(2, -np.inf), np.full(2, np.inf), eithers=(rule,))
+    found = certified_search(
+        paper_problem(np.zeros(2), (H,), Whitening(np.eye(2), "cholesky"), norm, domain=domain), GAP, 5.0
+    )
+    assert found.status is Status.INFEASIBLE
+    assert [node["level"] for node in found.certificate["bound"]["tree"]["ways"]] == [np.inf, np.inf]
 
 
 def test_rows_of_the_domain_and_of_ways_share_a_direction():
@@ -277,3 +284,22 @@ def test_rules_that_no_value_of_a_category_can_keep():
     only = Either((Way((), {0: frozenset({1})}),))
     found = certified_states(replace(posed, eithers=(only,)), GAP, 5.0)
     assert found.state == (1,)
+
+
+def finished_tree(problem):
+    run = Search(whitened(problem), GAP, Clock(30.0))
+    assert run.run() is Status.OPTIMAL
+    return run
+
+
+def test_no_cut_is_made_twice_on_one_way():
+    """A feature whose range holds one allowed value is put on it, not cut beside it again and again."""
+    run = finished_tree(either_problem(0, np.inf, 0.05, whole=True))
+    for leaf in run.root.leaves():
+        assert len(set(leaf.path)) == len(leaf.path)
+
+
+def test_a_peak_that_hides_a_lower_scenario_is_left_to_other_bounds():
+    posed = random_case(82)
+    run = finished_tree(posed.problem(domain=posed.domain))
+    assert run.nodes < 200

@@ -4,12 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.lattice import fits
-from surefoot.search.certified.majorant import cheapest
+from surefoot.search.certified.majorant import Bends, at_least, cheaper, cheapest
 from surefoot.search.certified.peak import peak
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import whitened
@@ -27,45 +26,69 @@ def random_problem(rng, n=4, m=9):
 def test_majorants_are_concave_and_cheap(seed):
     rng = np.random.default_rng(seed)
     Q, slopes = random_problem(rng)
+    bends = Bends(slopes, np.arange(9), 9)
     costs = rng.uniform(0.1, 4.0, len(slopes))
-    major = cheapest(slopes, costs, Q)
-    K = (slopes.T * major.weights) @ slopes - Q
-    assert np.linalg.eigvalsh(K)[0] > 0
+    major = cheapest(bends, costs, Q)
+    assert np.linalg.eigvalsh(bends.curvature(major.weights) - Q)[0] > 0
     plain = max(np.linalg.eigvalsh(Q)[-1], 0.0) * costs[: len(Q)].sum()
     assert costs @ major.weights <= 1.1 * plain + 1e-2 * costs.sum()
-    narrow = cheapest(slopes, 0.5 * costs, Q, major)
-    assert np.linalg.eigvalsh((slopes.T * narrow.weights) @ slopes - Q)[0] > 0
+    other = rng.uniform(0.1, 4.0, len(slopes))
+    moved = cheaper(major, other, Q)
+    assert np.linalg.eigvalsh(bends.curvature(moved.weights) - Q)[0] > 0
+    assert other @ moved.weights <= other @ major.weights
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_norm_pays_for_curvature_too(seed):
+    rng = np.random.default_rng(seed)
+    Q, slopes = random_problem(rng)
+    s = rng.uniform(-1, 1, 4)
+    rows = np.vstack([slopes, s, np.diag(np.sqrt(1 - s**2))])
+    bends = Bends(rows, np.concatenate([np.arange(9), np.full(5, 9)]), 9)
+    A = rows[9:].T @ rows[9:]
+    w = rng.uniform(0.1, 1.0, 10)
+    assert bends.curvature(w) == pytest.approx((slopes.T * w[:9]) @ slopes + w[9] * A)
+    u = rng.normal(size=4)
+    assert bends.round(u) == pytest.approx(u @ A @ u)
+    major = at_least(bends, w, np.ones(10), 10 * Q)
+    assert (major.weights >= w).all()
+    K = bends.curvature(major.weights) - 10 * Q
+    assert np.linalg.eigvalsh(K)[0] > 0
+    assert (
+        np.linalg.eigvalsh(major.inverse - np.linalg.inv(K))[0] > 0
+    )  # of a bit less than K: on the safe side
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_peaks_between_ends(seed):
     rng = np.random.default_rng(seed)
-    Q, slopes = random_problem(rng)
-    major = cheapest(slopes, np.ones(len(slopes)), Q)
-    K = np.linalg.inv(major.inverse)
-    h, c = 3 * rng.normal(size=4), float(rng.normal())
-    at = slopes @ rng.normal(size=4) * 0.3
-    low, high = at - rng.uniform(0, 1, 9), at + rng.uniform(0, 1, 9)
-    low[5] = high[5] = at[5]
-    start = np.where(rng.uniform(size=9) < 0.3, rng.normal(size=9), 0.0)
-    found = peak(major.root, h @ major.half, c, low, high, start, -np.inf)
-    rows = [{"type": "ineq", "fun": lambda u: np.concatenate([slopes @ u - low, high - slopes @ u])}]
-    known = optimize.minimize(
-        lambda u: u @ K @ u - h @ u, np.zeros(4), constraints=rows, method="SLSQP", options={"ftol": 1e-12}
-    )
-    assert found.value == pytest.approx(c - known.fun, abs=1e-5 * (1 + abs(known.fun)))
-    ends = np.where(found.prices > 0, high, low)
-    left = h - found.prices @ slopes  # whatever the method did, its prices prove its value
-    assert found.value >= c + found.prices @ ends + 0.25 * left @ major.inverse @ left - 1e-8
+    columns, free = rng.normal(size=(4, 9)), 3 * rng.normal(size=4)
+    inside = 0.3 * rng.normal(size=4)
+    at = inside @ columns
+    ends = at + rng.uniform(0, 1, 9)
+    ends[5] = at[5]
+    columns, ends = np.hstack([columns, -columns[:, 5:6]]), np.append(ends, -at[5])  # an equation
+    found = peak(columns, np.abs(columns).max(), free, ends)
+    assert found.ray is None
+    assert (found.z @ columns <= ends + 1e-9).all()
+    assert (found.prices >= 0).all()
+    assert found.z == pytest.approx(free - columns @ found.prices)
+    assert found.prices @ (ends - found.z @ columns) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_peak_inside_has_no_prices():
+    found = peak(np.eye(2), 1.0, np.array([0.2, 0.1]), np.ones(2))
+    assert not found.prices.any()
+    assert found.z.tolist() == [0.2, 0.1]
 
 
 def test_ends_that_exclude_each_other():
-    G = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    low, high = np.array([-1.0, -1.0, 3.0]), np.array([1.0, 1.0, 4.0])
-    found = peak(G, np.array([0.2, 0.1]), 0.0, low, high, np.zeros(3), -np.inf)
-    assert found.ray is not None
-    assert found.missing == pytest.approx(1.0)
-    assert found.value < 0
+    columns = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]).T
+    ends = np.array([1.0, 1.0, -3.0])
+    found = peak(columns, 1.0, np.array([0.2, 0.1]), ends)
+    assert columns @ found.ray == pytest.approx(0.0, abs=1e-6)
+    assert found.ray @ ends < 0
+    assert found.missing == pytest.approx(-(found.ray @ ends), rel=1e-6)
 
 
 def lattice_problems():
@@ -80,7 +103,7 @@ def test_the_tree_agrees_with_semidefinite_bounds(number, monkeypatch):
     problem = next(itertools.islice(lattice_problems(), number, None))
 
     def bounds():
-        search = Search(whitened(problem), 1e-3, Clock(20.0))
+        search = Search(whitened(problem), 1e-3, Clock(5.0))
         return search.run(), search.points.distance, search.bound
 
     status, distance, bound = bounds()
@@ -93,16 +116,46 @@ def test_the_tree_agrees_with_semidefinite_bounds(number, monkeypatch):
         assert distance == pytest.approx(known, rel=2e-3, abs=2e-6)
 
 
-@pytest.mark.parametrize("row", [3, 18, 409])
-def test_whole_numbers_are_proved_for_both_checkers(bundled, row):
+@pytest.fixture(scope="module")
+def pima(bundled):
     data = bundled["pima"]
-    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
     whole = [name for name in data.X if (data.X[name] % 1 == 0).all()]
-    explainer = CounterfactualExplainer(
-        clf, budget=0.05, actions=Actions({name: Action(whole=True) for name in whole})
-    )
+    actions = Actions({name: Action(whole=True) for name in whole})
+    return data, ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y), actions
+
+
+@pytest.mark.parametrize("norm", [np.inf, 1.0, 2.0])
+@pytest.mark.parametrize("row", [3, 18, 409])
+def test_whole_numbers_are_proved_for_both_checkers(pima, row, norm):
+    data, clf, actions = pima
+    explainer = CounterfactualExplainer(clf, budget=0.05, norm=norm, gap=5e-3, actions=actions)
     e = explainer.explain(data.X.iloc[row])
     assert e.status is Status.OPTIMAL
-    assert e.gap <= 1e-3
+    assert e.gap <= 5e-3
     assert verify(e, clf).ok
     assert verify(e, clf, exact=True).ok
+
+
+@pytest.mark.parametrize("norm", [np.inf, 1.0])
+@pytest.mark.parametrize("row", [548, 642, 239])
+def test_distances_are_those_of_a_mixed_integer_program(pima, row, norm):
+    data, clf, actions = pima
+    asked = {"budget": 0.05, "norm": norm, "gap": 1e-2, "actions": actions, "time_limit": 30}
+    e = CounterfactualExplainer(clf, **asked).explain(data.X.iloc[row])
+    assert e.status is Status.OPTIMAL
+    other = CounterfactualExplainer(clf, method="qcqp", backend="scip", **asked).explain(
+        data.X.iloc[row], on_failure="return"
+    )
+    if other.status is Status.OPTIMAL:
+        assert e.distance == pytest.approx(other.distance, rel=2e-2)
+
+
+def test_a_search_over_values_that_gives_up_leaves_the_rest_to_semidefinite_bounds(pima, monkeypatch):
+    data, clf, actions = pima
+    monkeypatch.setattr("surefoot.search.certified.lattice.MOST_ROUND", 2)
+    monkeypatch.setattr("surefoot.search.certified.lattice.MOST", 2)
+    for norm in (1.0, np.inf):
+        explainer = CounterfactualExplainer(clf, budget=0.0, norm=norm, gap=2e-2, actions=actions)
+        e = explainer.explain(data.X.iloc[200])
+        assert e.status is Status.OPTIMAL
+        assert verify(e, clf).ok

@@ -217,8 +217,13 @@ def bound_document(problem: RobustProblem, search: Search | Subsets) -> dict[str
 
 
 def _perturbation(problem: RobustProblem, v: Array) -> Array:
-    """A scenario's shift of u in features, those that land exactly being zero to the last digit."""
-    return np.where(problem.ball.noisy, coordinates(problem.metric)[1] @ v, 0.0)
+    """A scenario's shift of u in features: to the last digit zero if they land exactly, and inside a box."""
+    ball = problem.ball
+    found = np.where(ball.noisy, coordinates(problem.metric)[1] @ v, 0.0)
+    if not ball.is_box:
+        return found
+    middle, half = ball.radius * ball.centre, ball.radius * np.abs(ball.basis).sum(axis=1)
+    return np.clip(found, middle - half, middle + half)
 
 
 def _rounds(search: Search | Subsets) -> tuple[Round, ...]:

@@ -175,22 +175,26 @@ def idle_rows(part: Piece, found: Multipliers, form: Lagrangian) -> frozenset[in
 
 
 def violated_pairs(part: Piece, found: Multipliers, most: int) -> frozenset[Pair]:
-    """Products of coordinates' distances from their ends that the relaxed solution makes most negative."""
-    free = np.array(part.free)
-    if not np.isfinite(part.level) or len(free) < 2:
+    """Products of two distances from ends that the relaxed solution makes most negative.
+
+    The ends are those of coordinates and, where a domain is stated, of its features and rows.
+    """
+    space = part.space
+    if not np.isfinite(part.level) or len(part.free) < 2:
         return frozenset()
-    u = part.lifted(found.z)[free]
-    basis = np.eye(part.space.n) if part.basis is None else part.basis
-    covariance = (basis @ found.spread @ basis.T)[np.ix_(free, free)]
-    half = 0.5 * (part.high - part.low)[free]
+    chosen = np.array(part.free + [int(k) for k in part.stated if k >= space.n])
+    slopes = space.directions[chosen]
+    reduced = part.reduced(slopes)
+    along, covariance = slopes @ part.lifted(found.z), reduced @ found.spread @ reduced.T
+    half = 0.5 * (part.high - part.low)[chosen]
     scale = np.maximum(np.outer(half, half), 1e-300)
-    below, above = u - part.low[free], part.high[free] - u
+    below, above = along - part.low[chosen], part.high[chosen] - along
     found_pairs = []
     for side_i, side_j in ((False, False), (False, True), (True, False), (True, True)):
         a, b = (above if side else below for side in (side_i, side_j))
         sign = 1.0 if side_i == side_j else -1.0
         value = np.triu((np.outer(a, b) + sign * covariance) / scale, 1)
         for i, j in zip(*np.nonzero(value < -PAIR_TOLERANCE), strict=True):
-            found_pairs.append((value[i, j], Pair(int(free[i]), side_i, int(free[j]), side_j)))
+            found_pairs.append((value[i, j], Pair(int(chosen[i]), side_i, int(chosen[j]), side_j)))
     found_pairs.sort(key=lambda entry: entry[0])
     return frozenset(pair for _, pair in found_pairs[:most])

@@ -2,18 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.search.certified.majorant import Majorant
+from surefoot.search.certified.majorant import Bends, Majorant, at_least, cheaper, cheapest
 from surefoot.search.certified.peak import Peak, peak
 from surefoot.search.certified.points import Points
+from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 Gaps = dict[int, tuple[float, float]]  # set direction -> the allowed values around a place
 
-WHOLE = 1e-6  # of a direction's reach; a value this near to an allowed one counts as allowed
+WHOLE = 1e-5  # of a direction's reach; a value this near to an allowed one counts as allowed
+OUTSIDE = 1e-4  # of the level: how far beyond it a peak may be
+TANGENTS = 8  # planes that are put around the ball for one peak, p = 2
+FLAT = 0.05  # of a slab's squared width: its cost where the peak is at one of its ends, which it may leave
+NARROW = 0.03  # of the widest range: slabs count as at least so wide, or their weights would grow too large
+AT_END = 1e-3  # of its range: a direction this near to an end is at it
+THIN = 1e-6  # of the curvature: what the parts of the norm get, so that their peak is one point, p = 1
+
+
+class Top(NamedTuple):
+    """Constant + slope'u - u'Ku, in one scenario."""
+
+    slope: Array
+    constant: float
+    base: int
+
+
+class Found(NamedTuple):
+    """A peak: what prices prove it to be at most, and where it is.
+
+    Parameters
+    ----------
+    value : float
+    u : array of shape (n,)
+    prices : array
+        Of the directions' ends: above zero of the upper one, below zero of the lower one.
+    shares : array
+        The other scenarios' weights.
+    push : array of shape (n,) or None
+        The norm's part: level times its dual norm was added, push'u taken off.
+    size : float
+        Of what adds up to the value, for a judgement of its rounding.
+    rise : float
+        What one more unit of level adds to the value, by prices and by wider slabs.
+    missing : float
+        By how much the ends exclude each other, at these prices; zero where they do not.
+    """
+
+    value: float
+    u: Array
+    prices: Array
+    shares: Array
+    push: Array | None
+    size: float
+    rise: float
+    missing: float
 
 
 class Frame:
@@ -40,9 +89,73 @@ class Frame:
         self.below, self.above = -below[:m] / self.reach, above[:m] / self.reach  # 1 but for prices
         self._table = np.zeros(0), np.zeros((0, space.n))
 
-    def within(self, low: Array, high: Array, level: float) -> tuple[Array, Array]:
-        """Ends, and those of a level."""
-        return np.maximum(low, -level * self.below), np.minimum(high, level * self.above)
+    def bends(self, subgradient: Array) -> Bends:
+        """Slabs, and for p = 1 and 2 the norm: level^2 - u'Au with the A that costs least at a point.
+
+        For p = 1 no entry of A exceeds one, and u'Au is the norm's square wherever the subgradient is one.
+        """
+        m, n = self.slopes.shape
+        if self.space.norm == np.inf:
+            return Bends(self.slopes, np.arange(m), m)
+        rows = np.eye(n)
+        if self.space.norm == 1:
+            s = np.clip(subgradient, -1.0, 1.0)
+            rows = np.vstack([s, np.diag(np.sqrt(1 - s**2))])
+        owner = np.concatenate([np.arange(m), np.full(len(rows), m)])
+        return Bends(np.vstack([self.slopes, rows]), owner, m)
+
+    def first_majorant(self, found: Found, ends: tuple[Array, Array], level: float) -> Majorant:
+        """The one that costs least at a local optimum, and not much elsewhere."""
+        u = found.u if found.push is None else found.u * (level / max(self.space.size(found.u), 1e-300))
+        strength = 1.0 if found.push is None else float(lp_norm(found.push, dual_exponent(self.space.norm)))
+        bends = self.bends(
+            np.zeros(self.space.n) if found.push is None else found.push / max(strength, 1e-300)
+        )
+        return cheapest(bends, self._prospects(bends, u, ends, level), self.H.matrix)
+
+    def majorants(
+        self, found: Found, major: Majorant, ends: tuple[Array, Array], level: float
+    ) -> Iterator[Majorant]:
+        """Others that may cost less around a peak."""
+        yield cheaper(major, self._prospects(major.bends, found.u, ends, level), self.H.matrix)
+        if self.space.norm != np.inf:
+            yield self.stationary(found, major, ends, level)
+
+    def stationary(self, found: Found, major: Majorant, ends: tuple[Array, Array], level: float) -> Majorant:
+        """The one with which a peak stays where it is: prices of ends as slabs, the norm's as its bend.
+
+        What is missing to make it concave is added as cheaply as can be there, and not dear elsewhere.
+        """
+        m, (low, high) = len(self.slopes), ends
+        w, round_ = major.weights[:m], float(major.weights[m:].sum())
+        y, width = self.slopes @ found.u, np.maximum(high - low, 0.0)
+        least = NARROW * float(width.max())
+        at_end = np.minimum(y - low, high - y) <= AT_END * np.maximum(width, least)
+        known = np.where(at_end, w + np.abs(found.prices) / np.maximum(width, least), 0.0)
+        rows = major.bends.rows[m:]
+        push = 2 * round_ * (rows.T @ (rows @ found.u)) + (0.0 if found.push is None else found.push)
+        strength = float(lp_norm(push, dual_exponent(self.space.norm)))
+        bends = self.bends(push / max(strength, 1e-300))
+        known = np.append(known, strength / (2 * level))
+        return at_least(bends, known, self._prospects(bends, found.u, ends, level), self.H.matrix)
+
+    def _prospects(self, bends: Bends, u: Array, ends: tuple[Array, Array], level: float) -> Array:
+        """What a unit of each weight costs at u, and a bit of what it may cost elsewhere."""
+        low, high = ends
+        y, width = self.slopes @ u, np.maximum(high - low, 0.0)
+        least = NARROW * float(width.max())
+        costs = np.maximum((y - low) * (high - y), 0.0) + FLAT * (width**2 + least**2)
+        if self.space.norm == np.inf:
+            return costs
+        return np.append(costs, max(level**2 - bends.round(u), 0.0) + FLAT * level**2)
+
+    def costs(self, found: Found, major: Majorant, ends: tuple[Array, Array], level: float) -> Array:
+        """What each weight adds to the margin at a peak."""
+        y, m = self.slopes @ found.u, len(self.slopes)
+        costs = major.weights[:m] * np.maximum((y - ends[0]) * (ends[1] - y), 0.0)
+        if self.space.norm == np.inf:
+            return costs
+        return np.append(costs, major.weights[m] * max(level**2 - major.bends.round(found.u), 0.0))
 
     def scenario(self, b: int) -> Array:
         """A scenario's shift."""
@@ -61,41 +174,126 @@ class Frame:
         values, slopes = self.table
         return int((values + slopes @ u).argmin())
 
-    def peak(
+    def within(self, low: Array, high: Array, level: float) -> tuple[Array, Array]:
+        """Ends of directions, which the level moves inwards."""
+        return np.maximum(low, -level * self.below), np.minimum(high, level * self.above)
+
+    def peak(self, major: Majorant, top: Top, ends: tuple[Array, Array], level: float) -> Found:
+        """The peak of constant + slope'u - u'Ku between ends and within a level, and where it is."""
+        (columns, steep), limits = self._columns_of(major, top.base), self._limits(top.base, ends, level)
+        free = top.slope @ major.half
+        if self.space.norm == 1:
+            free = np.append(free, np.zeros(self.space.n))
+        found = self._found(major, top, ends, level, peak(columns, steep, free, limits))
+        return found if self.space.norm != 2 else self._inside(major, top, ends, level, found)
+
+    def _inside(
+        self, major: Majorant, top: Top, ends: tuple[Array, Array], level: float, found: Found
+    ) -> Found:
+        """For p = 2: planes that touch the ball, until the peak is hardly outside."""
+        (columns, steep), limits = self._columns_of(major, top.base), self._limits(top.base, ends, level)
+        rays = np.zeros((0, self.space.n))
+        for _ in range(TANGENTS):
+            size = float(np.linalg.norm(found.u))
+            if found.missing or size <= level * (1 + OUTSIDE):
+                break
+            rays = np.vstack([rays, found.u / size])
+            columns = np.column_stack([columns, rays[-1] @ major.half])
+            limits = np.append(limits, level)
+            found = self._found(
+                major, top, ends, level, peak(columns, steep, top.slope @ major.half, limits), rays
+            )
+        return found
+
+    def _columns_of(self, major: Majorant, b: int) -> tuple[Array, float]:
+        """What prices act through: of upper ends, lower ends, other scenarios and the parts of the norm."""
+        key = b, len(self.scenarios)
+        if key not in major.columns:
+            root = self.slopes @ major.half
+            slopes = self.table[1]
+            rows = [root, -root, (slopes[b] - slopes) @ major.half]
+            if self.space.norm == 1:
+                rows = self._with_parts(rows, major.half)
+            columns = np.ascontiguousarray(np.vstack(rows).T)
+            major.columns[key] = columns, max(float(np.abs(columns).max()), 1e-300)
+        return major.columns[key]
+
+    def _with_parts(self, rows: list[Array], half: Array) -> list[Array]:
+        """For p = 1: u_i <= r_i, -u_i <= r_i and sum r <= level, the r_i in units of their own."""
+        n = self.space.n
+        unit = float(np.abs(half).max()) / np.sqrt(THIN)
+        parts = unit * np.eye(n)
+        below = [np.hstack([row, np.zeros((len(row), n))]) for row in rows]
+        return [
+            *below,
+            np.hstack([half, -parts]),
+            np.hstack([-half, -parts]),
+            np.hstack([np.zeros((1, n)), unit * np.ones((1, n))]),
+        ]
+
+    def _limits(self, b: int, ends: tuple[Array, Array], level: float) -> Array:
+        values = self.table[0]
+        limits = [ends[1], -ends[0], values - values[b]]
+        if self.space.norm == 1:
+            limits += [np.zeros(2 * self.space.n), np.full(1, level)]
+        return np.concatenate(limits)
+
+    def _found(
         self,
         major: Majorant,
-        top: tuple[Array, float, int],
+        top: Top,
         ends: tuple[Array, Array],
-        prices: Array,
-        stop: float,
-    ) -> tuple[Peak, Array]:
-        """The peak of constant + slope'u - u'Ku between ends, and where it is; top: slope, constant, base."""
-        h, constant, b = top
-        values, slopes = self.table
-        extra = slopes[b] - slopes
-        G = np.vstack([major.root, extra @ major.half])
-        low = np.append(ends[0], np.full(len(values), -np.inf))
-        high = np.append(ends[1], values - values[b])
-        known = np.append(prices, np.zeros(len(G) - len(prices)))
-        found = peak(G, h @ major.half, constant, low, high, known, stop)
-        m = len(self.slopes)
-        left = h - found.prices[:m] @ self.slopes - found.prices[m:] @ extra
-        u = 0.5 * major.inverse @ left
-        # The value once more without the large numbers that a nearly flat majorant's own peak consists of.
-        paid = found.prices * np.where(found.prices > 0, high, np.where(found.prices < 0, low, 0.0))
-        value = constant + float(paid.sum()) + 0.5 * float(left @ u)
-        return found._replace(value=value, size=abs(constant) + float(np.abs(paid).sum())), u
+        level: float,
+        solved: Peak,
+        rays: Array | None = None,
+    ) -> Found:
+        """Prices by what they belong to; the value anew, without the large numbers of a flat majorant."""
+        raw, missing = solved.prices, 0.0
+        if solved.ray is not None:  # prices may rise without end, and the peak is below anything
+            missing = 2 * (abs(top.constant) + float(top.slope @ major.inverse @ top.slope))
+            raw = solved.ray * (missing / max(solved.missing, 1e-300))
+        m, k = len(self.slopes), len(self.scenarios)
+        low, high = ends
+        above, below, shares, rest = raw[:m], raw[m : 2 * m], raw[2 * m : 2 * m + k], raw[2 * m + k :]
+        prices = above - below
+        paid = float(above @ high) - float(below @ low)
+        size = float(above @ np.abs(high)) + float(below @ np.abs(low))
+        at_top = np.where(high >= level * self.above, self.above, 0.0)
+        at_bottom = np.where(low <= -level * self.below, self.below, 0.0)
+        rise = float(above @ at_top) + float(below @ at_bottom)
+        left = top.slope - prices @ self.slopes
+        if k > 1:
+            values, slopes = self.table
+            left = left - shares @ (slopes[top.base] - slopes)
+            paid += float(shares @ (values - values[top.base]))
+        push = self._push(rest, rays)
+        if push is not None:
+            strength = float(lp_norm(push, dual_exponent(self.space.norm)))
+            left, paid, rise = left - push, paid + level * strength, rise + strength
+        u = 0.5 * (major.inverse @ left)
+        round_ = major.round_weight
+        if not major.plain:
+            y = self.slopes @ u
+            rise += float(major.weights[:m] @ ((y - low) * at_top + (high - y) * at_bottom))
+        rise += 2 * level * round_
+        value = top.constant + round_ * level**2 + paid + 0.5 * float(left @ u)
+        size += abs(top.constant) + round_ * level**2
+        return Found(value, u, prices, shares, push, size, rise, missing)
 
-    def shares(self, found: Peak) -> Array:
-        """The other scenarios' weights."""
-        return found.prices[len(self.slopes) :]
+    def _push(self, rest: Array, rays: Array | None) -> Array | None:
+        """The norm's part, from the prices of its own rows."""
+        n = self.space.n
+        if self.space.norm == 1:
+            return np.asarray(rest[:n] - rest[n : 2 * n])
+        return None if rays is None else np.asarray(rest @ rays)
 
     def between(self, u: Array, low: Array, high: Array, tolerance: float = WHOLE) -> Gaps:
         """Open set directions off their allowed values: the two around."""
         found = {}
         for k, (values, offset) in self.space.sets.items():
             if high[k] > low[k]:
-                value = float(self.space.directions[k] @ u) + offset
+                y = min(max(float(self.slopes[k] @ u), float(low[k])), float(high[k]))
+                value = y * float(self.reach[k]) + offset
                 a, b = values.at_most(value), values.at_least(value)
                 if min(value - a, b - value) > tolerance * self.reach[k]:
                     found[k] = a - offset, b - offset

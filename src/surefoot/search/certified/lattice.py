@@ -2,7 +2,7 @@
 
 Where features take whole numbers a proof needs many small regions, in which margins are nearly linear. There
 the peak of one concave majorant between the region's ends is about as good a bound as a semidefinite
-program's (even a better one, since ends have prices of their own), and takes a fiftieth of the time.
+program's (even a better one, since ends have prices of their own), and takes a hundredth of the time.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 
 from surefoot.search.certified.branching import choose_fork
 from surefoot.search.certified.clock import Clock
-from surefoot.search.certified.frame import Frame, Gaps
-from surefoot.search.certified.leaf import ONE, Affine, Leaf
+from surefoot.search.certified.entries import Entries
+from surefoot.search.certified.frame import Found, Frame, Gaps, Top
 from surefoot.search.certified.local import ROW_MARGIN
-from surefoot.search.certified.majorant import Majorant, cheapest
-from surefoot.search.certified.peak import Peak
-from surefoot.search.certified.proof import Ends, side
+from surefoot.search.certified.majorant import Majorant
 from surefoot.search.certified.region import Cut, Region
-from surefoot.search.certified.rounding import Rounding
+from surefoot.search.certified.rounding import EFFORT, Rounding
 from surefoot.search.certified.space import Space
 from surefoot.search.certified.ways import Ways
 from surefoot.waist.narrowing import Taken
@@ -33,35 +31,45 @@ from surefoot.waist.narrowing import Taken
 Array = NDArray[np.float64]
 
 MOST = 1000  # nodes; what is open then is left to the semidefinite bounds
+MOST_ROUND = 200  # likewise for p = 1 and 2, where those are better
 BLIND = 50  # nodes without any point
-FAR = 1.25  # times the distance without sets of values: rounded points beyond are suspicious
 DEEPEST = 150
 SPATIAL = 0.5  # a direction is cut for the margin's curvature where that costs such a share of the peak
-HEAVY = 0.3  # a majorant is made anew where all its slabs cost such a share
-NARROW = 0.03  # of the widest range: slabs count as at least so wide, or their weights would grow too large
-INNER = 0.2  # such cuts stay this share of the range away from its ends
+HEAVY = 0.3  # other majorants are tried where all slabs of one cost such a share
+LOWER = 0.8  # and once more where that lowered the peak to such a share
+INNER = 0.2  # cuts for curvature stay this share of the range away from its ends
 SAFETY = 1e-9  # how far below zero, relative to what is added up, a peak must be
-ASTRAY = 1e-6  # of the largest end
+ASTRAY = 1e-3  # of the largest end
 TRIES = 5
 
 
 def fits(space: Space) -> bool:
-    """Whether this search is for a space: sets of values, one requirement, p = infinity, no equations."""
+    """Whether this search is for a space: sets of values, one requirement, no equations.
+
+    With eithers, or prices that differ up and down, for p = infinity alone.
+    """
     if any(space.functions[k][0] == "r" for k in np.flatnonzero(space.fixed)):
         return False  # its leaves do not eliminate them
-    return bool(space.sets) and space.norm == np.inf and len(space.margins) == 1 and space.problem is not None
+    uneven = space.prices is not None and not space.prices.even
+    if space.norm != np.inf and (space.forks or uneven):
+        return False
+    return bool(space.sets) and len(space.margins) == 1 and space.problem is not None
 
 
 @dataclass(eq=False)
 class _Node:
-    """A region with the ends of its directions in units of their reach, and its parent's solution."""
+    """A region with the ends of its directions in units of their reach, and the last peak found in it.
+
+    ``promise``: about the least level at which its peak is not below zero.
+    """
 
     region: Region
     low: Array
     high: Array
     major: Majorant
-    prices: Array
-    u: Array
+    found: Found
+    level: float = math.inf
+    promise: float = 0.0
 
 
 class Lattice:
@@ -70,7 +78,6 @@ class Lattice:
     Parameters
     ----------
     ways : Ways
-        Of points with a local optimum.
     gap : float
     clock : Clock
     goal, enough : callable
@@ -86,63 +93,57 @@ class Lattice:
         enough: Callable[[], float],
     ) -> None:
         self.ways, self.points, self.clock, self.goal, self.enough = ways, ways.points, clock, goal, enough
-        assert self.points.local_optimum is not None
-        step, active = self.points.local_optimum
-        self.start = step.u
-        self.frame = Frame(self.points, list(active))
+        self.frame = Frame(self.points, [0])
         self._rows = [k for k, function in enumerate(self.frame.space.functions) if function[0] in ("r", "w")]
         self.rounding = self._rounding(gap)
         self._roundings: dict[frozenset[tuple[int, int]], Rounding | None] = {frozenset(): self.rounding}
+        self.entries = Entries(self.frame)
         self.nodes = 0
-        self._sides: dict[tuple[int, bool, float], Affine] = {}
 
-    def run(self, regions: Iterable[Region]) -> None:
+    def run(self, regions: Iterable[Region], start: Array) -> None:
         """Go on until everything is refuted, or too much is left."""
-        self._find_point()
-        order = count()
-        stack = self._first(regions) if self.goal() > 0 else []
-        heap: list[tuple[float, int, _Node]] = []
-        while (stack or heap) and self.nodes < (MOST if self.points.best is not None else BLIND):
-            self.clock.check()
-            node = stack.pop() if stack else heapq.heappop(heap)[2]
-            if node.region.bound >= self.enough():
-                continue
-            value, nodes = self._processed(node)
-            if self.points.best is None:
-                stack += nodes  # depth first until there is a point, the highest peak first from then on
-            else:
-                for child in nodes:
-                    heapq.heappush(heap, (-value, next(order), child))
-
-    def _find_point(self) -> None:
-        """Round quickly, and where that leads far astray with care."""
-        if self.frame.space.forks:
-            self._find_way()
+        found = self.rounding.start(start)
+        if found is None:
             return
-        self.rounding.dive(self.start)
-        if self.points.distance > FAR * self.frame.space.size(self.start):
-            self.points.dive(self.start, list(self.frame.scenarios))
+        self._find_point(found.u)
+        if self.goal() <= 0:
+            return
+        order = count()
+        ahead = [node for node in self._first(regions, found) if self._open(node)]
+        heap: list[tuple[float, int, _Node]] = []
+        most = MOST if self.frame.space.norm == np.inf else MOST_ROUND
+        while (ahead or heap) and self.nodes < (most if self.points.best is not None else BLIND):
+            self.clock.check()
+            blind = bool(ahead) and self.points.best is None
+            ahead.sort(key=lambda node: node.promise)
+            for node in ahead[1:] if blind else ahead:
+                heapq.heappush(heap, (node.promise, next(order), node))
+            node = ahead[0] if blind else heapq.heappop(heap)[2]  # straight on until there is a point
+            ahead = self._processed(node) if node.region.bound < self.enough() else []
 
-    def _find_way(self) -> None:
-        """The same within one way of each either, the nearest combinations first, until there is a point."""
-        points, combinations = self.points, self.ways.nearest(self.start)
+    def _find_point(self, u: Array) -> None:
+        """Allowed values around a local optimum; with eithers within one way of each, the nearest first."""
+        points = self.points
+        if not self.frame.space.forks:
+            self.rounding.dive(u)
+            return
+        combinations = self.ways.nearest(u)
         for taken in combinations:
-            self._begin_within(taken, self.ways.start(taken, self.start))
+            self._begin_within(taken, self.ways.start(taken, u))
             if points.best is not None:
                 return
         for taken in combinations:
             space = self.ways.space(taken)
             if space is not None:
                 with points.inside(space):
-                    points.dive(self.ways.start(taken, self.start), list(self.frame.scenarios))
+                    points.dive(self.ways.start(taken, u), list(self.frame.scenarios))
             if points.best is not None:
                 return
 
-    def _first(self, regions: Iterable[Region]) -> list[_Node]:
+    def _first(self, regions: Iterable[Region], start: Found) -> list[_Node]:
         frame, level = self.frame, self.goal()
-        ends = frame.within(frame.low, frame.high, level)
-        major = self._majorant(*ends, None)
-        return [_Node(region, *self._between(region), major, np.zeros(0), self.start) for region in regions]
+        major = frame.first_majorant(start, frame.within(frame.low, frame.high, level), level)
+        return [_Node(region, *self._between(region), major, start) for region in regions]
 
     def _between(self, region: Region) -> tuple[Array, Array]:
         """The ends of a region in units of the directions' reach."""
@@ -153,81 +154,108 @@ class Lattice:
                 low[k], high[k] = max(low[k], a / frame.reach[k]), min(high[k], b / frame.reach[k])
         return low, high
 
-    def _majorant(self, low: Array, high: Array, start: Majorant | None) -> Majorant:
-        width = np.maximum(high - low, 0.0)
-        costs = width**2 + (NARROW * float(width.max())) ** 2
-        return cheapest(self.frame.slopes, costs, self.frame.H.matrix, start)
+    def _ends(self, node: _Node) -> tuple[Array, Array]:
+        """What the level leaves of a node's ranges."""
+        return self.frame.within(node.low, node.high, node.level)
 
-    def _processed(self, node: _Node) -> tuple[float, list[_Node]]:
-        """Refute a node, or split it: its peak and its children. Allowed points on the way are used."""
+    def _open(self, node: _Node) -> bool:
+        """Whether a node is left to this search after an attempt to refute it at the goal."""
         self.nodes += 1
-        level = self.goal()
-        ends = self.frame.within(node.low, node.high, level)
-        if (ends[0] > ends[1] + 1e-11 * (np.abs(ends[0]) + np.abs(ends[1]))).any():
-            node.region.bound, node.region.leaf = level, self._empty(node.region, level)
-            return 0.0, []
-        if (ends[1][self._rows] - ends[0][self._rows] <= 0).any():
-            return 0.0, []  # an equation, which its leaves do not eliminate
+        node.level = level = self.goal()
+        low, high = self._ends(node)
+        if (low > high + 1e-11 * (np.abs(low) + np.abs(high))).any():
+            node.region.bound, node.region.leaf = level, self.entries.empty(node.region, level)
+            return False
+        if (high[self._rows] <= low[self._rows]).any():
+            return False  # an equation, which its leaves do not eliminate
+        if self._refuted(node, (low, high)):
+            return False
+        node.promise = level - node.found.value / max(node.found.rise, 1e-300)
+        return not (self._astray(node.found.u, low, high) or self._undecided(node))
+
+    def _refuted(self, node: _Node, ends: tuple[Array, Array]) -> bool:
+        """Find the majorant's peak; whether it is below zero, which makes a leaf."""
+        frame, (low, high) = self.frame, ends
+        w = node.major.weights[: len(low)]
+        slope, paid, b = (w * (low + high)) @ frame.slopes, w * low, frame.worst(node.found.u)
         for _ in range(TRIES):
-            found, u, leaf = self._peak(node, ends, level)
-            if leaf is not None:
-                node.region.bound, node.region.leaf = level, leaf
-                return 0.0, []
-            if self._astray(u, *ends) or self._undecided(node, found, u, ends):
-                return 0.0, []
-            nodes = self._ways_out(node, found, u, ends)
-            if nodes:
-                return found.value, nodes
-            gaps = self.frame.between(u, *ends)
-            if gaps or not self._look(node, u):
+            v = frame.scenario(b)
+            at = float(frame.H(v))
+            top = Top(frame.H.gradient(v) + slope, at - float(paid @ high), b)
+            node.found = found = frame.peak(node.major, top, ends, node.level)
+            if found.shares.sum() <= 1:
                 break
-            if self.goal() < level:
-                return found.value, [node]
-        cut = None if node.region.depth >= DEEPEST else self._cut(node, found, u, ends, gaps)
-        return found.value, [] if cut is None else self._children(node, cut, found, u, ends)
+            b = int(found.shares.argmax())  # a base scenario's weight must not be negative
+        size = abs(at) + float(np.abs(paid) @ np.abs(high)) + found.size
+        refuted = bool(found.shares.sum() <= 1 and found.value < -SAFETY * size)
+        if refuted:
+            node.region.leaf = self.entries.leaf(node.region, node.major, found, b, node.level)
+            node.region.bound = node.level
+        return refuted
 
     def _astray(self, u: Array, low: Array, high: Array) -> bool:
         """Whether rounding has carried the peak out of its region, which is then left to other bounds."""
         y = self.frame.slopes @ u
         return float(np.maximum(y - high, low - y).max()) > ASTRAY * float(np.abs(high).max())
 
-    def _undecided(self, node: _Node, found: Peak, u: Array, ends: tuple[Array, Array]) -> bool:
-        """Whether scenarios took turns as the base: then the peak is none, and cuts would not help."""
-        frame, y = self.frame, self.frame.slopes @ u
-        paid = float(node.major.weights @ np.maximum((y - ends[0]) * (ends[1] - y), 0.0))
-        lowest = float(frame.H(u + frame.scenario(frame.worst(u))))
+    def _undecided(self, node: _Node) -> bool:
+        """Whether a scenario is lower at the peak than the peak says: then cuts would not help.
+
+        Scenarios that took turns as the base, or a majorant so flat that its own peak is far away, and what
+        it tolerates with it.
+        """
+        frame, found = self.frame, node.found
+        paid = float(frame.costs(found, node.major, self._ends(node), node.level).sum())
+        lowest = float(frame.H(found.u + frame.scenario(frame.worst(found.u))))
         return found.value - lowest - paid > 0.5 * found.value + SAFETY * found.size
 
-    def _peak(self, node: _Node, ends: tuple[Array, Array], level: float) -> tuple[Peak, Array, Leaf | None]:
-        """The majorant's peak, where it is, and what refutes the node if it is below zero."""
-        frame, w = self.frame, node.major.weights
-        low, high = ends
-        slope, paid, b = (w * (low + high)) @ frame.slopes, w * low, frame.worst(node.u)
+    def _processed(self, node: _Node) -> list[_Node]:
+        """Look closer at a node, then split it: its open parts. Allowed points on the way are used."""
         for _ in range(TRIES):
-            v = frame.scenario(b)
-            at = float(frame.H(v))
-            top = frame.H.gradient(v) + slope, at - float(paid @ high), b
-            size = abs(at) + float(np.abs(paid) @ np.abs(high))
-            found, u = frame.peak(node.major, top, ends, node.prices, -10 * SAFETY * size)
-            shares = frame.shares(found)
-            if shares.sum() <= 1:
-                refuted = found.value < -SAFETY * (size + found.size)
-                return found, u, self._leaf(node, found, b, level) if refuted else None
-            b = int(shares.argmax())  # a base scenario's weight must not be negative
-        return found, u, None
+            if self.goal() < node.level and not self._open(node):
+                return []
+            parts = self._ways_out(node)
+            if parts is not None:
+                return parts
+            if not self.frame.between(node.found.u, *self._ends(node)) and self._look(node):
+                if not self._open(node):
+                    return []
+                continue
+            before = node.found.value
+            costs = self.frame.costs(node.found, node.major, self._ends(node), node.level)
+            if float(costs.sum()) <= HEAVY * before:
+                break
+            if not self._lowered(node):
+                return []
+            if node.found.value > LOWER * before:
+                break
+        cut = None if node.region.depth >= DEEPEST else self._cut(node)
+        return [] if cut is None else [child for child in self._children(node, cut) if self._open(child)]
 
-    def _ways_out(self, node: _Node, found: Peak, u: Array, ends: tuple[Array, Array]) -> list[_Node]:
-        """The ways of an either of which the peak takes none, the nearest last; each has its own points."""
-        space, reach = self.frame.space, self.frame.reach
-        fork = choose_fork(space, node.region, self.goal(), u, (ends[0] * reach, ends[1] * reach))
+    def _lowered(self, node: _Node) -> bool:
+        """Take the best of other majorants; whether the node is still open."""
+        best = node.major, node.found, node.promise
+        for major in self.frame.majorants(node.found, node.major, self._ends(node), node.level):
+            node.major = major
+            if not self._open(node):
+                return False
+            if node.found.value < best[1].value:
+                best = node.major, node.found, node.promise
+            node.major, node.found, node.promise = best
+        return True
+
+    def _ways_out(self, node: _Node) -> list[_Node] | None:
+        """The open ways of an either of which the peak takes none; None if there is no such either."""
+        space, reach, u = self.frame.space, self.frame.reach, node.found.u
+        low, high = self._ends(node)
+        fork = choose_fork(space, node.region, node.level, u, (low * reach, high * reach))
         if fork is None:
-            return []
+            return None
         children = node.region.take(fork)
-        nodes = [_Node(child, *self._between(child), node.major, found.prices, u) for child in children]
-        order = [way for _, way in fork.nearest(space.directions @ u, space.reach)]
-        for way in order:
+        for _, way in fork.nearest(space.directions @ u, space.reach):
             self._begin_within(children[way].ways, u)
-        return [nodes[way] for way in reversed(order)]
+        nodes = [_Node(child, *self._between(child), node.major, node.found) for child in children]
+        return [child for child in nodes if self._open(child)]
 
     def _begin_within(self, taken: Taken, u: Array) -> None:
         """Look for a first point within some ways."""
@@ -238,7 +266,9 @@ class Lattice:
             if space is not None:
                 with self.points.inside(space):
                     self._roundings[key] = rounding = self._rounding(self.rounding.gap)
-                    rounding.dive(u)
+                    found = rounding.start(u)
+                    if found is not None:
+                        rounding.dive(found.u)
 
     def _rounding(self, gap: float) -> Rounding:
         """Looks for points between the ends of the space, and a little inside of rows."""
@@ -248,40 +278,49 @@ class Lattice:
         frame.high[self._rows] -= inside
         return Rounding(frame, gap)
 
-    def _look(self, node: _Node, u: Array) -> bool:
+    def _look(self, node: _Node) -> bool:
         """An allowed point: a better one, or one with a scenario against it; whether that is news."""
-        self._begin_within(node.region.ways, u)
+        self._begin_within(node.region.ways, node.found.u)
         rounding = self._roundings[frozenset(node.region.ways.items())]
         if rounding is None:
             return False
         with self.points.inside(rounding.frame.space):
-            return self._settled(node, u, rounding)
+            return self._settled(node.found.u, rounding)
 
-    def _settled(self, node: _Node, u: Array, rounding: Rounding) -> bool:
+    def _settled(self, u: Array, rounding: Rounding) -> bool:
         frame, points = self.frame, self.points
-        before = points.distance
-        margin, s = points.harm(points.on_values(u), frame.scenarios, 0)
+        before, point = points.distance, points.on_values(u)
+        margin, s = points.harm(point, frame.scenarios, EFFORT)
         if margin >= 0:
+            points.accept(point, margin, s)
             rounding.settle(u)
             return points.distance < before
         if s in frame.scenarios:
             return False
         frame.scenarios.append(s)
-        node.u = u
         return True
 
-    def _cut(self, node: _Node, found: Peak, u: Array, ends: tuple[Array, Array], gaps: Gaps) -> Cut | None:
+    def _cut(self, node: _Node) -> Cut | None:
         """Between the values around the feature that is farthest from one, or where curvature costs most."""
-        frame, y = self.frame, self.frame.slopes @ u
-        cost = node.major.weights * np.maximum((y - ends[0]) * (ends[1] - y), 0.0)
-        k = int(cost.argmax())
-        if not gaps or float(cost[k]) > SPATIAL * found.value:
-            return self._spatial_cut(k, float(y[k]), float(ends[0][k]), float(ends[1][k]))
-        off = {k: min(y[k] - a / frame.reach[k], b / frame.reach[k] - y[k]) for k, (a, b) in gaps.items()}
+        frame, y, (low, high) = self.frame, self.frame.slopes @ node.found.u, self._ends(node)
+        gaps = frame.between(node.found.u, low, high)
+        cost = node.major.weights[: len(y)] * np.maximum((y - low) * (high - y), 0.0)
+        if not gaps or float(cost.max()) > SPATIAL * node.found.value:
+            order = np.argsort(-cost, kind="stable").tolist()
+            cuts = (self._spatial_cut(k, float(y[k]), float(low[k]), float(high[k])) for k in order)
+            found = next((cut for cut in cuts if cut is not None), None)
+            if found is not None or not gaps:
+                return found
+        return self._value_cut(y, gaps)
+
+    def _value_cut(self, y: Array, gaps: Gaps) -> Cut:
+        reach = self.frame.reach
+        off = {k: min(y[k] - a / reach[k], b / reach[k] - y[k]) for k, (a, b) in gaps.items()}
         k = max(off, key=lambda j: float(off[j]))
         return Cut(k, *gaps[k])
 
     def _spatial_cut(self, k: int, y: float, low: float, high: float) -> Cut | None:
+        """A direction cut near a place; one with a set of values between two of them, if that leaves less."""
         width = high - low
         if width <= 1e-9:
             return None
@@ -292,75 +331,20 @@ class Lattice:
         values, offset = self.frame.space.sets[k]
         a = values.at_most(place + offset)
         b = values.at_least(math.nextafter(a, math.inf))
-        if a - offset >= high * r * (1 - 1e-12) and b - offset > high * r * (1 + 1e-12):
+        if a - offset >= high * r - 1e-12 * abs(high * r):
             a, b = values.at_most(math.nextafter(a, -math.inf)), a
-        return Cut(k, a - offset, b - offset) if math.isfinite(b - a) else None
+        if b - offset <= low * r + 1e-12 * abs(low * r) or not math.isfinite(b - a):
+            return None
+        return Cut(k, a - offset, b - offset)
 
-    def _children(
-        self, node: _Node, cut: Cut, found: Peak, u: Array, ends: tuple[Array, Array]
-    ) -> list[_Node]:
-        """Both sides of a cut, the one that the peak is nearer to last."""
-        k, major, y = cut.direction, node.major, self.frame.slopes @ u
-        cost = float(major.weights @ np.maximum((y - ends[0]) * (ends[1] - y), 0.0))
-        nodes = []
+    def _children(self, node: _Node, cut: Cut) -> list[_Node]:
+        """Both sides of a cut."""
+        k, nodes = cut.direction, []
         for child, above in zip(node.region.split(cut), (False, True), strict=True):
             low, high = node.low.copy(), node.high.copy()
             if above:
                 low[k] = max(low[k], cut.above / self.frame.reach[k])
             else:
                 high[k] = min(high[k], cut.below / self.frame.reach[k])
-            if cost > HEAVY * found.value:
-                major = self._majorant(np.maximum(low, ends[0]), np.minimum(high, ends[1]), node.major)
-            nodes.append(_Node(child, low, high, major, found.prices, u))
-        if 2 * float(self.frame.space.directions[k] @ u) < cut.below + cut.above:
-            nodes.reverse()
+            nodes.append(_Node(child, low, high, node.major, node.found))
         return nodes
-
-    def _leaf(self, node: _Node, found: Peak, b: int, level: float) -> Leaf:
-        """The majorant's slabs and the prices of ends, as entries of a certificate."""
-        frame, ends = self.frame, self._ends(node.region, level)
-        below, above = frame.space.level_ends(level)
-        weights = node.major.weights / frame.reach**2
-        norm, products = np.zeros(frame.space.n), []
-        for k, weight in enumerate(weights.tolist()):
-            if k < frame.space.n and ends.low[k] == below[k] and ends.high[k] == above[k]:
-                norm[k] = weight
-            elif ends.low[k] < ends.high[k]:
-                products.append((weight, self._side(ends, k, False), self._side(ends, k, True)))
-        for k in np.flatnonzero(found.prices[: len(weights)]).tolist():
-            price = float(found.prices[k] / frame.reach[k])
-            products.append((abs(price), self._side(ends, k, price > 0), ONE))
-        return Leaf(level, norm.tolist(), [], products, self._margins(found, b))
-
-    def _margins(self, found: Peak, b: int) -> dict[int, float]:
-        """The scenarios' weights, which sum to one."""
-        shares = self.frame.shares(found).copy()
-        shares[b] += 1.0 - float(shares.sum())
-        return {s: float(w) for s, w in zip(self.frame.scenarios, shares, strict=True) if w > 0}
-
-    def _empty(self, region: Region, level: float) -> Leaf:
-        """Ends that exclude each other: (d'u - low) + (high - d'u) is below zero."""
-        ends, n = self._ends(region, level), self.frame.space.n
-        k = int(((ends.low - ends.high) / self.frame.reach).argmax())
-        share = 0.25 * float(ends.low[k] - ends.high[k]) / max(n * level**2, 1e-300)
-        products = [(1.0, self._side(ends, k, above), ONE) for above in (False, True)]
-        return Leaf(level, [share] * n, [], products, {})
-
-    def _ends(self, region: Region, level: float) -> Ends:
-        """The region's ends in their own units, to the last digit."""
-        space, m = self.frame.space, len(self.frame.reach)
-        below, above = space.level_ends(level)
-        low, high = np.maximum(space.low[:m], below[:m]), np.minimum(space.high[:m], above[:m])
-        for k, (a, b) in region.splits.items():
-            if k < m:
-                low[k], high[k] = max(low[k], a), min(high[k], b)
-        return Ends(space, region, low, high)
-
-    def _side(self, ends: Ends, k: int, above: bool) -> Affine:
-        """An end's distance; those that no cut has moved are the same in all leaves of a level."""
-        if k in ends.region.splits:
-            return side(ends, k, above)
-        key = k, above, float(ends.high[k] if above else ends.low[k])
-        if key not in self._sides:
-            self._sides[key] = side(ends, k, above)
-        return self._sides[key]

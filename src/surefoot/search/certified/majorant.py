@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -12,84 +12,159 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 Array = NDArray[np.float64]
 
 FIRST_STEPS = 25
-STEPS = 3  # from a majorant of a somewhat larger region
+STEPS = 3  # from another majorant
 SHRINK = 0.2  # of the barrier from step to step
 CLOSE = 0.05  # share of the cost at which its weights are near enough to the cheapest
 ROOM = 1e-4  # of the largest curvature: how far K stays from singular
 
 
 @dataclass(frozen=True, eq=False)
+class Bends:
+    """The quadratics that pay for curvature: u'(r_1 r_1' + r_2 r_2' + ...)u with a weight for each sum.
+
+    Parameters
+    ----------
+    rows : array of shape (k, n)
+    owner : array of int of shape (k,)
+        The weight that each row belongs to, in ascending order.
+    n_slabs : int
+        So many of the weights are of slabs; the norm's follows, if it has one.
+    """
+
+    rows: Array
+    owner: NDArray[np.intp]
+    n_slabs: int
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp] | None:
+        """Where the rows of each weight begin; None where each has one."""
+        first = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        return None if len(first) == len(self.owner) else first
+
+    def round(self, u: Array) -> float:
+        """The last weight's quadratic at u."""
+        along = self.rows[self.owner == self.owner[-1]] @ u
+        return float(along @ along)
+
+    def curvature(self, weights: Array) -> Array:
+        """The weighted sum."""
+        return np.asarray((self.rows.T * weights[self.owner]) @ self.rows)
+
+    def gathered(self, P: Array) -> Array:
+        """Entries for pairs of rows as entries for pairs of weights."""
+        if self.starts is None:
+            return P
+        return np.asarray(np.add.reduceat(np.add.reduceat(P, self.starts, axis=0), self.starts, axis=1))
+
+    def summed(self, p: Array) -> Array:
+        """Entries for rows as entries for weights."""
+        return p if self.starts is None else np.asarray(np.add.reduceat(p, self.starts))
+
+
+@dataclass(frozen=True, eq=False)
 class Majorant:
-    """K = slopes' diag(weights) slopes - Q, positive definite.
+    """K = (weighted bends) - Q, positive definite.
 
     The margin plus the weighted products (d'u - low)(high - d'u) is then concave, and above the margin
     wherever every direction is in its range.
 
     Parameters
     ----------
-    slopes : array of shape (m, n)
+    bends : Bends
     weights : array of shape (m,)
     inverse : array of shape (n, n)
         Of K.
+    columns : dict
+        What prices act through, kept by `Frame`.
     """
 
-    slopes: Array
+    bends: Bends
     weights: Array
     inverse: Array
+    columns: dict[tuple[int, int], tuple[Array, float]] = field(default_factory=dict)
+
+    @cached_property
+    def round_weight(self) -> float:
+        """The norm's weight; zero where it has none."""
+        return float(self.weights[self.bends.n_slabs :].sum())
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether no slab has a weight."""
+        return not self.weights[: self.bends.n_slabs].any()
 
     @cached_property
     def half(self) -> Array:
         """A root of inverse(K) / 2."""
         return np.asarray(np.linalg.cholesky(0.5 * self.inverse), dtype=float)
 
-    @cached_property
-    def root(self) -> Array:
-        """The directions times that root: what prices act through."""
-        return np.asarray(self.slopes @ self.half)
 
-
-def cheapest(slopes: Array, costs: Array, Q: Array, start: Majorant | None = None) -> Majorant:
+def cheapest(bends: Bends, costs: Array, Q: Array) -> Majorant:
     """The majorant of least costs'weights, nearly: Newton's steps along the central path.
 
-    The first n directions must be the coordinates. From another majorant of the same Q few steps will do.
+    The first n bends must be the coordinates.
     """
     n, m = len(Q), len(costs)
-    if start is None:
-        w, inverse = _plain(slopes, Q)
-        mu, steps = float(costs @ w) / (n + m), FIRST_STEPS
-    else:
-        w, inverse = start.weights, start.inverse
-        mu, steps = CLOSE * float(costs @ w) / (n + m), STEPS
-    for _ in range(steps):
-        moved = _newton(slopes, costs / mu, Q, w, inverse)
+    w, inverse = _plain(bends, m, Q)
+    mu = float(costs @ w) / (n + m)
+    for _ in range(FIRST_STEPS):
+        moved = _newton(bends, costs / mu, Q, w, inverse)
         if moved is None:
             break
         w, inverse, length = moved
         if length > 0.3:
-            if start is None and mu * (n + m) < CLOSE * float(costs @ w):
+            if mu * (n + m) < CLOSE * float(costs @ w):
                 break
             mu = max(SHRINK * mu, 0.2 * CLOSE * float(costs @ w) / (n + m))
-    return Majorant(slopes, w, inverse)
+    return Majorant(bends, w, inverse)
 
 
-def _plain(slopes: Array, Q: Array) -> tuple[Array, Array]:
+def cheaper(major: Majorant, costs: Array, Q: Array) -> Majorant:
+    """A few more steps from a majorant of the same Q, at other costs."""
+    w, inverse, size = (
+        np.maximum(major.weights, 1e-9 * float(major.weights.max())),
+        major.inverse,
+        len(Q) + len(costs),
+    )
+    mu = CLOSE * float(costs @ w) / size
+    for _ in range(STEPS):
+        moved = _newton(major.bends, costs / mu, Q, w, inverse)
+        if moved is None:
+            break
+        w, inverse, length = moved
+        if length > 0.3:
+            mu = max(SHRINK * mu, 0.2 * CLOSE * float(costs @ w) / size)
+    return Majorant(major.bends, w, inverse)
+
+
+def at_least(bends: Bends, known: Array, costs: Array, Q: Array) -> Majorant:
+    """A majorant with the known weights, and what else it takes to be concave as cheaply as can be."""
+    left = Q - bends.curvature(known)
+    inverse = _inverse(bends, np.zeros(len(known)), left)
+    if inverse is not None:
+        return Majorant(bends, known, inverse)
+    extra = cheapest(bends, costs, left)
+    return Majorant(bends, known + extra.weights, extra.inverse)
+
+
+def _plain(bends: Bends, m: int, Q: Array) -> tuple[Array, Array]:
     """Weights with which K is definite: those of the coordinates above all curvature."""
     n = len(Q)
     top = max(float(np.linalg.eigvalsh(Q)[-1]), 1e-3 * float(np.abs(Q).max()), 1e-12)
-    w = np.full(len(slopes), 0.1 * top)
+    w = np.full(m, 0.1 * top)
     w[:n] = 1.5 * top
-    inverse = _inverse(slopes, w, Q)
+    inverse = _inverse(bends, w, Q)
     assert inverse is not None
     return w, inverse
 
 
 def _newton(
-    slopes: Array, costs: Array, Q: Array, w: Array, inverse: Array
+    bends: Bends, costs: Array, Q: Array, w: Array, inverse: Array
 ) -> tuple[Array, Array, float] | None:
     """One step on costs'w - log det K - sum log w, shortened until K is definite."""
-    P = slopes @ inverse @ slopes.T
-    gradient = costs - P.diagonal() - 1 / w
-    hessian = P * P
+    P = bends.rows @ inverse @ bends.rows.T
+    gradient = costs - bends.summed(P.diagonal()) - 1 / w
+    hessian = bends.gathered(P * P)
     hessian.flat[:: len(w) + 1] += 1 / w**2
     factor, info = dpotrf(hessian, lower=1)
     if info:
@@ -97,17 +172,17 @@ def _newton(
     step = -dpotrs(factor, gradient, lower=1)[0]
     length = min(1.0, 0.9 / max(float((-step / w).max()), 1e-300))
     while length > 1e-6:
-        moved = _inverse(slopes, w + length * step, Q)
+        moved = _inverse(bends, w + length * step, Q)
         if moved is not None:
             return w + length * step, moved, length
         length *= 0.5
     return None
 
 
-def _inverse(slopes: Array, w: Array, Q: Array) -> Array | None:
+def _inverse(bends: Bends, w: Array, Q: Array) -> Array | None:
     """Of K with a bit taken off its diagonal; None where that is not definite."""
     n = len(Q)
-    K = (slopes.T * w) @ slopes - Q
+    K = bends.curvature(w) - Q
     K.flat[:: n + 1] -= ROOM * max(float(np.abs(Q).max()), 1e-12)
     factor, info = dpotrf(K, lower=1)
     if info:

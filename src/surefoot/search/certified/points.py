@@ -26,6 +26,7 @@ DEEP = 0.01  # of the way on which slopes double: far from the factual, points s
 CLOSE = 0.05  # steps that gain a smaller share of the gap are the last
 LOCAL_STEPS = 15
 NEARING = 0.7  # steps that leave at most such a share of what a far point misses go on, however short
+DOUBLINGS = 10
 DIVE_STEPS = 3  # while some features are not on allowed values yet
 AT_END = 0.99  # of the largest price: so much is at the end of what it allows
 HALVINGS = 8
@@ -90,7 +91,7 @@ class Points:
     def begin(self, active: list[int], level: float, start: Array | None) -> Array:
         """Take the first point for what it is (for p = 2 mostly the optimum); where to look around."""
         self.clock.check()
-        u = self.space.into_domain(self._first_point(level) if start is None else start)
+        u = self.space.into_domain(self.first_point(level) if start is None else start)
         margin, s = self.harm(u, active, LOCAL_EFFORT)
         if start is None:
             self.accept(u, margin, s)
@@ -248,16 +249,23 @@ class Points:
     ) -> Array | None:
         """Steps of one program until they no longer help; the last point, None where there is none."""
         size, missing, price = np.inf, np.inf, 100.0 * self.space.dearest / self.space.slope
+        if pins is not None and self.space.prices is not None:
+            price *= 100.0  # what misses at such a price surely leads nowhere
         whole = len(program.pinned) == len(self.space.sets)
         values = None if pins is None else np.array([pins[k] for k in program.pinned])
         for _ in range(LOCAL_STEPS if whole else DIVE_STEPS):
             self.clock.check()
             safety = self.safety_margin(u)
+            if program.is_far:  # slopes there are not those at the factual
+                price = max(price, 100.0 / max(self._steepest(u), 1e-9 * self.space.slope))
             chosen = [self.scenarios[s] for s in active]
             solved = program.near(u).step(u, chosen, safety, price, self.clock, values)
             if solved is None:
                 return None
+            before, lacks = u, solved.slack > safety
             u = self.on_values(solved.u) if whole and pins else self.space.into_domain(solved.u)
+            if program.is_far and lacks and pins is None:
+                u = self._further(before, u, active)
             length = self.space.size(u)
             if self._learn_rate(solved, safety):  # aimed too high or too low: once more
                 size = length
@@ -273,17 +281,28 @@ class Points:
                     self.last = solved, list(active)
             elif fresh:
                 active.append(s)
-            if solved.slack > safety:
+            nearing = program.is_far and lacks and solved.slack < NEARING * missing
+            if lacks and not nearing:
                 price *= 10
             if pins is not None and (length > self.distance or solved.slack > 1e3 * safety):
                 return None  # this way leads nowhere
             gain = abs(length - size)
             if margin >= 0:  # what is left above the aim can be turned into so much distance
                 gain = min(gain, abs(margin - safety) * float(solved.margins.sum()))
-            nearing = program.is_far and safety < solved.slack < NEARING * missing
             if not (fresh or nearing) and gain <= CLOSE * self.gap * length:
                 break
             size, missing = length, solved.slack
+        return u
+
+    def _further(self, before: Array, u: Array, active: list[int]) -> Array:
+        """Longer steps in the same direction for as long as they miss less: single ones may be too short."""
+        best = float(self._margins(u, active).min())
+        for _ in range(DOUBLINGS):
+            further = self.space.into_domain(2 * u - before)
+            margin = float(self._margins(further, active).min())
+            if margin <= best:
+                break
+            u, best = further, margin
         return u
 
     def accept(self, u: Array, margin: float, s: int, as_it_is: bool = False) -> bool:
@@ -350,7 +369,16 @@ class Points:
         dual = dual_exponent(self.space.norm)
         return max(float(lp_norm(H.gradient(u), dual)) for H in self.space.margins)
 
-    def _first_point(self, level: float) -> Array:
+    @property
+    def rate(self) -> float:
+        """Log-odds per distance, as far as known."""
+        return self.space.slope if self._rate is None else self._rate
+
+    def learn_rate(self, rate: float, u: Array) -> None:
+        """Log-odds per distance at a local optimum."""
+        self._rate = min(rate, max(self._steepest(u), 1e-9 * self.space.slope))
+
+    def first_point(self, level: float) -> Array:
         """Where the first local search starts: for p = 2 at the optimum, else up the steepest slope."""
         space, margins = self.space, self.space.margins
         plain = space.noise.frame is None and not space.noise.centre.any() and space.noise.norm == 2

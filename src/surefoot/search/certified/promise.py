@@ -53,20 +53,22 @@ class Promise:
         return found
 
 
-def distances(attempt: Attempt, some: Indices) -> Array:
-    """About how far it is to where relaxed solutions lead; infinite where they do not."""
+def crossings(attempt: Attempt, some: Indices) -> tuple[Array, Array]:
+    """The changes at which ways to relaxed solutions first withstand the scenarios, and about how far it is.
+
+    Infinitely far where they never do; the changes are then those of the relaxed solutions.
+    """
     slices, space, origin = attempt.slices, attempt.slices.space, attempt.boxes.origin[some]
     ways = attempt.changes[some] @ space.matrix.T - origin
     steps = np.zeros(len(some))
     for r, v in slices.scenarios:
         H, at = space.margins[r], origin + v
-        bend, slope = (
-            np.einsum("ni,ni->n", ways @ H.matrix, ways),
-            np.einsum("ni,ni->n", ways, H.gradient(at)),
-        )
+        bend = np.einsum("ni,ni->n", ways @ H.matrix, ways)
+        slope = np.einsum("ni,ni->n", ways, H.gradient(at))
         steps = np.maximum(steps, _first_roots(bend, slope, np.asarray(H(at))))
-    ends = origin + np.minimum(steps, 1e9)[:, None] * ways
-    return np.where(np.isfinite(steps), [space.size(u) for u in ends], np.inf)
+    ends = origin + np.where(np.isfinite(steps), np.minimum(steps, 1e9), 1.0)[:, None] * ways
+    far = np.where(np.isfinite(steps), [space.size(u) for u in ends], np.inf)
+    return ends @ space.inverse.T, far
 
 
 def _first_roots(a: Array, b: Array, c: Array) -> Array:

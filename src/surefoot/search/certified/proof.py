@@ -47,8 +47,8 @@ def leaf_of(
     stated = part.stated
     slabs = x[cross_end : cross_end + len(stated)]
     start = cross_end + len(stated)
-    places = np.cumsum([len(part.rays), len(part.pairs)])
-    rays, pairs, gaps = np.split(x[start : form.margins.start], places)
+    places = np.cumsum([len(part.rays), len(part.pairs), len(part.wedges)])
+    rays, pairs, wedges, gaps = np.split(x[start : form.margins.start], places)
     products = [
         (float(w), side(part, int(k), False), side(part, int(k), True))
         for k, w in zip(stated, slabs, strict=True)
@@ -62,6 +62,11 @@ def leaf_of(
     products += [
         (float(w), side(part, i, above_i), side(part, j, above_j))
         for (i, above_i, j, above_j), w in zip(part.pairs, pairs, strict=True)
+        if w > 0
+    ]
+    products += [
+        (float(w), side(part, k, above), affine(part.level, -np.array(y)))
+        for (k, above, y), w in zip(part.wedges, wedges, strict=True)
         if w > 0
     ]
     weights = x[form.margins]

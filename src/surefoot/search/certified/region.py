@@ -53,12 +53,20 @@ class Taken(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """(end of u_i - u_i)(end of u_j - u_j), at the upper ends or at the lower ones; never negative."""
+    """(end of d_i'u - d_i'u)(end of d_j'u - d_j'u), at upper ends or at lower ones; never negative."""
 
     i: int
     above_i: bool
     j: int
     above_j: bool
+
+
+class Wedge(NamedTuple):
+    """(end of d_k'u - d_k'u)(L - y'u), at the upper end or at the lower one; y is a slope of the norm."""
+
+    k: int
+    above: bool
+    slope: tuple[float, ...]
 
 
 class Cut(NamedTuple):
@@ -83,16 +91,16 @@ class Region:
         Those that matter here.
     idle : frozenset of int
         Domain rows that do not matter here, left out of the bound to make it cheaper.
-    pairs : frozenset of Pair
-        Products of two coordinates' distances from their ends that tighten the bound here.
+    pairs : frozenset of Pair or Wedge
+        Products of two directions' distances from their ends that tighten the bound here.
     gaps : dict of int -> (low, high)
         Neighbouring allowed values of a direction, between which nothing is allowed.
     bound : float
         Proven: no robust counterfactual of the region is closer.
     leaf : Leaf
         What proves the bound.
-    before_pairs : float
-        What was left to refute before pairs were added.
+    before, before_pairs : float
+        What was left to refute at the last try, and before pairs were added.
     rays : tuple of array
         Slopes y of the price that tighten the bound here: y'u is within the level.
     cut, children
@@ -103,10 +111,11 @@ class Region:
     splits: dict[int, tuple[float, float]] = field(default_factory=dict)
     scenarios: list[int] = field(default_factory=list)
     idle: frozenset[int] = frozenset()
-    pairs: frozenset[Pair] = frozenset()
+    pairs: frozenset[Pair | Wedge] = frozenset()
     gaps: dict[int, tuple[float, float]] = field(default_factory=dict)
     bound: float = 0.0
     leaf: Leaf | None = None
+    before: float = np.inf
     before_pairs: float = np.inf
     rays: tuple[Array, ...] = ()
     cut: Cut | Fork | None = None
@@ -229,9 +238,17 @@ class Piece:
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """The region's pairs of coordinates that are free here."""
-        held = self.corners.keys()
-        return sorted(p for p in self.region.pairs if p.i not in held and p.j not in held)
+        """The region's pairs of directions that are free here and do not depend on a corner."""
+        held = list(self.corners)
+        free = ~self.fixed & ~self.space.directions[:, held].any(axis=1)
+        pairs = [p for p in self.region.pairs if isinstance(p, Pair)]
+        return sorted(p for p in pairs if free[p.i] and free[p.j])
+
+    @cached_property
+    def wedges(self) -> list[Wedge]:
+        """The region's wedges of directions that are free here."""
+        wedges = [w for w in self.region.pairs if isinstance(w, Wedge)]
+        return sorted(w for w in wedges if np.isfinite(self.level) and not self.fixed[w.k])
 
     @cached_property
     def gaps(self) -> list[tuple[int, tuple[float, float]]]:
@@ -366,7 +383,7 @@ def monotone_corners(space: Space, region: Region, level: float, low: Array, hig
 def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     """Weighted sum of everything that is known to be non-negative in the region.
 
-    Rows in this order: norm (and for p = 1 its cross terms), slabs, rays, pairs, gaps, margins.
+    Rows in this order: norm (and for p = 1 its cross terms), slabs, rays, pairs, wedges, gaps, margins.
     """
     space = part.space
     norm, n_norm = _norm_rows(part)
@@ -375,6 +392,10 @@ def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     slabs += [
         (_side(part, i, -1.0 if above_i else 1.0), _side(part, j, -1.0 if above_j else 1.0))
         for i, above_i, j, above_j in part.pairs
+    ]
+    slabs += [
+        (_side(part, k, -1.0 if above else 1.0), np.append(-np.array(y), part.level))
+        for k, above, y in part.wedges
     ]
     slabs += [
         (np.append(space.directions[k], -a), np.append(space.directions[k], -b)) for k, (a, b) in part.gaps

@@ -14,7 +14,7 @@ from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import SAFETY
 from surefoot.search.certified.proof import affine, proof_of
 from surefoot.search.certified.search import Search
-from surefoot.search.certified.space import MAX_CROSS, around
+from surefoot.search.certified.space import around
 from surefoot.search.certified.units import in_units
 from surefoot.waist.geometry import Ball
 from surefoot.waist.problem import RobustProblem
@@ -26,6 +26,7 @@ NUDGES = (1e-6, 1e-3, 0.05)  # shares added to the multipliers of the worst pert
 # How near the proven margin must come to the worst one found: in log-odds, or as a share of what the ball
 # takes away.
 NEARLY, SHARE = 1e-2, 0.02
+WIDEST = 400  # coordinates: for p = 1 with more of them one product takes the place of all cross terms
 HALVINGS = 30
 MOST = 1e6  # radii beyond this many standard deviations are not told apart from infinite ones
 
@@ -214,8 +215,12 @@ def _at_once(G: Quadratic, w: Array, norm: float, radius: float) -> dict[str, An
     A, weights, cost = _multipliers(slope, w, norm, radius)
     size = float(np.abs(G.matrix).sum(axis=1).max(initial=0.0)) + float(np.abs(slope).max()) / radius
     half, n_norm = 0.5 * G.vector, len(weights)
-    for nudge in NUDGES:
-        extra = nudge * (weights + 1e-3 * size)
+    for nudge in (*NUDGES, None):
+        if nudge is None:  # what the multipliers lack, paid for by the whole norm
+            lacking = max(-float(np.linalg.eigvalsh(G.matrix + A)[0]), 0.0)
+            extra = np.full(n_norm, 1.001 * lacking + 1e-6 * size)
+        else:
+            extra = nudge * (weights + 1e-3 * size)
         factor, info = dpotrf(G.matrix + A + np.diag(np.broadcast_to(extra, len(w))), lower=1)
         if info:
             continue
@@ -241,16 +246,16 @@ def _multipliers(slope: Array, w: Array, norm: float, radius: float) -> tuple[Ar
     weight = 0.0 if inside else steepest / (2 * radius)
     s = np.zeros(n) if inside else -slope / steepest
     A = weight * np.outer(s, s)
-    if n <= MAX_CROSS:  # every diagonal entry may be as large as the norm's weight
+    if n <= WIDEST:  # every diagonal entry may be as large as the norm's weight
         np.fill_diagonal(A, weight)
-    return A, np.array([weight if n <= MAX_CROSS else 0.0]), radius**2 * weight
+    return A, np.array([weight if n <= WIDEST else 0.0]), radius**2 * weight
 
 
 def _leaf(radius: float, weights: Array, A: Array | None, slope: Array) -> dict[str, Any]:
     """The certificate's leaf: for p = 1 with cross terms, or with one product instead of too many."""
     n = len(slope)
     cross, products = [], []
-    if A is not None and n <= MAX_CROSS:
+    if A is not None and n <= WIDEST:
         cross = [[i, j, float(A[i, j])] for j in range(n) for i in range(j) if A[i, j]]
     elif A is not None and A.any():
         s = -slope / float(np.abs(slope).max())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -17,7 +18,7 @@ from surefoot.search.certified.branching import (
     violated_pairs,
 )
 from surefoot.search.certified.clock import Clock, OutOfTimeError
-from surefoot.search.certified.interior import Multipliers, minimise
+from surefoot.search.certified.interior import Multipliers, minimise, refutes
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.lattice import Lattice, fits
 from surefoot.search.certified.local import Step
@@ -27,6 +28,7 @@ from surefoot.search.certified.region import Piece, Region, Scenario, first_mult
 from surefoot.search.certified.space import MAX_CROSS, Space, typical_distance
 from surefoot.search.certified.stationary import at_once, stationary_multipliers
 from surefoot.search.certified.ways import Ways
+from surefoot.search.certified.wedges import violated_wedges
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -34,6 +36,8 @@ Array = NDArray[np.float64]
 AIM = 0.8  # share of the gap at which proofs are attempted: the rest is room for rounding
 ABSOLUTE_GAP = 1e-6  # standard deviations; near distance zero a relative gap means nothing
 ROOT_TRIES = 6  # the whole is tried again this often when there are new scenarios or a nearer point
+STALLED = 0.9  # of what was left to refute: with more than that, another try of the whole will not do
+LOWER = (1e-3, 3e-3, 1e-2, 3e-2, 0.1)  # shares by which the level is lowered to prove something
 POINT_FIRST = 40  # with more features the bound is cheaper than the steps it saves, and comes first
 EAGER = 4  # the first nodes, and then every LOCAL_EVERY-th, start a local search
 LOCAL_EVERY = 4
@@ -41,8 +45,9 @@ ROOT_SHARE = 0.02  # how exactly a bound that does not refute is computed, relat
 SHARE = 30.0  # and below it, where a vague relaxed solution shows better where to cut than a sharp one
 SHARE_SETS = 0.3  # with sets of values it shows which one to decide next
 MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
-PAIRS = 150  # products of two coordinates that are added to the whole's bound in one round
+PAIRS = 100  # products of two coordinates that are added to the whole's bound in one round
 PAIR_ROUNDS = 2
+USEFUL = 0.75  # share of what is left to refute that must not remain for pairs to be kept
 RAYS = 4  # slopes of the price that a region inherits at most
 RAY_ROUNDS = 3
 DEARER = 1e-3  # share of the level by which the relaxed solution must be too dear for another slope
@@ -86,6 +91,7 @@ class Search:
         self.far = FAR * max(1.0, self.level)
         self.root = self._whole()
         self._finished = self.root
+        self._start: Array | None = None
         self.nodes = 0
 
     @property
@@ -96,7 +102,8 @@ class Search:
     def run(self, start: Array | None = None) -> Status:
         """Search until the gap is closed, nothing can be found, or time is up."""
         try:
-            if start is not None or self._point_first():
+            self._start = start
+            if (start is not None or self._point_first()) and not self._values_first:
                 u = self.points.begin(self.root.scenarios, self.level, start)
                 self._improve(u, self.root)
             while True:
@@ -113,6 +120,11 @@ class Search:
         except PrecisionError:
             stopped = Status.PRECISION_LIMIT
         return stopped if self.points.best is not None else stopped.without_point
+
+    @property
+    def _values_first(self) -> bool:
+        """Whether the search over allowed values begins, with points of its own."""
+        return fits(self.space) and not self.space.forks
 
     def _point_first(self) -> bool:
         """Whether a point comes before the first bound."""
@@ -181,7 +193,9 @@ class Search:
             changed = self._explore(region, part.lifted(found.z)) or points.distance < before
             if region.depth == 0 or points.distance < before:
                 points.record(min(region.bound, heap[0][0] if heap else np.inf))
-            if region.is_whole and changed and tries < ROOT_TRIES:
+            stalled = points.distance == before and found.value > STALLED * region.before
+            region.before = found.value
+            if region.is_whole and changed and tries < ROOT_TRIES and not stalled:
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
                 continue
             fork = choose_fork(self.space, region, part.level, part.lifted(found.z), (part.low, part.high))
@@ -206,13 +220,33 @@ class Search:
     def _refute_values(self) -> None:
         """Refute what can be without semidefinite programs; from then on these see to the rest."""
         left = [leaf for leaf in self.root.leaves() if leaf.bound < self._enough()]
-        if left and self.points.local_optimum is not None and np.isinf(self.points.within):
+        start = self._first_start()
+        if left and start is not None and np.isinf(self.points.within):
             lattice = Lattice(self.ways, self.gap, self.clock, self._goal, self._enough)
-            lattice.run(left)
+            lattice.run(left, start)
             self.nodes += lattice.nodes
-            self._bound_open_leaves()
+            self.points.dives = True
+            if self.points.best is None and self._values_first:
+                self._improve(self.points.begin(self.root.scenarios, self.level, None), self.root)
+            self._keep_or_begin_anew(left)
             self.points.record(self.root.proven())
         self.points.dives = True
+
+    def _first_start(self) -> Array | None:
+        """Where the search over allowed values starts."""
+        if self._values_first:
+            return self.points.first_point(self.level) if self._start is None else self._start
+        return None if self.points.local_optimum is None else self.points.local_optimum[0].u
+
+    def _keep_or_begin_anew(self, tried: list[Region]) -> None:
+        """Semidefinite bounds go on where the search over values ended; for p = 1 and 2 they begin anew.
+
+        There they need few regions, and many small ones would cost more than one large one.
+        """
+        if self.space.norm == np.inf:
+            self._bound_open_leaves()
+        elif tried == [self.root] and self.root.proven() < self._enough():
+            self.root = self._whole()
 
     def _bound_open_leaves(self) -> None:
         """Give what is still open the whole's bound: time may end before each has one of its own."""
@@ -231,20 +265,21 @@ class Search:
             region.gaps |= {k: (a, b) for k, (_, a, b) in mixed.items()}
 
     def _tightened(self, region: Region, part: Piece, found: Multipliers, tries: int) -> bool:
-        """Whether products of coordinates were added to the whole's bound, which is then tried again.
+        """Whether products of two distances were added to the whole's bound, which is then tried again.
 
-        Where they did not halve what is left to refute, they cost more than they are worth and go again.
-        For p = 1 and 2 slopes of the price are added instead, where it differs up and down.
+        Where they do not lower what is left to refute by a good share, they cost more than they are worth
+        and go again. For p = 1 and 2 slopes of the price are added first, where it differs up and down.
         """
-        if self.space.norm != np.inf:
-            return tries < ROOT_TRIES + RAY_ROUNDS and self._sloped(region, part, found)
+        cube = self.space.norm == np.inf
+        if not cube and tries < ROOT_TRIES + RAY_ROUNDS and self._sloped(region, part, found):
+            return True
         if not region.is_whole or tries >= ROOT_TRIES + PAIR_ROUNDS:
             return False
-        if region.pairs and found.value > 0.5 * region.before_pairs:
+        if region.pairs and found.value > USEFUL * region.before_pairs:
             region.pairs = frozenset()
             return False
         region.before_pairs = found.value
-        pairs = violated_pairs(part, found, PAIRS) - region.pairs
+        pairs = (violated_pairs if cube else violated_wedges)(part, found, PAIRS) - region.pairs
         region.pairs |= pairs
         return bool(pairs)
 
@@ -270,22 +305,42 @@ class Search:
         floor = 1e-3 * self.gap * self.space.slope * min(level, self.far)
         found = self._multipliers(part, form, self._guess(region, part, form), share, floor)
         bound = _proven_level(part, form, found)
+        if not bound and part.corners and region.is_whole:
+            self._prove_lower(region, part, form, found)
         if bound > region.bound:
             region.leaf = leaf_of(part, form, found, bound, scenarios)
             region.bound = bound
         self._drop_idle(region, part, form, found)
         return part, form, found
 
+    def _prove_lower(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> None:
+        """See whether the multipliers refute lower levels, where corners are elsewhere."""
+        scenarios = [self.scenarios[s] for s in region.scenarios]
+        for share in LOWER if form.left.shape[1] > 1 else ():
+            lower = piece(self.space, region, (1 - share) * part.level, use_corners=True)
+            if lower.level <= region.bound or lower.empty or lower.corners.keys() != part.corners.keys():
+                return
+            below = lagrangian(lower, scenarios)
+            same = below.left.shape == form.left.shape and np.array_equal(lower.stated, part.stated)
+            same &= below.left.shape[1] > 1  # a single point leaves no matrix
+            value = refutes(below, found.x) if same else None
+            if value is not None:
+                known = replace(found, value=value, refuted=True)
+                region.leaf = leaf_of(lower, below, known, lower.level, scenarios)
+                region.bound = lower.level
+                return
+
     def _drop_idle(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> None:
         """Leave out scenarios and pairs that add next to nothing to the bound."""
         weights = found.x[form.margins]
         kept = weights >= 1e-3 * weights.max()
         region.scenarios = [s for s, keep in zip(region.scenarios, kept, strict=True) if keep]
-        if part.pairs:
+        pairs = [*part.pairs, *part.wedges]
+        if pairs:
             end = form.margins.start - len(part.gaps)
-            weights = found.x[end - len(part.pairs) : end]
+            weights = found.x[end - len(pairs) : end]
             useful = weights >= 1e-3 * weights.max()
-            region.pairs = frozenset(p for p, keep in zip(part.pairs, useful, strict=True) if keep)
+            region.pairs = frozenset(p for p, keep in zip(pairs, useful, strict=True) if keep)
 
     def _multipliers(
         self, part: Piece, form: Lagrangian, guess: Array | None, share: float, floor: float
@@ -402,13 +457,13 @@ def _proven_level(part: Piece, form: Lagrangian, found: Multipliers) -> float:
     """The level up to which the multipliers refute the region.
 
     Lowering the norm's level from L to L' lowers max F by the sum of its multipliers times L^2 - L'^2.
-    Corners and rays move with the level, so with them it is all or nothing; rays of prices stay.
+    Corners move with the level, so with them it is all or nothing.
     """
     if found.refuted:
         return part.level
     weight = float(found.x[: form.n_norm].sum())
     uneven = part.space.prices is not None and not part.space.prices.even
-    if part.corners or (part.rays and not uneven) or weight <= 0:
+    if part.corners or weight <= 0:
         return 0.0
     if uneven and part.space.norm == np.inf:
         return _lower_level(part, form, found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 
 WHOLE = 1e-6  # standard deviations; a value this near to an allowed one counts as allowed
 MARGIN = 0.3  # other cuts stay this share of the range away from its ends
+NARROW = 1e-7  # standard deviations; nothing is cut any more that is so narrow
 MOST_SETTLED = 8  # features of which both neighbouring values are tried
 
 
@@ -31,6 +32,8 @@ class Open(NamedTuple):
     choice : Choice
     changes, spread : arrays of shape (n,)
         Of the features in the relaxed solution: their changes, and variances around them.
+    near : array of shape (n,)
+        Changes on the way there that may be enough.
     low, high : arrays of shape (n,)
         Between which ends the changes lie.
     """
@@ -39,6 +42,7 @@ class Open(NamedTuple):
     choice: Choice
     changes: Array
     spread: Array
+    near: Array
     low: Array
     high: Array
 
@@ -61,17 +65,17 @@ def choose_cut(space: Space, open_: Open) -> Cut | None:
     settled = [j for j in moving if n + j in space.sets]
     if not settled or space.forks:
         return None
-    off = {j: _neighbours(space, open_, j) for j in settled}
+    off = {j: _neighbours(space, open_, j, float(open_.changes[j])) for j in settled}
     j = max(off, key=lambda j: off[j][0])
     if off[j][0] > WHOLE:
         return Cut(j, *off[j][1:])
     return _spread_cut(space, open_, moving)
 
 
-def _neighbours(space: Space, open_: Open, j: int) -> tuple[float, float, float]:
+def _neighbours(space: Space, open_: Open, j: int, change: float) -> tuple[float, float, float]:
     """How far a feature is from an allowed value (in deviations), and the allowed changes around it."""
     values, today = space.sets[space.n + j]
-    at = today + min(max(float(open_.changes[j]), float(open_.low[j])), float(open_.high[j]))
+    at = today + min(max(change, float(open_.low[j])), float(open_.high[j]))
     a, b = values.at_most(at), values.at_least(at)
     off = min(at - a, b - at) / float(space.reach[space.n + j])
     return off if math.isfinite(off) else 0.0, a - today, b - today
@@ -80,10 +84,12 @@ def _neighbours(space: Space, open_: Open, j: int) -> tuple[float, float, float]
 def _spread_cut(space: Space, open_: Open, moving: Sequence[int]) -> Cut | None:
     """Every value is allowed: cut where the relaxed solution, a mixture of points, spreads most."""
     reach = space.reach[space.n : 2 * space.n]
-    width = {j: min(float(open_.high[j] - open_.low[j]), 1e3 * reach[j]) for j in moving}
     j = max(moving, key=lambda j: float(open_.spread[j]) / float(reach[j]) ** 2)
-    low, high = (end if math.isfinite(end) else open_.changes[j] for end in (open_.low[j], open_.high[j]))
-    at = float(np.clip(open_.changes[j], low + MARGIN * width[j], high - MARGIN * width[j]))
+    at, low, high = float(open_.changes[j]), float(open_.low[j]), float(open_.high[j])
+    if math.isfinite(high - low):
+        at = min(max(at, low + MARGIN * (high - low)), high - MARGIN * (high - low))
+    if high - low < NARROW * reach[j] or not low < at < high:
+        return None
     if space.n + j not in space.sets:
         return Cut(j, at, at)
     values, today = space.sets[space.n + j]
@@ -95,36 +101,43 @@ def _spread_cut(space: Space, open_: Open, moving: Sequence[int]) -> Cut | None:
     return Cut(j, a - today, b - today) if inside else None
 
 
-def settled_points(space: Space, scenarios: Sequence[Scenario], open_: Open) -> Iterator[tuple[float, Array]]:
-    """Points near the relaxed solution with allowed values that withstand the scenarios, the nearest first."""
-    corners = []
-    for j in open_.moving:
-        if space.n + j in space.sets:
-            _, a, b = _neighbours(space, open_, j)
-            inside = [v for v in dict.fromkeys((a, b)) if open_.low[j] <= v <= open_.high[j]]
-            corners.append((j, inside))
-    if len(corners) > MOST_SETTLED or not all(inside for _, inside in corners):
-        return
-    changes = np.array([_with(open_.changes, corners, taken) for taken in product(*(v for _, v in corners))])
-    u = changes @ space.matrix.T
-    margin = np.min([space.margins[r](u + v) for r, v in scenarios], axis=0)
-    good = [(space.size(u[i]), i) for i in np.flatnonzero(margin >= 0)]
-    for size, i in sorted(good):
-        yield size, u[i]
+def settled_points(
+    space: Space, scenarios: Sequence[Scenario], open_: Open
+) -> list[tuple[float, Array, dict[int, float]]]:
+    """Points with allowed values near the relaxed solution that withstand the scenarios, nearest first.
 
-
-def _with(changes: Array, corners: Sequence[tuple[int, list[float]]], taken: Sequence[float]) -> Array:
-    found = changes.copy()
-    found[[j for j, _ in corners]] = taken
-    return found
+    With each comes its distance before, and the changes of features with sets of values after it.
+    """
+    found = []
+    for changes in (open_.near, open_.changes):
+        corners = _corners(space, open_, changes)
+        if len(corners) > MOST_SETTLED or not all(corners.values()):
+            continue
+        taken = list(product(*corners.values()))
+        moved = np.tile(np.clip(changes, open_.low, open_.high), (len(taken), 1))
+        moved[:, list(corners)] = taken
+        u = moved @ space.matrix.T
+        margin = np.min([np.asarray(space.margins[r](u + v)) for r, v in scenarios], axis=0)
+        found += [
+            (space.size(u[i]), u[i], dict(zip(corners, taken[i], strict=True)))
+            for i in np.flatnonzero(margin >= 0).tolist()
+        ]
+    return sorted(found, key=lambda entry: entry[0])
 
 
 def nearest_values(space: Space, open_: Open) -> dict[int, float]:
-    """The allowed changes nearest to the relaxed solution, of moving features with sets of values."""
+    """The allowed changes nearest to those that may be enough, of moving features with sets of values."""
+    corners = _corners(space, open_, open_.near)
+    if not all(corners.values()):
+        return {}
+    return {j: min(some, key=lambda v: abs(v - float(open_.near[j]))) for j, some in corners.items()}
+
+
+def _corners(space: Space, open_: Open, changes: Array) -> dict[int, list[float]]:
+    """The allowed changes around given ones, of moving features with sets of values."""
     found = {}
     for j in open_.moving:
         if space.n + j in space.sets:
-            values, today = space.sets[space.n + j]
-            low, high = today + float(open_.low[j]), today + float(open_.high[j])
-            found[j] = values.nearest(today + float(open_.changes[j]), low, high) - today
-    return found if not any(math.isnan(v) for v in found.values()) else {}
+            _, a, b = _neighbours(space, open_, j, float(changes[j]))
+            found[j] = [v for v in dict.fromkeys((a, b)) if open_.low[j] <= v <= open_.high[j]]
+    return found

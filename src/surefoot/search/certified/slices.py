@@ -274,7 +274,8 @@ class Slices:
         """The entries of a certificate that refute slices; ``cuts``: the ends of each that cuts set."""
         rows = self.coordinates(boxes)
         names, slopes, low, high = self._slabs(boxes, rows)
-        factors, moves = _factors(slopes, low, high) * self._height, np.abs(rows).any(axis=2)
+        factors = _factors(slopes, low, high) * self._height
+        moves: Mask = np.abs(rows).max(axis=2) > 0
         count = len(self.scenarios)
         first = self.space.n if self.space.norm == np.inf and np.isfinite(self.level) else 0
         found = []

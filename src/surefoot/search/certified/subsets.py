@@ -23,7 +23,7 @@ from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.grafting import AtOnce, Graft, Member, Searched, Together, Tree
 from surefoot.search.certified.narrowing import ends, narrowed
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
-from surefoot.search.certified.promise import Promise, distances
+from surefoot.search.certified.promise import Promise, crossings
 from surefoot.search.certified.region import Scenario
 from surefoot.search.certified.search import AIM, FAR, Search, allowance
 from surefoot.search.certified.settling import Open, choose_cut, nearest_values, settled_points
@@ -47,6 +47,8 @@ FEW = 4  # choices that are searched one by one rather than looked at again afte
 SHARE = 0.3  # of the choices that are left are cut at once, the most promising ones
 NEARBY = 1.05  # where allowed values may be, relative to the distance when every value is allowed
 WIDER = 1.3  # how much farther to look where there was no point
+DEEPEST = 300  # rounding, not the bound, keeps such a deep choice alive
+BRIEFLY = 0.05  # of the time for each of the first searches
 GRACE = 0.3  # seconds for the bound without any limit when time is up
 
 
@@ -180,8 +182,6 @@ class Subsets:
         """Levels at which to look for a first point: farther and farther away; ``hint``: it may be there."""
         typical, farthest = typical_distance(self.whole), self.whole.farthest
         level, wider = (NEARBY * hint, WIDER) if np.isfinite(hint) else (typical, 4.0)
-        if np.isinf(hint):
-            self._refuted_together(self._pending(farthest), farthest)
         while level < min(farthest, FAR * max(1.0, typical)):
             yield level
             level, wider = wider * level, min(WIDER * wider, 4.0)
@@ -196,12 +196,20 @@ class Subsets:
             if self._is_cut(choice) and space.sets:
                 hint = min(hint, self._look_past_sets(choice, space))
             else:
-                self._look_at(choice, 0.0, promising=True)
+                searched = Searched(self._search(space, BRIEFLY), choice)
+                self._judge(searched, searched.search.run())
             if self.points.best is not None:
                 return
-        for level in self._levels(hint):
+        farthest = self.whole.farthest
+        if np.isinf(hint):
+            self._refuted_together(self._pending(farthest), farthest)
+        few = len(self._pending(farthest)) <= LOOKS
+        for level in () if few and np.isinf(farthest) else self._levels(hint):
             while self.points.best is None and (pending := self._pending(level)):
                 self._scan(pending, level)
+        for choice in self._pending(farthest):
+            if self.points.best is None:
+                self._look_at(choice, farthest, promising=True)
 
     def _most_promising(self) -> list[Choice]:
         """The choices that seem to lead uphill fastest."""
@@ -216,17 +224,15 @@ class Subsets:
         """How far it is to a point when every value is allowed; allowed ones are looked for around it."""
         assert space.problem is not None
         domain = space.problem.domain.relaxed()
-        search = self._search(replace(space, sets={}, problem=replace(space.problem, domain=domain)))
-        if search.run().with_point is Status.TIME_LIMIT:
-            raise OutOfTimeError
+        search = self._search(replace(space, sets={}, problem=replace(space.problem, domain=domain)), BRIEFLY)
+        search.run()
         self._learn(search.scenarios[s] for s in _used(search))
         if search.points.best is None:
             return math.inf
         changes = search.points.space.inverse @ search.points.best
         low, high = ends(self.whole, [choice])
-        self._settle(
-            [Open(search.points.distance, choice, changes, np.zeros(space.n), low[0], high[0])], math.inf
-        )
+        nothing, far = np.zeros(space.n), search.points.distance
+        self._settle([Open(far, choice, changes, nothing, changes, low[0], high[0])], math.inf)
         return search.points.distance
 
     def _is_cut(self, choice: Choice) -> bool:
@@ -243,6 +249,9 @@ class Subsets:
             if (nearer or len(self.pool) > known) and (len(left) - number > FEW or np.isinf(before)):
                 return
             level = min(level, self._goal()) if self.points.best is not None else level
+            if open_.choice.depth >= DEEPEST:
+                open_.choice.stuck, self._stopped = True, Status.PRECISION_LIMIT
+                continue
             cut = choose_cut(self.whole, open_) if self._is_cut(open_.choice) else None
             if cut is None:
                 promising = open_.far <= level or self.points.best is None
@@ -253,16 +262,18 @@ class Subsets:
 
     def _settle(self, left: Sequence[Open], level: float) -> None:
         """Look for points with allowed values near relaxed solutions."""
+        if not self.whole.sets or self.whole.forks:
+            return
         for number, open_ in enumerate(left[:LOOKS]):
-            if not self._is_cut(open_.choice) or not self.whole.sets:
-                continue
             self.clock.check()
-            for size, u in settled_points(self.whole, self.pool, open_):
-                if size >= min(self.points.distance, self.within) or self._accepted(open_.choice, u):
+            if number == 0 and open_.far <= level:
+                self._look_with(open_.choice, nearest_values(self.whole, open_))
+            for size, u, values in settled_points(self.whole, self.pool, open_):
+                if size >= min(self.points.distance, self.within):
                     break
-            else:
-                if number == 0 and open_.far <= level:
-                    self._look_with(open_.choice, nearest_values(self.whole, open_))
+                if self._accepted(open_.choice, u):
+                    self._look_with(open_.choice, values)
+                    break
 
     def _accepted(self, choice: Choice, u: Array) -> bool:
         """Whether a point is robust, and nearer than any other."""
@@ -277,17 +288,17 @@ class Subsets:
     def _look_with(self, choice: Choice, values: Mapping[int, float]) -> None:
         """The nearest point with given changes of the features with sets of values, once."""
         key = (choice.free, tuple(values.items()))
-        if key in self._tried or not values or len(values) == len(choice.free):
+        settled = all(self.whole.n + j in self.whole.sets for j in choice.free)
+        if key in self._tried or not values or settled:
             return
         self._tried.add(key)
-        search = self._search(narrowed(self.whole, choice, values))
-        status = search.run()
+        search = self._search(narrowed(self.whole, choice, values), BRIEFLY)
+        search.run()
         self._learn(search.scenarios[s] for s in _used(search))
         if search.points.distance < self.points.distance:
             self._searches[search.points] = Searched(search, choice)
             self._note(search.points)
-        if status.with_point is Status.TIME_LIMIT:
-            raise OutOfTimeError
+        self.clock.check()
 
     def _note(self, points: Points) -> None:
         """A nearer point was found."""
@@ -341,9 +352,10 @@ class Subsets:
             choice.proven(level, AtOnce(Tree(space, region, list(self.pool)), choice))
         return region is not None
 
-    def _search(self, space: Space) -> Search:
-        """A search that knows what others had to withstand."""
-        search = Search(space, self.gap, self.clock)
+    def _search(self, space: Space, share: float = 1.0) -> Search:
+        """A search that knows what others had to withstand, and has a share of the time that is left."""
+        clock = self.clock if share == 1.0 else Clock(share * self.clock.left)
+        search = Search(space, self.gap, clock)
         first = len(self.whole.margins)
         search.points.scenarios += self.pool[max(first, len(self.pool) - MOST_SCENARIOS) :]
         search.root.scenarios = list(range(len(search.scenarios)))
@@ -365,9 +377,10 @@ class Subsets:
     def _judge(self, searched: Searched, status: Status) -> None:
         """Keep what a search found, and go on."""
         self._keep(searched)
-        if status.with_point is Status.TIME_LIMIT:
-            raise OutOfTimeError
-        if status not in (Status.OPTIMAL, Status.INFEASIBLE):
+        self.clock.check()
+        search = searched.search
+        search.clock = search.points.clock = self.clock  # the first ones had less
+        if status not in (Status.OPTIMAL, Status.INFEASIBLE) and status.with_point is not Status.TIME_LIMIT:
             searched.choice.stuck, self._stopped = True, status
 
     def _keep(self, searched: Searched) -> None:
@@ -375,7 +388,7 @@ class Subsets:
         before = self.points.distance
         self._learn(search.scenarios[s] for s in _used(search))
         pinned = search.points in self._searches and choice.proof != searched
-        if not pinned:
+        if not pinned and not choice.parts and search.proof.proven() >= choice.bound:
             choice.proven(search.proof.proven(), searched)
         self._searches[search.points] = searched
         if search.points.distance < before:
@@ -404,11 +417,11 @@ def _stacked(slices: Slices, choices: Sequence[Choice]) -> list[Open]:
     sizes = (low < high).sum(axis=1)
     for size in np.unique(sizes):
         some = np.flatnonzero(sizes == size)
-        own = [choices[i] for i in some]
+        own = [choices[i] for i in some.tolist()]
         if size > MOST_FREE:
             nothing = np.zeros(slices.space.n)
             left += [
-                Open(math.inf, choice, nothing, nothing, low[i], high[i])
+                Open(math.inf, choice, nothing, nothing, nothing, low[i], high[i])
                 for i, choice in zip(some, own, strict=True)
             ]
             continue
@@ -418,10 +431,18 @@ def _stacked(slices: Slices, choices: Sequence[Choice]) -> list[Open]:
         for number, choice in enumerate(stack.choices):
             choice.proven(slices.level, Member(stack, number))
         rest = np.flatnonzero(~attempt.refuted)
-        far = distances(attempt, rest)
+        near, far = crossings(attempt, rest)
         left += [
-            Open(float(d), own[i], attempt.changes[i], attempt.spread[i], low[some[i]], high[some[i]])
-            for d, i in zip(far, rest, strict=True)
+            Open(
+                float(far[place]),
+                own[i],
+                attempt.changes[i],
+                attempt.spread[i],
+                near[place],
+                low[some[i]],
+                high[some[i]],
+            )
+            for place, i in enumerate(rest.tolist())
         ]
     return left
 

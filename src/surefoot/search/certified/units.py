@@ -66,8 +66,11 @@ class _Units:
         return {**leaf, "norm": norm, "products": products}
 
     def _factor(self, f: list[Any], steps: tuple[float, ...]) -> float:
-        """How many times its value in the search a function has: that of a cut has the coordinate's units."""
-        return steps[f[1]] if f[0] == "c" and len(f) == 2 else 1.0
+        """How many times its value in the search a function has: that of a cut has the coordinate's units.
+
+        Cuts that come before the tree are cuts of features.
+        """
+        return steps[f[1]] if f[0] == "c" and len(f) == 2 and f[1] < len(steps) else 1.0
 
     def _affine(self, f: list[Any]) -> list[Any]:
         if f[0] != "a":
