@@ -173,7 +173,7 @@ def test_what_the_solving_flags_change(explanation):
     )
     assert loose.violation > coarse.violation
     assert explanation("--gap", "0.5").gap > explanation("--gap", "0.00001").gap
-    assert explanation("--time-limit", "0").status == "time_limit_no_point"
+    assert explanation("--time-limit", "0").status.with_point == "time_limit"
 
 
 def test_all_rows(explain, tmp_path, model):

@@ -146,8 +146,7 @@ def _against_means(question: Question, against: NDArray[np.bool_]) -> Iterator[C
         yield Caution(
             "against_means",
             f"{_joined(names)} {'moves' if len(names) == 1 else 'move'} away from what is usual in class "
-            f"{question.target}. Ask whether that makes sense; if not, say what may happen with actions "
-            "(rise, fall, stay), or ask for plausible answers.",
+            f"{question.target}. If that makes no sense, say so with actions, or ask for plausible answers.",
         )
 
 

@@ -316,7 +316,7 @@ class CounterfactualExplainer:
         >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
         >>> explainer = CounterfactualExplainer(clf, norm=1)
         >>> [round(e.distance, 2) for e in explainer.alternatives(bank.X.iloc[0], target=1, n=2)]
-        [1.53, 2.09]
+        [2.66, 2.66]
         """
         check_differing(n, differ, apart)
         found: list[Explanation] = []

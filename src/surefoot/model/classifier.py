@@ -278,7 +278,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.feature_percentiles_ = over_features(schema, percentiles(rows.numbers, rows.weights))
         self.density_percentiles_ = own_densities(rows, model)
         self.completion_ = model.gathered.completion
-        self.judged_ = None
+        self.__dict__.pop("judged_", None)  # what was said of an earlier fit
         self.networks_ = model.networks
 
     def __sklearn_is_fitted__(self) -> bool:

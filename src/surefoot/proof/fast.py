@@ -112,7 +112,7 @@ def geometry_claim(case: FastCase) -> Claim | None:
     if isinstance(asked.budget, dict):
         holds = holds and ball is None
     elif ball is None:
-        holds = holds and asked.ball_is_metric
+        holds = holds and (asked.ball_is_metric or not asked.perturbed)
     else:
         holds = holds and is_whitening(case, ball, asked.perturbed, False)
     if not holds:

@@ -26,6 +26,7 @@ from surefoot.waist.geometry import Ball, Metric, Whitening
 from surefoot.waist.problem import Requirement, RobustProblem
 from surefoot.waist.quadratic import Quadratic
 from tests.families import all_states, random_family
+from tests.mixed_tables import lender, refused_rows
 from tests.search.certified.cost_problems import NORMS, cost_problem
 
 GAP = 1e-3
@@ -287,6 +288,36 @@ def test_both_checkers_accept_the_proofs(bundled, norm, budget, uneven):
         assert e.status is Status.OPTIMAL
         assert verify(e, clf).ok
         assert verify(e, clf, exact=True).ok
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("factor", [1e4, 1e-4])
+def test_any_currency_will_do(bundled, norm, factor):
+    """Dear and cheap prices lead to the same point, to the last digit where they differ by a power of two."""
+    problem = cost_problem(2, norm=norm, n=3)
+    one = certified_search(problem, GAP, 20.0)
+    other = replace(problem, metric=Metric(problem.whitening, norm, factor * problem.metric.prices))
+    distance = check(problem, replace(certified_search(other, GAP, 20.0), lower_bound=one.lower_bound))
+    assert distance == pytest.approx(problem.distance(one.point), rel=GAP)
+    bank = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(bank.X, bank.y)
+    actions = Actions({name: Action(cost=(2 * factor, factor)) for name in bank.X})
+    e = CounterfactualExplainer(clf, norm=norm, distance="cost", actions=actions).explain(bank.X.iloc[0])
+    assert e.status is Status.OPTIMAL
+    assert verify(e, clf).ok
+    assert verify(e, clf, exact=True).ok
+
+
+@pytest.mark.parametrize("norm", [1.0, np.inf])
+def test_dear_categories_are_proved_for_both_checkers(norm):
+    table = lender()
+    actions = Actions({name: Action(cost=2000.0) for name in table.feature_labels_})
+    row = refused_rows(table, 1)[0]
+    e = CounterfactualExplainer(table, norm=norm, distance="cost", actions=actions).explain(row)
+    assert e.status is Status.OPTIMAL
+    assert e.distance > 100
+    assert verify(e, table).ok
+    assert verify(e, table, exact=True).ok
 
 
 def test_the_certificate_states_deviations_and_ball():

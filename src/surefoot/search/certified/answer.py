@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from surefoot.search.certified.active import MANY, renumbered, searched_by_need
 from surefoot.search.certified.clock import Clock, OutOfTimeError
+from surefoot.search.certified.currency import exchanged_search
 from surefoot.search.certified.noise import INSIDE
 from surefoot.search.certified.polish import polish
 from surefoot.search.certified.prices import coordinates
@@ -26,6 +27,7 @@ from surefoot.waist.problem import RobustProblem
 Array = NDArray[np.float64]
 
 GRACE = 0.3  # seconds that the proof of robustness may take after the time limit
+LAST = 0.15  # and those for a bound that leaves sets of values aside
 
 
 def certified_search(problem: RobustProblem, gap: float, time_limit: float) -> Answer:
@@ -39,8 +41,9 @@ def certified_search(problem: RobustProblem, gap: float, time_limit: float) -> A
     time_limit : float
         Seconds; then the best point and bound so far are returned.
     """
+    clock = Clock(time_limit)
     with one_blas_thread():
-        return searched(problem, gap, Clock(time_limit))
+        return exchanged_search(problem, gap, lambda posed: searched(posed, gap, clock))
 
 
 def proven_robustness(problem: RobustProblem, point: Array, time_limit: float) -> Robustness:
@@ -107,7 +110,25 @@ def searched(problem: RobustProblem, gap: float, clock: Clock, judged: RobustPro
                 status = search.run(start)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED if search.points.best is not None else Status.INTERRUPTED.without_point
-    return _answer(problem, search, status, robust)
+    found = _answer(problem, search, status, robust)
+    return _at_least_relaxed(found, problem, gap) if status.is_cut_short and problem.domain.sets else found
+
+
+def _at_least_relaxed(found: Answer, problem: RobustProblem, gap: float) -> Answer:
+    """An answer that ran out of time, with the bound of the same problem without sets where that is more.
+
+    Whatever is proved without sets holds with them; and while regions are open, a tree proves little.
+    """
+    relaxed = replace(problem, domain=problem.domain.relaxed())
+    search = search_of(relaxed, gap, Clock(LAST))
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        return found
+    if not search.bound > found.lower_bound or found.certificate is None:
+        return found
+    held = {**found.certificate, "bound": bound_document(relaxed, search)}
+    return replace(found, lower_bound=search.bound, certificate=held)
 
 
 def as_it_is(problem: RobustProblem, clock: Clock) -> Answer | None:

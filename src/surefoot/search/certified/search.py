@@ -24,7 +24,16 @@ from surefoot.search.certified.lattice import Lattice, fits
 from surefoot.search.certified.local import Step
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
 from surefoot.search.certified.proof import leaf_of
-from surefoot.search.certified.region import Piece, Region, Scenario, first_multipliers, lagrangian, piece
+from surefoot.search.certified.region import (
+    Pair,
+    Piece,
+    Region,
+    Scenario,
+    Wedge,
+    first_multipliers,
+    lagrangian,
+    piece,
+)
 from surefoot.search.certified.space import MAX_CROSS, Space, typical_distance
 from surefoot.search.certified.stationary import at_once, stationary_multipliers
 from surefoot.search.certified.ways import Ways
@@ -335,7 +344,7 @@ class Search:
         weights = found.x[form.margins]
         kept = weights >= 1e-3 * weights.max()
         region.scenarios = [s for s, keep in zip(region.scenarios, kept, strict=True) if keep]
-        pairs = [*part.pairs, *part.wedges]
+        pairs: list[Pair | Wedge] = [*part.pairs, *part.wedges]
         if pairs:
             end = form.margins.start - len(part.gaps)
             weights = found.x[end - len(pairs) : end]

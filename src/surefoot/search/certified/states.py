@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.answer import as_it_is, bound_document, certificate, search_of, searched
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.cover import Cover, Leave, Refuted
+from surefoot.search.certified.currency import exchanged_search
 from surefoot.search.certified.decided import changes_decided, eithers_decided, eithers_renumbered
 from surefoot.search.certified.prices import coordinates
 from surefoot.search.certified.search import AIM, allowance
@@ -45,8 +46,9 @@ def certified_states(family: Family, gap: float, time_limit: float) -> Answer:
     time_limit : float
         Seconds.
     """
+    clock = Clock(time_limit)
     with one_blas_thread():
-        return _States(family, gap, Clock(time_limit)).run()
+        return exchanged_search(family, gap, lambda posed: _States(posed, gap, clock).run())
 
 
 class _States:

@@ -1,0 +1,432 @@
+"""At most so many changes: against every choice of features by itself, and by the checkers."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from surefoot import (
+    Action,
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Status,
+    datasets,
+    verify,
+)
+from surefoot.search.certified import certified_search, subsets
+from surefoot.search.certified.changes import Cut, Limits
+from surefoot.search.certified.clock import Clock
+from surefoot.search.certified.grafting import Member
+from surefoot.search.certified.narrowing import narrowed
+from surefoot.search.certified.settling import Open, choose_cut
+from surefoot.search.certified.slices import Boxes, Slices
+from surefoot.search.certified.stacks import cholesky, first_weights, inverse_lower, minimise, of_points
+from surefoot.search.certified.subsets import Subsets
+from surefoot.waist.domain import Domain, ValueSet
+from surefoot.waist.either import Limit
+from surefoot.waist.row import Row
+from tests.problems import mixed_problem, random_problem
+from tests.search.certified.cost_problems import cost_problem
+
+GAP = 1e-2
+NORMS = (np.inf, 2.0, 1.0)
+FINISHED = (Status.OPTIMAL, Status.INFEASIBLE)
+
+
+def limit(problem, count, features=None):
+    who = tuple(range(problem.n_features)) if features is None else tuple(features)
+    return Limit(count, who, tuple(float(problem.factual[j]) for j in who))
+
+
+def limited(problem, *limits):
+    """The problem with limits, each a count or a count and features."""
+    pairs = [(entry, None) if isinstance(entry, int) else entry for entry in limits]
+    made = tuple(limit(problem, *pair) for pair in pairs)
+    return replace(problem, domain=replace(problem.domain, limits=made))
+
+
+def largest_choices(n, limits):
+    """The sets of features that may change together and to which none can be added."""
+    some = [
+        frozenset(chosen)
+        for size in range(n + 1)
+        for chosen in combinations(range(n), size)
+        if all(len(set(chosen) & set(one.numbers)) <= one.count for one in limits)
+    ]
+    return [chosen for chosen in some if not any(chosen < other for other in some)]
+
+
+def one_by_one(problem):
+    """The least distance over all choices, each a problem of its own in which the others are fixed.
+
+    And what was proved of it, which is less where one of them takes too long.
+    """
+    domain, best, bound = problem.domain, np.inf, np.inf
+    for chosen in largest_choices(problem.n_features, domain.limits):
+        kept = [j for j in range(problem.n_features) if j not in chosen]
+        low, high = domain.low.copy(), domain.high.copy()
+        if ((problem.factual < low) | (problem.factual > high))[kept].any():
+            continue
+        low[kept] = high[kept] = problem.factual[kept]
+        alone = replace(problem, domain=replace(domain, low=low, high=high, limits=()))
+        found = certified_search(alone, GAP, 5.0)
+        best = best if found.point is None else min(best, problem.distance(found.point))
+        bound = min(bound, found.lower_bound)
+    return best, bound
+
+
+def check(problem, seconds=20.0):
+    """The answer keeps the limits and is as near as the best choice."""
+    found, (best, bound) = certified_search(problem, GAP, seconds), one_by_one(problem)
+    assert found.status in FINISHED
+    assert found.lower_bound <= best * (1 + 1e-9)
+    if found.point is not None:
+        assert problem.domain.contains(found.point)
+        assert found.radius >= problem.budget or problem.ball.is_point
+        assert bound * (1 - 1e-9) <= problem.distance(found.point) <= best * (1 + 1.5 * GAP)
+    return found
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("budget", [0.0, 0.05])
+@pytest.mark.parametrize(("n", "count"), [(4, 1), (5, 2), (6, 3)])
+def test_the_nearest_of_all_choices(norm, budget, n, count):
+    check(limited(random_problem(n, 3, norm=norm, budget=budget), count))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_two_limits_that_overlap(norm):
+    problem = limited(random_problem(5, 8, norm=norm), (2, [0, 1, 2, 3]), (1, [2, 3, 4]))
+    point = check(problem).point
+    assert problem.factual[np.flatnonzero(point == problem.factual)].size >= 2  # to the last digit
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5, 8, 15, 20, 30, 33, 36, 41, 44, 57, 60, 95])
+def test_whole_numbers_rows_and_all_else(seed):
+    problem = mixed_problem(seed)
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(0, problem.n_features + 1))
+    some = np.sort(rng.permutation(problem.n_features)[: 1 + problem.n_features // 2]).tolist()
+    check(limited(problem, count, (1, some)))
+
+
+@pytest.mark.parametrize("seed", [2, 7, 21, 36, 52, 86, 98, 118])
+def test_prices(seed):
+    check(limited(cost_problem(seed), 2))
+
+
+def test_equations():
+    problem = random_problem(4, 2)
+    row = Row(np.array([1.0, 2.0, 0.0, 0.0]), *[float(problem.factual[0] + 2 * problem.factual[1])] * 2)
+    check(limited(replace(problem, domain=replace(problem.domain, rows=(row,))), 3))
+
+
+def test_features_that_cannot_stay_as_they_are():
+    problem = random_problem(4, 6)
+    low, high = problem.domain.low.copy(), problem.domain.high.copy()
+    low[2] = problem.factual[2] + 0.1 * problem.unit[2]
+    low[3] = high[3] = problem.factual[3] - 0.2 * problem.unit[3]
+    domain = Domain(low, high)
+    point = check(limited(replace(problem, domain=domain), 3)).point
+    assert point[3] == low[3]
+    assert point[2] >= low[2]
+    assert check(limited(replace(problem, domain=domain), 1)).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_nothing_may_change(norm):
+    problem = limited(random_problem(3, 1, norm=norm), 0)
+    assert certified_search(problem, GAP, 5.0).status is Status.INFEASIBLE
+    held = replace(problem.requirements[0], margin=problem.requirements[0].margin + 1e3)
+    found = certified_search(replace(problem, requirements=(held,)), GAP, 5.0)
+    assert found.status is Status.OPTIMAL
+    assert np.array_equal(found.point, problem.factual)
+
+
+def test_a_limit_that_does_not_matter():
+    problem = random_problem(4, 3)
+    free, found = (certified_search(p, GAP, 5.0) for p in (problem, limited(problem, 4)))
+    assert problem.distance(found.point) == pytest.approx(problem.distance(free.point), rel=GAP)
+    assert "changed" not in found.certificate["bound"]["tree"]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_a_level_is_refuted_below_the_distance_and_not_above(norm):
+    problem = limited(random_problem(5, 3, norm=norm), 2)
+    distance = problem.distance(certified_search(problem, 1e-3, 5.0).point)
+    below, above = (Subsets(problem, GAP, Clock(5.0)) for _ in range(2))
+    assert below.refute(0.98 * distance)
+    assert below.bound >= 0.98 * distance
+    assert not above.refute(1.02 * distance)
+    nearby = Subsets(problem, GAP, Clock(5.0))
+    assert nearby.refute(0.1 * distance)  # the bound without any limit does
+    assert nearby.choices.keys() == {nearby.root}
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_very_many_choices_are_refuted_together(norm, monkeypatch):
+    problem = limited(random_problem(6, 5, norm=norm), 2)
+    best = problem.distance(certified_search(problem, GAP, 5.0).point)
+    monkeypatch.setattr(subsets, "MANY", 3)
+    monkeypatch.setattr(subsets, "BUNCH", 4)
+    found = check(problem)
+    assert problem.distance(found.point) == pytest.approx(best, rel=1.5 * GAP)
+
+
+def test_slices_with_many_features_are_searched(monkeypatch):
+    monkeypatch.setattr(subsets, "MOST_FREE", 1)
+    check(limited(random_problem(4, 3), 2))
+
+
+def test_the_bound_without_limits_when_time_is_up(monkeypatch):
+    problem = limited(random_problem(6, 3), 2)
+    search = Subsets(problem, GAP, Clock(20.0))
+    search._first_point()
+    monkeypatch.setattr(search, "clock", Clock(-1.0))
+    assert search.run() is Status.TIME_LIMIT
+    assert 0 < search.bound <= search.points.distance
+    assert search.proof(lambda v: v)["tree"] is not None
+    nothing = Subsets(problem, GAP, Clock(-1.0))
+    assert nothing.run() is Status.TIME_LIMIT.without_point
+
+
+def test_a_point_that_does_not_withstand_is_discarded():
+    problem = limited(random_problem(5, 4, budget=0.0), 2)
+    search = Subsets(problem, GAP, Clock(20.0))
+    assert search.run() is Status.OPTIMAL
+    before, start = search.points.distance, search.points.best
+    H = search.whole.margins[0]
+    shift = -0.05 * np.sign(H.gradient(start))
+    search.discard(0, shift)
+    assert search.run(start) is Status.OPTIMAL
+    assert search.points.distance > before
+    assert H(search.points.best + shift) >= 0
+
+
+def test_rounds_say_where_the_search_stood():
+    found = certified_search(limited(random_problem(5, 3), 2), GAP, 5.0)
+    assert all(r.lower_bound <= r.distance for r in found.rounds)
+    assert np.array_equal(found.rounds[-1].candidate, found.point)
+    distances = [r.distance for r in found.rounds]
+    assert distances == sorted(distances, reverse=True)
+
+
+# --- the tree of choices ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "limits"), [(6, [2]), (5, [5]), (6, [(2, [0, 1, 2, 3]), (1, [3, 4])]), (4, [0])]
+)
+def test_the_choices_are_the_largest_ones(n, limits):
+    problem = limited(random_problem(n, 0), *limits)
+    root = Limits(problem, range(n)).root()
+    root.grow()
+    found = [frozenset(choice.free) for choice in root.leaves()]
+    largest = largest_choices(n, problem.domain.limits)
+    assert len(set(found)) == len(found)
+    assert all(any(chosen <= other for other in found) for chosen in largest)
+    assert all(any(other <= chosen for chosen in largest) for other in found)
+    assert len(found) <= Limits(problem, range(n)).root().size
+
+
+def test_features_that_are_fixed_anyway_do_not_count():
+    problem = random_problem(4, 0)
+    low, high = problem.domain.low.copy(), problem.domain.high.copy()
+    low[1] = high[1] = problem.factual[1]
+    root = Limits(limited(replace(problem, domain=Domain(low, high)), 2), range(4)).root()
+    root.grow()
+    assert {choice.free for choice in root.leaves()} == {(0, 2), (0, 3), (2, 3)}
+
+
+def test_cuts_set_ends():
+    problem = random_problem(3, 0)
+    choice = Limits(limited(problem, 2), range(3)).root()
+    below, above = choice.cut(Cut(0, 1.0, 2.0))
+    assert below.cut_ends == {(0, True): (1.0, 0)}
+    assert above.cut_ends == {(0, False): (2.0, 0)}
+    assert below.depth == above.depth == 1
+    choice.proven(1.0, "reason")
+    assert not choice.parts
+
+
+def test_the_space_of_a_choice_has_cut_ends_and_allowed_values():
+    problem = random_problem(3, 0)
+    today = float(problem.factual[0])
+    domain = replace(problem.domain, sets=(ValueSet(0, (today - 2, today + 1.5, today + 4), today),))
+    search = Subsets(limited(replace(problem, domain=domain), 2), GAP, Clock(5.0))
+    choice = next(choice for choice in search.choices if 0 in choice.free)
+    _, above = choice.cut(Cut(0, 0.0, 1.5))
+    space = narrowed(search.whole, above)
+    assert space.problem.domain.low[0] == today + 1.5
+    assert narrowed(search.whole, above, {0: 4.0}).sets == {}
+    assert space.farthest == search.whole.farthest
+
+
+# --- stacks -------------------------------------------------------------------------------------------------
+
+
+def test_factors_of_stacks():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(20, 4, 4))
+    K = A @ np.swapaxes(A, 1, 2)
+    K[3] -= 100 * np.eye(4)
+    L, definite = cholesky(K)
+    assert definite.tolist() == [i != 3 for i in range(20)]
+    assert np.allclose((L @ np.swapaxes(L, 1, 2))[definite], K[definite])
+    assert np.allclose((inverse_lower(L) @ L)[definite], np.eye(4))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_multipliers_refute_what_is_refutable(seed):
+    """Balls around zero and a margin that is positive only outside or also inside of them."""
+    rng = np.random.default_rng(seed)
+    terms = np.zeros((30, 2, 4, 4))
+    terms[:, 0] = np.diag([-1.0, -1, -1, 1])
+    A = rng.normal(size=(30, 3, 3))
+    Q = 0.5 * (A + np.swapaxes(A, 1, 2))
+    q, c = rng.normal(size=(30, 3)), -rng.exponential(size=30) * 3
+    terms[:, 1, :3, :3], terms[:, 1, 3, 3] = Q, c
+    terms[:, 1, :3, 3] = terms[:, 1, 3, :3] = 0.5 * q
+    weights, concave = first_weights(terms, 1)
+    assert concave.all()
+    found = minimise(terms, 1, weights)
+    for i in range(30):  # one ball: the relaxation is exact
+        directions = rng.normal(size=(4000, 3))
+        points = directions / np.linalg.norm(directions, axis=1)[:, None] * rng.uniform(size=(4000, 1)) ** 0.3
+        most = (np.einsum("ni,ij,nj->n", points, Q[i], points) + points @ q[i] + c[i]).max()
+        assert not (found.refuted[i] and most >= 0)
+        assert found.refuted[i] or most > -0.1
+        total = np.einsum("m,mij->ij", found.weights[i], terms[i])
+        assert not found.refuted[i] or np.linalg.eigvalsh(total)[-1] < 0
+    assert (found.refuted ^ found.relaxed).mean() > 0.9
+
+
+def test_single_points():
+    found = of_points(np.array([[1.0, -0.5, 2.0], [1.0, 0.5, 2.0]]))
+    assert found.refuted.tolist() == [True, False]
+    assert found.weights[0].tolist() == [0.0, 1.0, 0.0]
+    assert found.moments.tolist() == [[[1.0]], [[1.0]]]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_leaves_of_slices_are_negative(norm):
+    """Every leaf's sum at random points of its slice, from the certificate's own entries."""
+    problem = limited(random_problem(5, 3, norm=norm, budget=0.0), 2)
+    search = Subsets(problem, GAP, Clock(5.0))
+    search.run()
+    stacked = [choice for choice in search.choices if isinstance(choice.proof, Member)]
+    assert len(stacked) >= 5
+    rng = np.random.default_rng(0)
+    for choice in stacked:
+        stack, number = choice.proof
+        leaf = stack.attempt.regions([one.cut_ends for one in stack.choices])[number].leaf
+        change = np.zeros((50, 5))
+        change[:, list(choice.free)] = rng.normal(size=(50, 2)) * problem.unit[list(choice.free)] * 3
+        u = change @ search.whole.matrix.T
+        total = sum(w * search.whole.margins[0](u) for w in leaf.margins.values())
+        if norm == np.inf:
+            total = total + (leaf.level**2 - u**2) @ leaf.norm
+        else:
+            crossed = 2 * sum(w * u[:, i] * u[:, j] for i, j, w in leaf.cross)
+            total = total + leaf.norm[0] * (leaf.level**2 - (u**2).sum(axis=1)) - crossed
+        assert not leaf.products or norm < np.inf
+        assert norm < np.inf or (total < 0).all()
+
+
+def test_a_slice_beyond_the_level_is_refuted():
+    problem = random_problem(3, 0)
+    space = Subsets(limited(problem, 2), GAP, Clock(5.0)).whole
+    slices = Slices(space, 0.1, [(0, np.zeros(3))], [0], cut=True)
+    unit = problem.unit
+    low, high = np.array([[5 * unit[0], -unit[1], 0.0]]), np.array([[np.inf, unit[1], 0.0]])
+    assert slices.refute(Boxes(space, low, high)).refuted.all()
+
+
+# --- allowed values -----------------------------------------------------------------------------------------
+
+
+def open_choice(changes, spread, low=-10.0, high=10.0):
+    n = len(changes)
+    changes, spread = np.array(changes, dtype=float), np.array(spread, dtype=float)
+    return Open(1.0, None, changes, spread, changes, np.full(n, low), np.full(n, high))
+
+
+def set_space(*features):
+    problem = random_problem(3, 0)
+    factual = np.round(problem.factual)
+    sets = tuple(ValueSet(j, None, float(factual[j])) for j in features)
+    domain = replace(problem.domain, sets=sets)
+    return Subsets(limited(replace(problem, factual=factual, domain=domain), 2), GAP, Clock(5.0)).whole
+
+
+def test_cuts_between_allowed_values():
+    space = set_space(0, 1)
+    reach = space.reach[3:6]
+    cut = choose_cut(space, open_choice([0.5, 1.0, 0.3], [0, 0, 0]))
+    assert cut == Cut(0, 0.0, 1.0)
+    cut = choose_cut(space, open_choice([2.0, 1.0, 0.3], [0, reach[1] ** 2, 0]))
+    assert cut == Cut(1, 1.0, 2.0)
+    cut = choose_cut(space, open_choice([2.0, 1.0, 0.3], [0, 0, reach[2] ** 2]))
+    assert cut == Cut(2, 0.3, 0.3)
+    cut = choose_cut(space, open_choice([0.0, 1.0, 0.3], [reach[0] ** 2, 0, 0], low=0.0, high=1.0))
+    assert cut == Cut(0, 0.0, 1.0)
+    assert choose_cut(set_space(), open_choice([0.5, 1.0, 0.3], [1, 1, 1])) is None
+
+
+# --- answers that both checkers accept ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pima():
+    data = datasets.load_pima()
+    return ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y), data.X
+
+
+def accepted(e, clf):
+    verdicts = verify(e, clf), verify(e, clf, exact=True)
+    assert all(verdict.ok for verdict in verdicts), [v.failures for v in verdicts]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("whole", [None, False])
+def test_pima(pima, norm, count, whole):
+    clf, X = pima
+    explainer = CounterfactualExplainer(
+        clf, budget=0.05, norm=norm, gap=GAP, actions=Actions(at_most=count), whole=whole
+    )
+    for i in (3, 10):
+        e = explainer.explain(X.iloc[i], 1 - clf.predict(X.iloc[[i]])[0], on_failure="return")
+        assert e.status in FINISHED
+        assert e.counterfactual is None or (e.counterfactual != e.factual).sum() <= count
+        accepted(e, clf)
+
+
+def test_groups_and_prices(pima):
+    clf, X = pima
+    actions = Actions(
+        {"plas": Action(cost=(1.0, 3.0))}, at_most=3, at_most_of=[(1, ["plas", "mass", "age"])]
+    )
+    for norm in NORMS:
+        explainer = CounterfactualExplainer(clf, budget=0.02, norm=norm, distance="cost", actions=actions)
+        e = explainer.explain(X.iloc[0], 0, on_failure="return")
+        assert e.status in FINISHED
+        accepted(e, clf)
+        changed = e.counterfactual != e.factual
+        assert changed[["plas", "mass", "age"]].sum() <= 1
+
+
+@pytest.mark.parametrize("norm", [np.inf, 1.0])
+def test_categories_take_from_the_count(norm):
+    data = datasets.load_german_credit()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    names = [name for name in data.X if data.X[name].dtype.kind not in "iuf"]
+    actions = Actions({name: Action(cost=0.3) for name in names}, at_most=2)
+    explainer = CounterfactualExplainer(clf, budget=0.05, norm=norm, gap=GAP, actions=actions)
+    for i in np.flatnonzero(clf.predict(data.X) == "bad")[:2]:
+        e = explainer.explain(data.X.iloc[int(i)], "good")
+        assert e.status is Status.OPTIMAL
+        assert (e.counterfactual != e.factual).sum() <= 2
+        accepted(e, clf)
