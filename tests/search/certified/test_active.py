@@ -46,6 +46,13 @@ def test_the_answer_is_that_of_all_requirements_at_once(seed, norm, monkeypatch)
         assert len(found.certificate["robustness"]["proofs"]) == len(problem.requirements)
 
 
+def test_more_may_matter_than_enter_at_once(monkeypatch):
+    monkeypatch.setattr(answering, "MANY", 1)
+    problem = many(2, np.inf, count=6)
+    found = certified_search(problem, 1e-3, 30)
+    assert found.status == "optimal"
+
+
 def test_a_crowd_that_leaves_nothing_is_proved_to():
     problem = many(1, np.inf)
     never = Requirement(Quadratic(-np.eye(4), np.zeros(4), -1.0))

@@ -24,6 +24,7 @@ from surefoot.search.certified.settling import Open, choose_cut
 from surefoot.search.certified.slices import Boxes, Slices
 from surefoot.search.certified.stacks import cholesky, first_weights, inverse_lower, minimise, of_points
 from surefoot.search.certified.subsets import Subsets
+from surefoot.threads import one_blas_thread
 from surefoot.waist.domain import Domain, ValueSet
 from surefoot.waist.either import Limit
 from surefoot.waist.row import Row
@@ -33,6 +34,12 @@ from tests.search.certified.cost_problems import cost_problem
 GAP = 1e-2
 NORMS = (np.inf, 2.0, 1.0)
 FINISHED = (Status.OPTIMAL, Status.INFEASIBLE)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with one_blas_thread():
+        yield
 
 
 def limit(problem, count, features=None):

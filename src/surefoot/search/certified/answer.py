@@ -93,6 +93,11 @@ def searched(problem: RobustProblem, gap: float, clock: Clock, judged: RobustPro
     posed = problem if judged is None else judged
     if len(problem.requirements) > MANY:
         return _by_need(problem, gap, clock, posed)
+    return _searched_with_all(problem, gap, clock, posed)
+
+
+def _searched_with_all(problem: RobustProblem, gap: float, clock: Clock, posed: RobustProblem) -> Answer:
+    """The answer to a problem with all its requirements at once."""
     search = search_of(problem, gap, clock)
     robust = None
     try:
@@ -154,7 +159,7 @@ def as_it_is(problem: RobustProblem, clock: Clock) -> Answer | None:
 
 def _by_need(problem: RobustProblem, gap: float, clock: Clock, posed: RobustProblem) -> Answer:
     """The answer to a problem with many requirements, few of which decide."""
-    found, active, spare = searched_by_need(problem, gap, clock, posed, searched)
+    found, active, spare = searched_by_need(problem, gap, clock, posed, _searched_with_all)
     assert found.certificate is not None
     bound = renumbered(found.certificate["bound"], active)
     if found.status is not Status.INFEASIBLE:

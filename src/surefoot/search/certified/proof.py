@@ -47,6 +47,8 @@ def leaf_of(
     stated = part.stated
     slabs = x[cross_end : cross_end + len(stated)]
     start = cross_end + len(stated)
+    uneven = space.prices is not None and not space.prices.even
+    lower = bound / part.level if uneven and part.rays else 1.0  # such rays move with the level
     places = np.cumsum([len(part.rays), len(part.pairs), len(part.wedges)])
     rays, pairs, wedges, gaps = np.split(x[start : form.margins.start], places)
     products = [
@@ -55,7 +57,7 @@ def leaf_of(
         if w > 0
     ]
     products += [
-        (float(w), affine(-low, y), affine(high, -y))
+        (float(w), affine(-low * lower, y), affine(high * lower, -y))
         for (y, (low, high)), w in zip(part.ray_ends, rays, strict=True)
         if w > 0
     ]

@@ -8,7 +8,6 @@ from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from surefoot.search.certified.branching import (
     choose_cut,
@@ -21,6 +20,7 @@ from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import Multipliers, minimise, refutes
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.lattice import Lattice, fits
+from surefoot.search.certified.levels import proven_level
 from surefoot.search.certified.local import Step
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
 from surefoot.search.certified.proof import leaf_of
@@ -313,7 +313,7 @@ class Search:
         share = ROOT_SHARE if region.is_whole else (SHARE_SETS if self.space.sets else SHARE)
         floor = 1e-3 * self.gap * self.space.slope * min(level, self.far)
         found = self._multipliers(part, form, self._guess(region, part, form), share, floor)
-        bound = _proven_level(part, form, found)
+        bound = proven_level(part, form, found)
         if not bound and part.corners and region.is_whole:
             self._prove_lower(region, part, form, found)
         if bound > region.bound:
@@ -460,46 +460,3 @@ def _single_point(form: Lagrangian) -> Multipliers:
         terms = slice(1, 1 + form.n_cross)
         x[terms] = -np.sign(form.left[terms, -1] * form.right[terms, -1])
     return Multipliers(x, float(values[worst]), bool(values[worst] < 0), np.zeros(0), np.zeros((0, 0)), 0)
-
-
-def _proven_level(part: Piece, form: Lagrangian, found: Multipliers) -> float:
-    """The level up to which the multipliers refute the region.
-
-    Lowering the norm's level from L to L' lowers max F by the sum of its multipliers times L^2 - L'^2.
-    Corners move with the level, so with them it is all or nothing.
-    """
-    if found.refuted:
-        return part.level
-    weight = float(found.x[: form.n_norm].sum())
-    uneven = part.space.prices is not None and not part.space.prices.even
-    if part.corners or weight <= 0:
-        return 0.0
-    if uneven and part.space.norm == np.inf:
-        return _lower_level(part, form, found)
-    square = part.level**2 - max(found.value, 0.0) / weight
-    return float(np.sqrt(square)) * (1 - 1e-9) if square > 0 else 0.0
-
-
-def _lower_level(part: Piece, form: Lagrangian, found: Multipliers) -> float:
-    """The same for p = infinity where prices differ up and down: lowering L moves the middle of its products.
-
-    Their sum is x_i (a_i L - u_i)(b_i L + u_i), so that max F is a quadratic function of L.
-    """
-    assert part.space.prices is not None
-    if form.left.shape[1] == 1:
-        return 0.0
-    a, b = 1 / part.space.prices.up[part.free], 1 / part.space.prices.down[part.free]
-    x, left, right = found.x[: form.n_norm], form.left[: form.n_norm], form.right[: form.n_norm]
-    first = (x * a) @ right + (x * b) @ left  # what one unit of L adds, but for its square
-    A = form.matrix(found.x)
-    factor, info = dpotrf(-A[:-1, :-1], lower=1)
-    if info:
-        return 0.0
-    moved = dpotrs(factor, np.column_stack([A[:-1, -1], 0.5 * first[:-1]]), lower=1)[0]
-    bend = float(x @ (a * b)) + 0.5 * float(first[:-1] @ moved[:, 1])
-    slope = float(first[-1]) + float(first[:-1] @ moved[:, 0])
-    peak = max(float(A[-1, -1]) + float(A[:-1, -1] @ moved[:, 0]), 0.0)
-    square = slope**2 - 4 * bend * peak
-    if slope <= 0 or square < 0:
-        return 0.0
-    return max(part.level - 2 * peak / (slope + float(np.sqrt(square))), 0.0) * (1 - 1e-9)
