@@ -167,8 +167,9 @@ def test_a_level_is_refuted_below_the_distance_and_not_above(norm):
     assert below.refute(0.98 * distance)
     assert below.bound >= 0.98 * distance
     assert not above.refute(1.02 * distance)
+    free = certified_search(replace(problem, domain=Domain.whole_space(5)), GAP, 5.0)
     nearby = Subsets(problem, GAP, Clock(5.0))
-    assert nearby.refute(0.1 * distance)  # the bound without any limit does
+    assert nearby.refute(0.8 * problem.distance(free.point))  # the bound without any limit does
     assert nearby.choices.keys() == {nearby.root}
 
 
@@ -371,15 +372,15 @@ def set_space(*features):
 def test_cuts_between_allowed_values():
     space = set_space(0, 1)
     reach = space.reach[3:6]
-    cut = choose_cut(space, open_choice([0.5, 1.0, 0.3], [0, 0, 0]))
+    cut = choose_cut(space, open_choice([0.5, 1.0, 0.3], [0, 0, 0]), 1.0)
     assert cut == Cut(0, 0.0, 1.0)
-    cut = choose_cut(space, open_choice([2.0, 1.0, 0.3], [0, reach[1] ** 2, 0]))
+    cut = choose_cut(space, open_choice([2.0, 1.0, 0.3], [0, reach[1] ** 2, 0]), 1.0)
     assert cut == Cut(1, 1.0, 2.0)
-    cut = choose_cut(space, open_choice([2.0, 1.0, 0.3], [0, 0, reach[2] ** 2]))
+    cut = choose_cut(space, open_choice([2.0, 1.0, 0.3], [0, 0, reach[2] ** 2]), 1.0)
     assert cut == Cut(2, 0.3, 0.3)
-    cut = choose_cut(space, open_choice([0.0, 1.0, 0.3], [reach[0] ** 2, 0, 0], low=0.0, high=1.0))
+    cut = choose_cut(space, open_choice([0.0, 1.0, 0.3], [reach[0] ** 2, 0, 0], low=0.0, high=1.0), 1.0)
     assert cut == Cut(0, 0.0, 1.0)
-    assert choose_cut(set_space(), open_choice([0.5, 1.0, 0.3], [1, 1, 1])) is None
+    assert choose_cut(set_space(), open_choice([0.5, 1.0, 0.3], [1, 1, 1]), 1.0) is None
 
 
 # --- answers that both checkers accept ----------------------------------------------------------------------
@@ -413,9 +414,7 @@ def test_pima(pima, norm, count, whole):
 
 def test_groups_and_prices(pima):
     clf, X = pima
-    actions = Actions(
-        {"plas": Action(cost=(1.0, 3.0))}, at_most=3, at_most_of=[(1, ["plas", "mass", "age"])]
-    )
+    actions = Actions({"plas": Action(cost=(1.0, 3.0))}, at_most=3, at_most_of=[(1, ["plas", "mass", "age"])])
     for norm in NORMS:
         explainer = CounterfactualExplainer(clf, budget=0.02, norm=norm, distance="cost", actions=actions)
         e = explainer.explain(X.iloc[0], 0, on_failure="return")

@@ -16,9 +16,9 @@ from surefoot.search.certified.space import Space
 
 Array = NDArray[np.float64]
 
-WHOLE = 1e-6  # standard deviations; a value this near to an allowed one counts as allowed
+WHOLE = 1e-6  # of what a level allows; a value this near to an allowed one counts as allowed
 MARGIN = 0.3  # other cuts stay this share of the range away from its ends
-NARROW = 1e-7  # standard deviations; nothing is cut any more that is so narrow
+NARROW = 1e-7  # of what a level allows; nothing is cut any more that is so narrow
 MOST_SETTLED = 8  # features of which both neighbouring values are tried
 
 
@@ -52,7 +52,7 @@ class Open(NamedTuple):
         return [int(j) for j in np.flatnonzero(self.low < self.high)]
 
 
-def choose_cut(space: Space, open_: Open) -> Cut | None:
+def choose_cut(space: Space, open_: Open, level: float) -> Cut | None:
     """Where to cut a choice: at today's value where prices differ, or between allowed values.
 
     None where neither is left: then a search does better.
@@ -67,9 +67,10 @@ def choose_cut(space: Space, open_: Open) -> Cut | None:
         return None
     off = {j: _neighbours(space, open_, j, float(open_.changes[j])) for j in settled}
     j = max(off, key=lambda j: off[j][0])
-    if off[j][0] > WHOLE:
+    size = level if math.isfinite(level) else 1.0
+    if off[j][0] > WHOLE * size:
         return Cut(j, *off[j][1:])
-    return _spread_cut(space, open_, moving)
+    return _spread_cut(space, open_, moving, NARROW * size)
 
 
 def _neighbours(space: Space, open_: Open, j: int, change: float) -> tuple[float, float, float]:
@@ -81,14 +82,14 @@ def _neighbours(space: Space, open_: Open, j: int, change: float) -> tuple[float
     return off if math.isfinite(off) else 0.0, a - today, b - today
 
 
-def _spread_cut(space: Space, open_: Open, moving: Sequence[int]) -> Cut | None:
+def _spread_cut(space: Space, open_: Open, moving: Sequence[int], narrow: float) -> Cut | None:
     """Every value is allowed: cut where the relaxed solution, a mixture of points, spreads most."""
     reach = space.reach[space.n : 2 * space.n]
     j = max(moving, key=lambda j: float(open_.spread[j]) / float(reach[j]) ** 2)
     at, low, high = float(open_.changes[j]), float(open_.low[j]), float(open_.high[j])
     if math.isfinite(high - low):
         at = min(max(at, low + MARGIN * (high - low)), high - MARGIN * (high - low))
-    if high - low < NARROW * reach[j] or not low < at < high:
+    if high - low < narrow * reach[j] or not low < at < high:
         return None
     if space.n + j not in space.sets:
         return Cut(j, at, at)

@@ -252,7 +252,7 @@ class Subsets:
             if open_.choice.depth >= DEEPEST:
                 open_.choice.stuck, self._stopped = True, Status.PRECISION_LIMIT
                 continue
-            cut = choose_cut(self.whole, open_) if self._is_cut(open_.choice) else None
+            cut = choose_cut(self.whole, open_, level) if self._is_cut(open_.choice) else None
             if cut is None:
                 promising = open_.far <= level or self.points.best is None
                 self._look_at(open_.choice, level, promising=promising)
