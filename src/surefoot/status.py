@@ -18,6 +18,8 @@ class Status(StrEnum):
     INTERRUPTED_NO_POINT = "interrupted_no_point"
     PRECISION_LIMIT = "precision_limit"
     PRECISION_LIMIT_NO_POINT = "precision_limit_no_point"
+    BOUND_LIMIT = "bound_limit"
+    BOUND_LIMIT_NO_POINT = "bound_limit_no_point"
     INFEASIBLE = "infeasible"
     UNDECIDED = "undecided"
     UNBOUNDED = "unbounded"
@@ -65,6 +67,8 @@ _SENTENCES = {
     Status.PRECISION_LIMIT_NO_POINT: (
         "Rounding errors stopped the search before any counterfactual was found."
     ),
+    Status.BOUND_LIMIT: "The bound cannot be raised any further; this is the best counterfactual found.",
+    Status.BOUND_LIMIT_NO_POINT: "The bound cannot be raised any further; no counterfactual was found.",
     Status.INFEASIBLE: "No allowed change leads to the target.",
     Status.UNDECIDED: "No counterfactual was found, but it was not proved that there is none.",
     Status.UNBOUNDED: "The solver reported an unbounded problem: the model or the domain is degenerate.",
@@ -79,6 +83,7 @@ _WITH_POINT = {
     Status.ITERATION_LIMIT,
     Status.INTERRUPTED,
     Status.PRECISION_LIMIT,
+    Status.BOUND_LIMIT,
 }
 
 _CUT_SHORT = {
@@ -86,5 +91,6 @@ _CUT_SHORT = {
     Status.ITERATION_LIMIT: Status.ITERATION_LIMIT_NO_POINT,
     Status.INTERRUPTED: Status.INTERRUPTED_NO_POINT,
     Status.PRECISION_LIMIT: Status.PRECISION_LIMIT_NO_POINT,
+    Status.BOUND_LIMIT: Status.BOUND_LIMIT_NO_POINT,
 }
 _WITHOUT_POINT = {empty: status for status, empty in _CUT_SHORT.items()}

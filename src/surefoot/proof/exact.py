@@ -59,6 +59,8 @@ SENTENCES = {
     "interrupted_no_point": "The search was interrupted before any counterfactual was found.",
     "precision_limit": "Rounding errors stopped the search; this is the best counterfactual found by then.",
     "precision_limit_no_point": "Rounding errors stopped the search before any counterfactual was found.",
+    "bound_limit": "The bound cannot be raised any further; this is the best counterfactual found.",
+    "bound_limit_no_point": "The bound cannot be raised any further; no counterfactual was found.",
     "infeasible": "No allowed change leads to the target.",
     "undecided": "No counterfactual was found, but it was not proved that there is none.",
     "unbounded": "The solver reported an unbounded problem: the model or the domain is degenerate.",
@@ -67,6 +69,7 @@ SENTENCES = {
 }
 WITH_POINT = (
     "optimal", "already_target", "time_limit", "iteration_limit", "interrupted", "precision_limit",
+    "bound_limit",
 )  # fmt: skip
 
 KEYS = (

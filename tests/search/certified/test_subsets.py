@@ -169,8 +169,8 @@ def test_a_level_is_refuted_below_the_distance_and_not_above(norm):
     assert not above.refute(1.02 * distance)
     free = certified_search(replace(problem, domain=Domain.whole_space(5)), GAP, 5.0)
     nearby = Subsets(problem, GAP, Clock(5.0))
-    assert nearby.refute(0.8 * problem.distance(free.point))  # the bound without any limit does
-    assert nearby.choices.keys() == {nearby.root}
+    assert nearby.refute(0.8 * problem.distance(free.point))  # nothing is nearer without a limit either
+    assert nearby.bound >= 0.8 * problem.distance(free.point)
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -17,7 +17,7 @@ from surefoot.search.certified.prices import coordinates
 from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.robustness import BreachError, Robustness, largest, prove, worst_perturbation
 from surefoot.search.certified.search import Search, allowance
-from surefoot.search.certified.space import whitened
+from surefoot.search.certified.space import MAX_CROSS, whitened
 from surefoot.search.certified.subsets import Subsets
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
@@ -26,6 +26,10 @@ from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 
+WEAK = (
+    f"With norm 1 and more than {MAX_CROSS} features whose odds bend there is no bound that comes near: ask "
+    "with norm 2 or inf, or let fewer features change."
+)
 GRACE = 0.3  # seconds that the proof of robustness may take after the time limit
 LAST = 0.15  # and those for a bound that leaves sets of values aside
 
@@ -232,6 +236,7 @@ def _answer(
         rounds=rounds,
         certificate=certificate(problem, proof, robust),
         backend="clarabel",
+        advice=WEAK if status.with_point is Status.BOUND_LIMIT else "",
     )
 
 

@@ -57,6 +57,8 @@ MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
 PAIRS = 100  # products of two coordinates that are added to the whole's bound in one round
 PAIR_ROUNDS = 2
 USEFUL = 0.75  # share of what is left to refute that must not remain for pairs to be kept
+WEAK = 0.5  # of the distance: a bound of the whole below that is given up, p = 1 with very many features
+WEAK_LEVELS = (0.25, 0.1)  # of the distance: what is proven then
 RAYS = 4  # slopes of the price that a region inherits at most
 RAY_ROUNDS = 3
 DEARER = 1e-3  # share of the level by which the relaxed solution must be too dear for another slope
@@ -75,6 +77,10 @@ class NotConcaveError(Exception):
 
 class PrecisionError(Exception):
     """Rounding keeps a region alive that is too small to matter."""
+
+
+class WeakBoundError(Exception):
+    """The whole's bound is so far off that branching leads nowhere."""
 
 
 class Search:
@@ -128,6 +134,8 @@ class Search:
             stopped = Status.TIME_LIMIT
         except PrecisionError:
             stopped = Status.PRECISION_LIMIT
+        except WeakBoundError:
+            stopped = Status.BOUND_LIMIT
         return stopped if self.points.best is not None else stopped.without_point
 
     @property
@@ -204,6 +212,7 @@ class Search:
                 points.record(min(region.bound, heap[0][0] if heap else np.inf))
             stalled = points.distance == before and found.value > STALLED * region.before
             region.before = found.value
+            self._give_up_if_weak(region, tries)
             if region.is_whole and changed and tries < ROOT_TRIES and not stalled:
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
                 continue
@@ -225,6 +234,17 @@ class Search:
             for child in region.split(choose_cut(part, found, form)):
                 heapq.heappush(heap, (child.bound, next(order), child, 0))
         return points.best is not None
+
+    def _give_up_if_weak(self, region: Region, tries: int) -> None:
+        """With very many features and p = 1: stop where the whole's bound comes nowhere near the distance."""
+        wide = self.space.norm == 1 and self.space.n - int(self.space.fixed.sum()) > MAX_CROSS
+        far_off = region.bound < WEAK * self.points.distance < np.inf
+        if not (wide and far_off and region.is_whole and tries and np.isinf(self.points.within)):
+            return
+        for share in WEAK_LEVELS:
+            if self._attempt(region, share * self.points.distance)[2].refuted:
+                break
+        raise WeakBoundError
 
     def _refute_values(self) -> None:
         """Refute what can be without semidefinite programs; from then on these see to the rest."""
