@@ -226,6 +226,8 @@ def _answer(
         and status is Status.OPTIMAL
     ):
         status = Status.TIME_LIMIT  # the bound is proven, the robustness is not
+    if status is Status.OPTIMAL and bound < points.distance - 1.01 * allowance(search.gap, points.distance):
+        status = Status.PRECISION_LIMIT  # whatever the search thinks: the numbers say that it is not done
     proof = bound_document(problem, search)
     return Answer(
         status=status,
