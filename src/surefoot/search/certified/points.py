@@ -289,7 +289,8 @@ class Points:
             gain = abs(length - size)
             if margin >= 0:  # what is left above the aim can be turned into so much distance
                 gain = min(gain, abs(margin - safety) * float(solved.margins.sum()))
-            if not (fresh or nearing) and gain <= CLOSE * self.gap * length:
+            timid = 0 <= margin < enough  # aimed as if it had stayed where it started
+            if not (fresh or nearing or timid) and gain <= CLOSE * self.gap * length:
                 break
             size, missing = length, solved.slack
         return u
