@@ -427,8 +427,8 @@ def test_the_command_line_begins_a_file_and_reads_it(tmp_path, bundled, capsys):
     assert main([*asked, "--whole", "plas"]) == 2
     assert "'plas' has an action in" in capsys.readouterr().err
     path.write_text("features.plas = { cost = [1, 3] }", encoding="utf-8")
-    assert main(asked) == 2
-    assert "'plas' has a price, which counts with distance='cost' only" in capsys.readouterr().err
+    assert main(asked) == 0
+    assert "warning: 'plas' has a price, which counts with distance='cost' only" in capsys.readouterr().err
     assert main([*asked, "--distance", "cost", "--norm", "1", "--json", "-"]) == 0
     e = Explanation.from_json(capsys.readouterr().out)
     assert e.question.prices[1] == (1.0, 3.0)

@@ -18,7 +18,7 @@ from surefoot import (
     Status,
     verify,
 )
-from surefoot.exceptions import DataError, ProblemError
+from surefoot.exceptions import DataError, ProblemError, SurefootWarning
 from surefoot.explain.declared import read_declared
 from surefoot.explain.giving_up import parts, without
 from surefoot.explain.wishes import Wishes
@@ -496,8 +496,10 @@ def _pair(cost):
 
 def test_prices_belong_to_the_cost(clf, pima):
     priced = Actions({"plas": Action(cost=(1, 3))})
-    with pytest.raises(ProblemError, match="'plas' has a price, which counts with distance='cost' only"):
-        CounterfactualExplainer(clf, actions=priced)
+    with pytest.warns(SurefootWarning, match="'plas' has a price, which counts with distance='cost' only"):
+        e = CounterfactualExplainer(clf, actions=priced).explain(pima.X.iloc[0])
+    plain = CounterfactualExplainer(clf).explain(pima.X.iloc[0])
+    assert (e.distance, e.lower_bound) == (plain.distance, plain.lower_bound)
     for wrong in ("euclidean", None, ["cost"]):
         with pytest.raises(ProblemError, match="distance must be 'mahalanobis' or 'cost', not"):
             CounterfactualExplainer(clf, distance=wrong)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -11,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.exceptions import DataError, ProblemError
+from surefoot.exceptions import DataError, ProblemError, SurefootWarning
 from surefoot.explain.answering import Task
 from surefoot.explain.assembly import class_position
 from surefoot.explain.diagnosis import Noise
@@ -124,7 +125,8 @@ class Asker:
         self.schema, self.warps = classifier.schema_, _curved(classifier.warps_)
         self.numbers = tuple(self.features[j] for j in self.schema.numbers)
         if terms.distance != "cost" and wishes.priced:
-            raise ProblemError(f"{wishes.priced[0]!r} has a price, which counts with distance='cost' only")
+            unused = f"{wishes.priced[0]!r} has a price, which counts with distance='cost' only"
+            warnings.warn(unused, SurefootWarning, stacklevel=4)  # where the explainer is made
         self.budget = self._positioned(terms.budget)
         self.exact = self._exact()
         if len(self.exact) == len(self.numbers):
