@@ -1,9 +1,10 @@
 """Random rows with random actions: is anything violated, and is what is called impossible impossible?
 
-German credit, Pima and Banknote; every kind of action, rules, if-then rules, limits; all norms, budgets 0 and
-0.05. Every answer is judged in every format by code that shares nothing with surefoot's own
-(tests/random_actions.py). Requests with a budget of 0 on numbers alone that were proved to be infeasible are
-put to SCIP as mixed-integer programs.
+German credit, Pima and Banknote; every kind of action, rules, links, if-then rules, limits, prices; all
+norms, budgets 0 and 0.05. Every answer is judged in every format by code that shares nothing with surefoot's
+own (tests/random_actions.py), and checked: every claim must hold, whether there is a point or not. Requests
+with a budget of 0 on numbers alone that were proved to be infeasible are put to SCIP as mixed-integer
+programs.
 
 usage: python benchmarks/actions.py [--count 10000] [--log FILE]      (goes on where the log ends)
 """
@@ -19,10 +20,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.explain.test_random_requests import LOADERS, seen
-from tests.random_actions import broken, random_actions
+from tests.explain.test_random_requests import DIGITS, LOADERS, seen
+from tests.random_actions import broken, priced, random_actions
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
 from surefoot.exceptions import ProblemError
 
 RECHECKED = 500
@@ -49,14 +50,17 @@ def one(known, seed, recheck):
     budget = float(rng.choice([0.0, 0.05]))
     line = {"seed": seed, "table": name, "budget": budget}
     started = time.perf_counter()
+    settings = {"budget": budget, "norm": [np.inf, 1, 2][seed % 3], "gap": 0.02, "time_limit": LIMIT}
+    if rng.random() < 0.25:
+        settings["distance"] = "cost"
+        actions = priced(rng, actions, [n for n in X if n not in clf.categories_])
     try:
-        explainer = CounterfactualExplainer(
-            clf, actions=actions, time_limit=LIMIT, gap=0.02, budget=budget, norm=[np.inf, 1, 2][seed % 3]
-        )
+        explainer = CounterfactualExplainer(clf, actions=actions, **settings)
         e = explainer.explain(row, on_failure="return")
     except ProblemError as error:
         return {**line, "outcome": "refused", "said": str(error)[:100]}
     line |= {"outcome": str(e.status), "seconds": round(time.perf_counter() - started, 3)}
+    line["unproved"] = [claim.name for claim in verify(e, clf).claims if claim.verdict != "holds"]
     if e.counterfactual is not None:
         return line | {"violated": violations(e, actions, X, clf)}
     if str(e.status) == "infeasible" and budget == 0 and not e.question.choices and recheck:
@@ -69,7 +73,9 @@ def violations(e, actions, X, clf):
     bounds = {n: clf.feature_range_[:, j] for j, n in enumerate(X) if clf.feature_kinds_[n] != "category"}
     now = e.factual.astype(object)
     return [
-        f"{where}: {what}" for where, then in seen(e) for what in broken(actions, now, then, whole, bounds)
+        f"{where}: {what}"
+        for where, then in seen(e)
+        for what in broken(actions, now, then, whole, bounds, DIGITS.get(where, 9))
     ]
 
 
@@ -163,6 +169,9 @@ def report(lines):
     print(dict(Counter(line["outcome"] for line in lines)))
     answered = [line for line in lines if "violated" in line]
     print(f"{len(answered)} answers, {sum(bool(line['violated']) for line in answered)} violate something")
+    print(
+        f"{sum(bool(line.get('unproved')) for line in lines)} with a claim that the checker does not accept"
+    )
     checked = Counter(str(line["scip finds a point"]) for line in lines if "scip finds a point" in line)
     print(f"infeasible, put to SCIP: {dict(checked)} (True: surefoot was wrong; None: SCIP does not know)")
 

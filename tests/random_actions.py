@@ -4,6 +4,7 @@ The judge reads an `Actions` as a person would: value by value, rule by rule, st
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -38,7 +39,19 @@ def random_actions(rng, frame, categories):
     if rng.random() < 0.15:
         some = [str(name) for name in rng.permutation(list(frame))[:3]]
         settings["at_most_of"] = [(1, some)]
+    if rng.random() < 0.2:
+        settings["links"] = [_link(rng, frame, numbers)]
     return Actions(features, **settings)
+
+
+def priced(rng, actions, numbers):
+    """The same actions with prices, up and down, for some of the numbers."""
+    features = dict(actions.features)
+    for name in numbers:
+        if rng.random() < 0.4:
+            up, down = rng.choice([0.5, 1.0, 2.0, 3.0], 2)
+            features[name] = replace(features.get(name, Action()), cost=(float(up), float(down)))
+    return replace(actions, features=features)
 
 
 def _of_number(rng, column):
@@ -80,6 +93,13 @@ def _rule(rng, frame, numbers):
     return f"`{a}` + {factor!r} * `{b}` {rng.choice(['<=', '>='])} {end!r}".replace("+ -", "- ")
 
 
+def _link(rng, frame, numbers):
+    """One number follows another; by whole multiples, so that whole numbers can follow."""
+    feature, leader = (str(name) for name in rng.permutation(numbers)[:2])
+    factor = max(1.0, float(np.round(frame[feature].std() / frame[leader].std())))
+    return feature, leader, float(rng.choice([1.0, -1.0])) * factor
+
+
 def _when(rng, frame, numbers, categories):
     first, second = (str(name) for name in rng.permutation(numbers)[:2])
     condition = f"`{first}` {rng.choice(['rises', 'falls', 'changes'])}"
@@ -93,7 +113,7 @@ def _when(rng, frame, numbers, categories):
     return condition, consequence
 
 
-def broken(actions, now, then, whole, bounds=None):
+def broken(actions, now, then, whole, bounds=None, digits=9):
     """What of the actions a change from ``now`` to ``then`` breaks, in words.
 
     Parameters
@@ -105,6 +125,8 @@ def broken(actions, now, then, whole, bounds=None):
         Numbers that were whole in training.
     bounds : dict, optional
         Feature -> (low, high): the range seen in training.
+    digits : int
+        To which links hold: an equation between numbers as they are shown holds to the digits shown.
     """
     found = []
     for name in now.index:
@@ -116,6 +138,9 @@ def broken(actions, now, then, whole, bounds=None):
     for rule in actions.rules:
         if not _holds(rule, now, then):
             found.append(f"rule {rule.name}")
+    for feature, leader, factor in actions.links or ():
+        if not _follows(now, then, feature, leader, factor, digits):
+            found.append(f"{feature} does not follow {leader}")
     for condition, consequence in actions.when or ():
         if _is(condition, now, then) and not _is(consequence, now, then):
             found.append(f"if {condition} then {consequence}")
@@ -173,6 +198,12 @@ def _holds(rule, now, then):
     return (rule.low is None or total >= Fraction(float(rule.low)) - room) and (
         rule.high is None or total <= Fraction(float(rule.high)) + room
     )
+
+
+def _follows(now, then, feature, leader, factor, digits):
+    moved, led = (Fraction(float(then[n])) - Fraction(float(now[n])) for n in (feature, leader))
+    size = sum(abs(Fraction(float(row[n]))) for row in (now, then) for n in (feature, leader))
+    return abs(moved - Fraction(factor) * led) <= size * (1 + abs(Fraction(factor))) / 10**digits
 
 
 def _is(text, now, then):

@@ -500,6 +500,8 @@ def test_prices_belong_to_the_cost(clf, pima):
         e = CounterfactualExplainer(clf, actions=priced).explain(pima.X.iloc[0])
     plain = CounterfactualExplainer(clf).explain(pima.X.iloc[0])
     assert (e.distance, e.lower_bound) == (plain.distance, plain.lower_bound)
+    assert "cost" not in " ".join(allowed_words(e.question))
+    assert verify(Explanation.from_json(e.to_json()), clf).ok
     for wrong in ("euclidean", None, ["cost"]):
         with pytest.raises(ProblemError, match="distance must be 'mahalanobis' or 'cost', not"):
             CounterfactualExplainer(clf, distance=wrong)
@@ -660,3 +662,45 @@ def test_what_is_printed_is_what_was_declared(clf, pima):
 def test_only_actions_are_actions(clf, value):
     with pytest.raises(ProblemError, match="actions must be a surefoot"):
         CounterfactualExplainer(clf, actions=value)
+
+
+@pytest.mark.parametrize(
+    ("row", "norm", "distance", "said"),
+    [
+        (264, 1, "mahalanobis", {"links": [("preg", "mass", 1.0)]}),
+        (367, 2, "mahalanobis", {"features": {"insu": "stay"}, "links": [("plas", "mass", 1.0)]}),
+        (92, 2, "cost", {"features": {"mass": "stay"}, "links": [("insu", "plas", 0.5)]}),
+        (
+            737,
+            2,
+            "mahalanobis",
+            {
+                "links": [("age", "plas", 1.0)],
+                "rules": ["age + pres <= age.now + pres.now"],
+                "at_most": 4,
+            },
+        ),
+    ],
+)
+def test_proofs_with_equations_are_accepted(clf, pima, row, norm, distance, said):
+    asked = CounterfactualExplainer(
+        clf, actions=Actions(**said), norm=norm, distance=distance, budget=0.05, gap=0.01
+    )
+    e = asked.explain(pima.X.iloc[row])
+    assert e.status is Status.OPTIMAL
+    assert verify(e, clf).ok, str(verify(e, clf))
+    assert verify(e, clf, exact=True).ok
+
+
+def test_what_is_linked_to_a_kept_feature_is_kept():
+    names, today = ["age", "tenure", "rank", "income"], [40.0, 10.0, 3.0, 2.0]
+    said = Actions({"age": "stay"}, links=[("rank", "tenure", 0.5), ("tenure", "age", 1.0)])
+    domain = Wishes.by_name(names, actions=said).domain(today)
+    assert domain.low.tolist() == [40, 10, 3, -np.inf]
+    assert domain.high.tolist() == [40, 10, 3, np.inf]
+    assert domain.rows == ()
+    free = Wishes.by_name(names, actions=Actions(links=said.links)).domain(today)
+    assert len(free.rows) == 2
+    # Where today's value is not allowed, the link must not hide it.
+    outside = Wishes.by_name(names, actions=said, bounds={"tenure": (11, 20)}).domain(today)
+    assert (outside.low[1], outside.high[1], len(outside.rows)) == (11, 20, 2)

@@ -117,16 +117,18 @@ class Asker:
         refits: Refits | None = None,
     ) -> None:
         self.others = () if refits is None else refits.searched
-        self.classifier, self.wishes, self.terms = classifier, wishes, terms
+        self.classifier, self.terms = classifier, terms
         self.method, self.settings = method, settings
         self.networks = classifier.networks_
         self.models = tuple(model.fingerprint_ for model in (classifier, *self.others))
-        self.features, self.declared = tuple(classifier.feature_labels_), wishes.declared()
+        self.features = tuple(classifier.feature_labels_)
         self.schema, self.warps = classifier.schema_, _curved(classifier.warps_)
         self.numbers = tuple(self.features[j] for j in self.schema.numbers)
         if terms.distance != "cost" and wishes.priced:
             unused = f"{wishes.priced[0]!r} has a price, which counts with distance='cost' only"
             warnings.warn(unused, SurefootWarning, stacklevel=4)  # where the explainer is made
+            wishes = wishes.unpriced()
+        self.wishes, self.declared = wishes, wishes.declared()
         self.budget = self._positioned(terms.budget)
         self.exact = self._exact()
         if len(self.exact) == len(self.numbers):

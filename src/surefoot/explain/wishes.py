@@ -184,6 +184,12 @@ class Wishes:
         """Names of the numbers that have a price of their own."""
         return tuple(self.names[i] for i in self.numbers if self.actions[i].cost is not None)
 
+    def unpriced(self) -> Wishes:
+        """The same without prices of numbers."""
+        numbers = set(self.numbers)
+        actions = (replace(a, cost=None) if i in numbers else a for i, a in enumerate(self.actions))
+        return replace(self, actions=tuple(actions))
+
     def allowed(self, factual: ArrayLike, state: State = ()) -> Allowed:
         """What is allowed for a row; contradictions are named."""
         domain, choices = self.domain(factual), self.choices(state)
@@ -209,7 +215,30 @@ class Wishes:
                 known = Number(k, self.names[i], float(x0[i]), self.is_whole(i), i in self.observed)
                 low[i], high[i], values = known.ends(self.actions[i], float(low[i]), float(high[i]))
                 sets += values
-        return Domain(low[numbers], high[numbers], self._rows(x0), tuple(sets))
+        held = self._hold_linked(x0, low, high)
+        rules = (*self.rules, *(link.rule() for k, link in enumerate(self.links) if k not in held))
+        return Domain(low[numbers], high[numbers], self._rows(x0, rules), tuple(sets))
+
+    def _hold_linked(self, x0: Array, low: Array, high: Array) -> set[int]:
+        """Keep what is linked to a feature that stays as it is; the links that say no more then.
+
+        A value that cannot change is far easier to search and to prove with than an equation.
+        """
+        pairs = {
+            k: [position(name, self.names, "links") for name in (link.feature, link.leader)]
+            for k, link in enumerate(self.links)
+            if link.factor
+        }
+        held: set[int] = set()
+        while True:
+            stays = (low == x0) & (high == x0)
+            fresh = {k for k, pair in pairs.items() if k not in held and stays[pair].any()}
+            fresh = {k for k in fresh if all(low[i] <= x0[i] <= high[i] for i in pairs[k])}
+            if not fresh:
+                return held
+            held |= fresh
+            for k in fresh:
+                low[pairs[k]] = high[pairs[k]] = x0[pairs[k]]
 
     def _by_feature(self, factual: ArrayLike) -> Array:
         x0 = np.zeros(len(self.names))
@@ -284,10 +313,10 @@ class Wishes:
         bounded = np.flatnonzero(np.isfinite(self.low) | np.isfinite(self.high)).tolist()
         return [i for i in bounded if i not in self.observed]
 
-    def _rows(self, x0: Array) -> tuple[Row, ...]:
-        """The rules for one factual."""
+    def _rows(self, x0: Array, rules: Sequence[Rule]) -> tuple[Row, ...]:
+        """Rules for one factual."""
         rows = []
-        for rule in self.linear:
+        for rule in rules:
             a = np.zeros(len(self.names))
             for name, coefficient in rule.coefficients.items():
                 a[position(name, self.names, "rules")] += float(coefficient)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from surefoot.search.certified.region import Piece
 Array = NDArray[np.float64]
 
 ROOM = 1e-9  # share of a level that is left to rounding
+EQUATED = 1e-6  # likewise where equations take a part of what a refutation leaves over
 NOISE = 1e-10  # of what is added up
 
 
@@ -32,7 +34,31 @@ def proven_level(part: Piece, form: Lagrangian, found: Multipliers) -> float:
     if part.space.prices is not None and not part.space.prices.even:
         return _lower_level(part, form, found.x) if form.left.shape[1] > 1 else 0.0
     square = part.level**2 - max(found.value, 0.0) / weight
-    return float(np.sqrt(square)) * (1 - ROOM) if square > 0 else 0.0
+    return float(np.sqrt(square)) * (1 - _room(part)) if square > 0 else 0.0
+
+
+def at_level(part: Piece, form: Lagrangian, level: float) -> Lagrangian:
+    """The same weighted functions with the norm, and what moves with it, at another level."""
+    if level == part.level:
+        return form
+    space, rows = part.space, slice(0, form.n_norm)
+    left, right = form.left.copy(), form.right.copy()
+    if space.norm == np.inf:
+        (below, above), (lower, upper) = space.level_ends(part.level), space.level_ends(level)
+        left[rows, -1] += (upper - above)[part.free]
+        right[rows, -1] -= (lower - below)[part.free]
+    else:
+        right[0, -1] += level**2 - part.level**2
+    if space.prices is not None and not space.prices.even:
+        start, share = form.n_norm + form.n_cross + len(part.stated), level / part.level - 1
+        for k, (_, (low, high)) in enumerate(part.ray_ends, start):
+            left[k, -1] -= share * low
+            right[k, -1] += share * high
+    return replace(form, left=left, right=right)
+
+
+def _room(part: Piece) -> float:
+    return EQUATED if part.equations else ROOM
 
 
 class _Moving(NamedTuple):
@@ -75,4 +101,4 @@ def _lower_level(part: Piece, form: Lagrangian, multipliers: Array) -> float:
     square = slope**2 - 4 * bend * peak
     if slope <= 0 or square < 0:
         return 0.0
-    return max(part.level - 2 * peak / (slope + float(np.sqrt(square))), 0.0) * (1 - ROOM)
+    return max(part.level - 2 * peak / (slope + float(np.sqrt(square))), 0.0) * (1 - _room(part))

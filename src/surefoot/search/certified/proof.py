@@ -7,19 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf
 
 from surefoot.search.certified.fork import Fork
 from surefoot.search.certified.interior import Multipliers
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.leaf import ONE, Affine, Leaf
-from surefoot.search.certified.region import Cut, Piece, Region, Scenario
+from surefoot.search.certified.levels import at_level
+from surefoot.search.certified.region import Cut, Piece, Region, Scenario, lagrangian
 from surefoot.search.certified.space import Space
 from surefoot.search.certified.units import in_units
 
 Array = NDArray[np.float64]
 
 ROUND_UP = 1 + 1e-12  # constants that must not be too small are rounded up by this
-STIFF = 1e6  # weight of an equation, relative to the other multipliers
+STIFF = 10.0  # weight of an equation, relative to the least that will do
+FIRM = 1e6  # likewise relative to the other multipliers, where rounding hides what will do
 SPARE = 0.25  # share of what a refutation leaves over that may be spent on making it strict
 
 
@@ -76,7 +80,7 @@ def leaf_of(
     if part.corners:
         products += _corner_products(part, scenarios, weights)
         norm[list(part.corners)] += SPARE * abs(found.value) / (len(part.corners) * max(bound, 1e-300) ** 2)
-    products += _equations(part, found)
+    products += _equations(part, found, bound, scenarios)
     cross = [
         (i, j, float(w)) for (i, j), w in zip(space.cross, x[form.n_norm : cross_end], strict=False) if w
     ]
@@ -155,18 +159,45 @@ def _set_on_the_way(region: Region, k: int, above: bool, end: float) -> Affine |
     return None
 
 
-def _equations(part: Piece, found: Multipliers) -> list[tuple[float, Affine, Affine]]:
+def _equations(
+    part: Piece, found: Multipliers, bound: float, scenarios: Sequence[Scenario]
+) -> list[tuple[float, Affine, Affine]]:
     """Rows with one value, which the search eliminates, as -w (row - value)^2 with w large enough."""
-    space = part.space
-    rows = [int(k) for k in np.flatnonzero(part.fixed) if space.functions[k][0] in ("r", "w")]
+    space, rows = part.space, part.equations
     if not rows:
         return []
     level = part.level if np.isfinite(part.level) else 1.0
-    size = STIFF * float(np.abs(found.x).max(initial=0.0)) * max(1.0, level**2)
+    scales = space.reach[rows] * max(level, 1e-9)
+    size = _stiffness(part, found, bound, scenarios, scales)
+    if size is None:
+        size = FIRM * float(np.abs(found.x).max(initial=0.0)) * max(1.0, level**2)
     return [
-        (size / float(space.reach[k] * max(level, 1e-9)) ** 2, side(part, k, False), side(part, k, True))
-        for k in rows
+        (size / float(scale) ** 2, side(part, k, False), side(part, k, True))
+        for k, scale in zip(rows, scales, strict=True)
     ]
+
+
+def _stiffness(
+    part: Piece, found: Multipliers, bound: float, scenarios: Sequence[Scenario], scales: Array
+) -> float | None:
+    """The weight of equations in units of their scales that keeps minus the sum definite beside them.
+
+    With S minus the sum in (z, 1) before the equations are eliminated, N a basis of where they hold and Q
+    one of the rest: w Q'R'RQ > Q'SN inv(N'SN) N'SQ - Q'SQ. None where rounding leaves no weight.
+    """
+    loose, rows = part.with_equations(), part.space.directions[part.equations]
+    R = np.column_stack([loose.reduced(rows), rows @ loose.origin - part.low[part.equations]])
+    R /= scales[:, None]
+    S = -at_level(part, lagrangian(loose, scenarios), bound).matrix(found.x)
+    _, sizes, axes = np.linalg.svd(R)
+    rank = int((sizes > 1e-9 * max(float(sizes.max()), 1.0)).sum())
+    Q, N = axes[:rank].T, axes[rank:].T
+    factor, failed = dpotrf(N.T @ S @ N, lower=1)
+    if failed:
+        return None
+    mixed = solve_triangular(factor, N.T @ S @ Q, lower=True)
+    least = np.linalg.eigvalsh(mixed.T @ mixed - Q.T @ S @ Q)[-1] if rank else 0.0
+    return STIFF * max(float(least), float(np.abs(S).max())) / float(sizes[:rank].min(initial=1.0)) ** 2
 
 
 def _empty_leaf(part: Piece, bound: float) -> Leaf:

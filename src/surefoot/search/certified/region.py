@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -294,6 +294,18 @@ class Piece:
     def reduced(self, slopes: Array) -> Array:
         """Slopes in u as slopes in z."""
         return slopes if self.basis is None else slopes @ self.basis
+
+    @cached_property
+    def equations(self) -> list[int]:
+        """Rows with one value, of the domain and of ways."""
+        return [int(k) for k in np.flatnonzero(self.fixed) if self.space.functions[k][0] in ("r", "w")]
+
+    def with_equations(self) -> Piece:
+        """The same piece in coordinates in which its equations are not eliminated."""
+        fixed = self.fixed.copy()
+        fixed[self.equations] = False
+        origin, basis = _affine_hull(self.space, fixed, self.corners, self.low)
+        return replace(self, origin=origin, basis=basis)
 
     def lifted(self, z: Array) -> Array:
         """The u of a z."""
