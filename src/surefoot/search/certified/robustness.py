@@ -12,9 +12,10 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from surefoot.search.certified.adversary import deepened, lowest
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import SAFETY
+from surefoot.search.certified.local import Step
 from surefoot.search.certified.proof import affine, proof_of
 from surefoot.search.certified.search import Search
-from surefoot.search.certified.space import around
+from surefoot.search.certified.space import Space, around
 from surefoot.search.certified.units import in_units
 from surefoot.waist.geometry import Ball
 from surefoot.waist.problem import RobustProblem
@@ -205,6 +206,8 @@ def _proof(problem: RobustProblem, r: int, known: _Worst, slack: float, clock: C
     if proof is None:
         space = around(G, ball.norm)
         search = Search(space, 1e-6, clock)
+        if ball.norm == np.inf:  # with monotone coordinates at their ends the same multipliers may do
+            search.points.local_optimum = _stationary(space, G, w, radius), [0]
         if not search.refute(radius):
             if search.points.best is None:
                 raise OutOfTimeError
@@ -258,6 +261,13 @@ def _multipliers(slope: Array, w: Array, norm: float, radius: float) -> tuple[Ar
     if n <= WIDEST:  # every diagonal entry may be as large as the norm's weight
         np.fill_diagonal(A, weight)
     return A, np.array([weight if n <= WIDEST else 0.0]), radius**2 * weight
+
+
+def _stationary(space: Space, G: Quadratic, w: Array, radius: float) -> Step:
+    """The worst perturbation as a local optimum of the search for one at which G is not above zero."""
+    _, weights, _ = _multipliers(G.gradient(w), w, np.inf, radius)
+    nothing = np.zeros(len(space.directions))
+    return Step(w, 0.0, np.ones(1), 2 * radius * weights, nothing, np.zeros(len(w)))
 
 
 def _leaf(radius: float, weights: Array, A: Array | None, slope: Array) -> dict[str, Any]:
