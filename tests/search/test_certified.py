@@ -166,7 +166,7 @@ def test_the_adversary_is_as_bad_as_it_gets(norm, seed):
 
 
 def test_lowest_corner_by_enumeration(rng):
-    for n in (1, 3, 9):
+    for n in (1, 3, 9, 11):
         A = rng.normal(size=(n, n))
         Q, g = A + A.T, rng.normal(size=n)
         corners = 0.3 * np.array(list(itertools.product((-1.0, 1.0), repeat=n)))

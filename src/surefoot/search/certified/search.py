@@ -444,7 +444,9 @@ class Search:
         """Whether a local search starts here; with sets of values it takes many programs."""
         if self.space.sets:
             return self.nodes <= EAGER or self.nodes % (4 * LOCAL_EVERY) == 0
-        return margin >= 0 or self.nodes <= EAGER or self.nodes % LOCAL_EVERY == 0
+        # Around a point only a breach is sought, and an adversary has looked for one before.
+        eager = self.nodes <= EAGER and self.space.problem is not None
+        return margin >= 0 or eager or self.nodes % LOCAL_EVERY == 0
 
     def _refuted_everywhere(self) -> bool:
         """Whether no distance at all is enough."""
