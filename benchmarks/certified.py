@@ -19,11 +19,7 @@ COLUMNS = [
 ]  # fmt: skip
 KEY = COLUMNS[:4]
 LIMIT = 60.0
-DATA = (
-    (datasets.load_banknote, "Banknote"),
-    (datasets.load_pima, "Pima"),
-    (datasets.load_ionosphere, "Ionosphere"),
-)
+DATA = {"Banknote": "load_banknote", "Pima": "load_pima", "Ionosphere": "load_ionosphere"}
 SLOW = {("Ionosphere", "TAN"), ("Ionosphere", "BAN, 2 parents")}
 
 
@@ -71,23 +67,30 @@ def measured(clf, data, target, budget, slow):
     ]  # fmt: skip
 
 
-def rows(done=()):
-    warnings.simplefilter("error")
-    for load, title in DATA:
-        data = load()
+def models():
+    """Data set, structure, what loads the one and shapes the other, and the fitted classifier."""
+    for title, load in DATA.items():
+        data = getattr(datasets, load)()
         for name, shape in STRUCTURES.items():
             if title == "Banknote" and name == "BAN, 2 parents":
                 continue  # no feature has more than two parents there anyway
             clf = ConditionalGaussianNetworkClassifier(**shape).fit(data.X, data.y)
             if title == "Ionosphere" and name == "BAN" and max(map(len, clf.dag_.parents)) <= 2:
                 continue
-            for target in (1, 0):
-                for budget in (0.01, 0.05):
-                    head = [title, name, f"{1 - target} -> {target}", budget]
-                    if tuple(map(str, head)) in done:
-                        continue
-                    found = measured(clf, data, target, budget, (title, name) in SLOW)
-                    yield dict(zip(COLUMNS, head + found, strict=True))
+            yield title, name, load, shape, clf
+
+
+def rows(done=()):
+    warnings.simplefilter("error")
+    for title, name, load, _, clf in models():
+        data = getattr(datasets, load)()
+        for target in (1, 0):
+            for budget in (0.01, 0.05):
+                head = [title, name, f"{1 - target} -> {target}", budget]
+                if tuple(map(str, head)) in done:
+                    continue
+                found = measured(clf, data, target, budget, (title, name) in SLOW)
+                yield dict(zip(COLUMNS, head + found, strict=True))
 
 
 def plot(frame, path):

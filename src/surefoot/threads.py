@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -13,12 +14,20 @@ from threadpoolctl import ThreadpoolController
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread for as long as the block runs."""
-    with _controller().limit(limits=1, user_api="blas"):
+    # By hand: threadpoolctl's own block reports on every library each time, which shows in short searches.
+    before = [(library, library.num_threads) for library in _libraries()]
+    held = [(library, number) for library, number in before if number != 1]
+    for library, _ in held:
+        library.set_num_threads(1)
+    try:
         yield
+    finally:
+        for library, number in held:
+            library.set_num_threads(number)
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _libraries() -> tuple[Any, ...]:
     """Finding the libraries takes milliseconds, so it is done once; numpy has loaded them by now."""
     np.linalg.inv(np.eye(1))
-    return ThreadpoolController()
+    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)

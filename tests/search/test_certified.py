@@ -13,7 +13,7 @@ from surefoot.search.certified.adversary import lowest_corner
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.interior import minimise
 from surefoot.search.certified.lagrangian import Lagrangian
-from surefoot.search.certified.local import ConvexConcave
+from surefoot.search.certified.local import Columns, ConvexConcave
 from surefoot.search.certified.noise import Noise
 from surefoot.search.certified.region import Region, first_multipliers, lagrangian, monotone_corners, piece
 from surefoot.search.certified.space import whitened
@@ -165,8 +165,17 @@ def test_the_adversary_is_as_bad_as_it_gets(norm, seed):
             assert found.value == pytest.approx(value, abs=1e-7)
 
 
+def test_columns_are_those_of_scipy(rng):
+    A = np.where(rng.random((7, 4)) < 0.5, 0.0, rng.normal(size=(7, 4)))
+    A[:, 2] = 0.0
+    ours, theirs = Columns.of(A), sparse.csc_matrix(A)
+    assert ours.shape == theirs.shape
+    for name in ("data", "indices", "indptr"):
+        assert getattr(ours, name) == getattr(theirs, name).tolist()
+
+
 def test_lowest_corner_by_enumeration(rng):
-    for n in (1, 3, 9):
+    for n in (1, 3, 9, 11):
         A = rng.normal(size=(n, n))
         Q, g = A + A.T, rng.normal(size=n)
         corners = 0.3 * np.array(list(itertools.product((-1.0, 1.0), repeat=n)))

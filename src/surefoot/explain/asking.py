@@ -28,6 +28,7 @@ from surefoot.explain.targets import chosen_target
 from surefoot.explain.wishes import Allowed, Wishes
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
+from surefoot.model.decision import numbers_network
 from surefoot.waist.geometry import WhiteningKind, checked_norm
 from surefoot.waist.mixed import State
 from surefoot.waist.problem import checked_threshold
@@ -239,8 +240,7 @@ class Asker:
         """What the ball depends on when a feature may change that must not now."""
         if self.terms.noise_on == "all" or isinstance(self.budget, Mapping):
             return None
-        label = self.classifier.classes_.tolist()[0]
-        return Noise(self.budget, self.classifier.network(label, state).dag.smallest_first_order)
+        return Noise(self.budget, numbers_network(self.networks[0], state).dag.smallest_first_order)
 
     def _exact(self) -> tuple[int, ...]:
         """The features that land exactly."""

@@ -14,6 +14,7 @@ from surefoot.explain.refits import ModelShare, Refits
 from surefoot.explain.words import miss_words
 from surefoot.formats import share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.decision import numbers_network
 from surefoot.model.mixed import MixedNetwork, Network, log_density
 from surefoot.proof.worst_case import coverage, worst_perturbation
 from surefoot.waist.answer import Answer
@@ -182,7 +183,7 @@ def _expectations(
         there = clf.networks_[t]
         expected, chances = _expected(there, z, state)
         found["expected_after"], found["chance_after"] = question.unwarped_values(expected), chances
-        variances = clf.network(labels[t], state).variances
+        variances = numbers_network(there, state).variances
         found["z_score"] = (z - expected) / np.sqrt(variances)
         density = float(log_density(there, z[None], np.array([state], dtype=np.intp).reshape(1, -1))[0])
         found["density_percentile"] = float(np.interp(density, clf.density_percentiles_[t], np.arange(101.0)))

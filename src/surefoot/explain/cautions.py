@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.formats import number, share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.decision import numbers_network
 from surefoot.model.holes import expected_values
 from surefoot.model.mixed import Network, log_density
 from surefoot.waist.answer import Answer
@@ -168,7 +169,8 @@ def _extremes(
     clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, z: Array
 ) -> Iterator[Caution]:
     """Numbers far from what their parents predict, without which the decision would be another."""
-    network, t = clf.network(question.target, answer.state), clf.classes_.tolist().index(question.target)
+    t = clf.classes_.tolist().index(question.target)
+    network = numbers_network(clf.networks_[t], answer.state)
     expected = network.expected(z)
     scores = np.abs(z - expected) / np.sqrt(network.variances)
     for j in np.flatnonzero(scores > EXTREME):

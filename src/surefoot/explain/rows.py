@@ -39,6 +39,8 @@ def row_values(row: Any, names: Sequence[Any]) -> Array:
     """One row (Series, mapping, array, frame of one row) as numbers, all of them finite."""
     values = raw_values(row, names)
     numbers = as_numbers(values)
+    if np.isfinite(numbers).all():
+        return numbers
     for name, number, value in zip(names, numbers, values, strict=True):
         if not np.isfinite(number):
             hint = "; impute='expected' fills holes" if value is None or value != value else ""
@@ -52,6 +54,8 @@ def raw_values(row: Any, names: Sequence[Any]) -> list[Any]:
         if len(row) != 1:
             raise ProblemError(f"explain takes one row, not {len(row)}; explain_batch takes many")
         row = row.iloc[0]
+    if isinstance(row, pd.Series) and row.index.is_unique:
+        row = dict(zip(row.index, row.tolist(), strict=True))  # one look at pandas for all features
     if isinstance(row, Mapping | pd.Series):
         missing = [name for name in names if name not in row]
         if missing:

@@ -98,6 +98,11 @@ class LinearGaussianNetwork:
         """The paper's A = I - W: row i maps x - mean to feature i's deviation from what is expected."""
         return np.eye(self.dag.n_features) - self.weights
 
+    @cached_property
+    def _scaled_deviations(self) -> Array:
+        """diag(v)^(-1/2) A: deviations in standard deviations, M with M'M = inv(Sigma)."""
+        return np.asarray(self.deviation_matrix / np.sqrt(self.variances)[:, None])
+
     @property
     def intercepts(self) -> Array:
         """The paper's b: expected value of each feature when its parents are zero."""
@@ -121,7 +126,7 @@ class LinearGaussianNetwork:
         The others are rotations of that one, found without ever forming inv(Sigma), whose entries may
         differ by many orders of magnitude when units do.
         """
-        M = self.deviation_matrix / np.sqrt(self.variances)[:, None]
+        M = self._scaled_deviations
         if kind in ("cholesky", "zca"):
             M = rotated(M, kind)
         return Whitening(M, kind)
@@ -134,12 +139,12 @@ class LinearGaussianNetwork:
     def log_density(self, X: ArrayLike) -> Array:
         """Log density of each row."""
         deviations = np.clip(np.asarray(X, dtype=float) - self.means, -FAR, FAR)
-        z = np.clip(deviations @ (self.deviation_matrix / np.sqrt(self.variances)[:, None]).T, -FAR, FAR)
-        return np.asarray(self._log_peak() - 0.5 * np.einsum("ij,ij->i", z, z))
+        z = np.clip(deviations @ self._scaled_deviations.T, -FAR, FAR)
+        return np.asarray(self._log_peak - 0.5 * np.einsum("ij,ij->i", z, z))
 
     def log_density_quadratic(self) -> Quadratic:
         """The log density as one quadratic around the mean."""
-        return Quadratic(-0.5 * self.precision, np.zeros(self.dag.n_features), self._log_peak(), self.means)
+        return Quadratic(-0.5 * self.precision, np.zeros(self.dag.n_features), self._log_peak, self.means)
 
     def sample(self, n_samples: int, random_state: int | np.random.Generator | None = None) -> Array:
         """Draw rows from the network."""
@@ -147,6 +152,7 @@ class LinearGaussianNetwork:
         noise = rng.standard_normal((n_samples, self.dag.n_features)) * np.sqrt(self.variances)
         return np.asarray(self.means + linalg.solve(self.deviation_matrix, noise.T).T)
 
+    @cached_property
     def _log_peak(self) -> float:
         return float(-0.5 * np.sum(np.log(2 * np.pi * self.variances)))
 

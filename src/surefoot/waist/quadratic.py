@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,11 +66,19 @@ class Quadratic:
         """Number of variables."""
         return self.vector.size
 
+    @cached_property
+    def spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues of the matrix in rising order, and eigenvectors as columns."""
+        values, vectors = np.linalg.eigh(self.matrix)
+        return values, vectors
+
     def value(self, x: ArrayLike) -> float | Array:
         """H at one point (a float) or at each row of a matrix (an array)."""
         z = np.asarray(x, dtype=float) - self.center
+        if z.ndim == 1:
+            return float((z @ self.matrix + self.vector) @ z) + self.constant
         values = np.einsum("...i,...i->...", z @ self.matrix + self.vector, z) + self.constant
-        return float(values) if z.ndim == 1 else values
+        return np.asarray(values)
 
     __call__ = value
 
@@ -90,8 +99,8 @@ class Quadratic:
     def in_coordinates(self, basis: ArrayLike, origin: ArrayLike) -> Quadratic:
         """The function u -> H(origin + basis u)."""
         B = np.asarray(basis, dtype=float)
-        H = self.recentered(origin)
-        return Quadratic(B.T @ H.matrix @ B, B.T @ H.vector, H.constant)
+        point = np.asarray(origin, dtype=float)
+        return Quadratic(B.T @ self.matrix @ B, B.T @ self.gradient(point), float(self.value(point)))
 
     def scaled(self, factor: float) -> Quadratic:
         """The function times a number."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
@@ -61,7 +63,7 @@ def _promising_corners(Q: Array, g: Array, radius: float) -> list[Array]:
     """The lowest of all corners, or with many coordinates of those along the most concave directions."""
     n = len(g)
     if n <= ALL_CORNERS:
-        corners = radius * (1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1))
+        corners = radius * _signs(n)
     else:
         directions = np.linalg.eigh(Q)[1].T[:4]
         corners = radius * np.vstack(
@@ -69,6 +71,14 @@ def _promising_corners(Q: Array, g: Array, radius: float) -> list[Array]:
         )
     heights = corners @ g + np.einsum("ij,ij->i", corners @ Q, corners)
     return [corners[k] for k in np.argsort(heights)[:2]]
+
+
+@cache
+def _signs(n: int) -> Array:
+    """The corners of the cube [-1, 1]^n, one in each row."""
+    signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+    signs.setflags(write=False)
+    return np.asarray(signs)
 
 
 def _flipped(Q: Array, g: Array, radius: float) -> Array:
@@ -190,8 +200,12 @@ def lowest_corner(
 
     Coordinate after coordinate takes both signs, all partial corners side by side; those go that cannot
     beat the best corner known. What is left undecided can lower the sum by no more than its slopes and
-    the lowest eigenvalue of its block allow.
+    the lowest eigenvalue of its block allow. All corners of few coordinates are faster looked at in one go.
     """
+    if len(g) <= ALL_CORNERS and 2 ** len(g) <= effort:
+        signs = _signs(len(g))
+        heights = signs @ g + radius * np.einsum("ij,ij->i", signs @ Q, signs)
+        return radius * signs[int(heights.argmin())], True
     order = np.argsort(-np.abs(g), kind="stable")
     A, b = radius**2 * Q[np.ix_(order, order)], radius * g[order]
     best, best_value = known, float(known @ g + known @ Q @ known)

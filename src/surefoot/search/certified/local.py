@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from surefoot.search.certified.clock import Clock
-from surefoot.search.certified.space import Space, crossing, typical_distance
+from surefoot.search.certified.space import Space, crossing
 from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.quadratic import Quadratic
 
@@ -33,10 +32,30 @@ class CurvatureParts:
 
 def curvature_parts(H: Quadratic) -> CurvatureParts:
     """Split a margin's curvature by the signs of its eigenvalues."""
-    values, vectors = np.linalg.eigh(H.matrix)
+    values, vectors = H.spectrum
     up, down = values > 0, values < -1e-14 * np.abs(values).max(initial=1e-300)
     convex = (vectors[:, up] * values[up]) @ vectors[:, up].T
     return CurvatureParts(convex, (vectors[:, down] * np.sqrt(-values[down])).T)
+
+
+class Columns(NamedTuple):
+    """A matrix column by column, with the names that scipy's csc_matrix has and Clarabel reads.
+
+    Making one of scipy's takes longer than solving a small program, and lists are read faster than arrays.
+    """
+
+    shape: tuple[int, int]
+    data: list[float]
+    indices: list[int]
+    indptr: list[int]
+    has_canonical_format: bool = True  # the rows of each column in their order, none of them twice
+
+    @classmethod
+    def of(cls, A: Array) -> Columns:
+        """The entries of a dense matrix that are not zero."""
+        columns, rows = A.T.nonzero()
+        ends = np.bincount(columns, minlength=A.shape[1]).cumsum()
+        return cls(A.shape, A[rows, columns].tolist(), rows.tolist(), [0, *ends.tolist()])
 
 
 class Step(NamedTuple):
@@ -79,7 +98,7 @@ class ConvexConcave:
     @cached_property
     def is_far(self) -> bool:
         """Whether the way is so long that a solver's tolerances on it are too coarse for its end."""
-        return typical_distance(self.space) > LONG
+        return self.space.typical_distance > LONG
 
     def near(self, u: Array) -> ConvexConcave:
         """The same programs, counted from u where that is far away."""
@@ -103,7 +122,7 @@ class ConvexConcave:
     def length(self) -> float:
         """The unit of u in the programs: a typical distance, so that far and near factuals are alike."""
         if self.centre is None:
-            return typical_distance(self.space)
+            return self.space.typical_distance
         return max(crossing(self._margins, self.space.norm), COARSE * self.space.size(self.centre))
 
     @cached_property
@@ -155,8 +174,8 @@ class ConvexConcave:
         return self.space.n + self.n_norm + len(self.space.margins) + 1
 
     @cached_property
-    def _constant(self) -> tuple[sparse.csc_matrix, Array, list[Any], Array]:
-        """The rows that do not depend on the scenarios: A y + s = b with s in cones; and which columns."""
+    def _constant(self) -> tuple[Array, Array, list[Any]]:
+        """The rows that do not depend on the scenarios: A y + s = b with s in cones."""
         import clarabel  # lazily: importing surefoot loads no solver
 
         s, N = self.space, self.n_variables
@@ -170,8 +189,7 @@ class ConvexConcave:
         kinds = [clarabel.ZeroConeT(len(zero))] if len(zero) else []
         kinds.append(clarabel.NonnegativeConeT(len(plain)))
         kinds += [clarabel.SecondOrderConeT(len(C)) for C in cones]
-        A = sparse.csc_matrix(np.vstack([zero, plain, *cones]))
-        return A, np.concatenate([zero_ends, ends, *sides]), kinds, np.repeat(np.arange(N), np.diff(A.indptr))
+        return np.vstack([zero, plain, *cones]), np.concatenate([zero_ends, ends, *sides]), kinds
 
     def _plain_rows(self) -> tuple[Array, Array]:
         """Norm, slack >= 0 and domain: A y <= b."""
@@ -232,7 +250,7 @@ class ConvexConcave:
         import clarabel
 
         s, n, N = self.space, self.space.n, self.n_variables
-        _, b, kinds, _ = self._constant
+        A, b, kinds = self._constant
         if pins is not None:
             b = self._with_pins(b, pins)
         rows, ends = self._scenario_rows(start, scenarios, safety_margin)
@@ -243,9 +261,9 @@ class ConvexConcave:
         cost[-1] = price / rate
         solver = clarabel.DefaultSolver(
             self._no_curvature,
-            cost,
-            self._stacked(rows),
-            np.concatenate([b, ends]),
+            cost.tolist(),
+            Columns.of(np.vstack([A, rows])),
+            np.concatenate([b, ends]).tolist(),
             [*kinds, clarabel.NonnegativeConeT(len(rows))],
             self._settings,
         )
@@ -284,8 +302,8 @@ class ConvexConcave:
         return z[len(z) - n_scenarios :], norm, domain, subgradient
 
     @cached_property
-    def _no_curvature(self) -> sparse.csc_matrix:
-        return sparse.csc_matrix((self.n_variables, self.n_variables))
+    def _no_curvature(self) -> Columns:
+        return Columns((self.n_variables, self.n_variables), [], [], [0] * (self.n_variables + 1))
 
     @cached_property
     def _settings(self) -> Any:
@@ -314,18 +332,6 @@ class ConvexConcave:
             ends[own] = (H(V[own]) - float(moved @ bend) - safety_margin) / self.height
         rows[:, -1] = -1.0
         return rows, ends
-
-    def _stacked(self, rows: Array) -> sparse.csc_matrix:
-        """The constant rows with dense ones below, column by column: scipy's own stacking is slow."""
-        A, _, _, columns = self._constant
-        k, N = rows.shape
-        indptr = A.indptr + k * np.arange(N + 1, dtype=A.indptr.dtype)
-        data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], dtype=A.indices.dtype)
-        old = np.arange(len(A.data)) + k * columns
-        new = (indptr[1:] - k)[:, None] + np.arange(k)
-        data[old], indices[old] = A.data, A.indices
-        data[new], indices[new] = rows.T, A.shape[0] + np.arange(k)
-        return sparse.csc_matrix((data, indices, indptr), shape=(A.shape[0] + k, N))
 
 
 def _padded(rows: Array, width: int) -> Array:

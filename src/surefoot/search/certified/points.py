@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.local import LONG, ConvexConcave, Step
 from surefoot.search.certified.region import Scenario
-from surefoot.search.certified.space import Space, steepest, typical_distance
+from surefoot.search.certified.space import Space, steepest
 from surefoot.search.certified.sphere import nearest_robust
 from surefoot.waist.answer import Round
 from surefoot.waist.geometry import dual_exponent, lp_norm
@@ -57,7 +57,7 @@ class Points:
         self.last: tuple[Step, list[int]] | None = None  # the last step that was robust, sets aside
         self.dives = True  # whether features are put on allowed values here; `rounding` has a faster way
         self.rounds: list[Round] = []
-        steepness = min(abs(H.constant) for H in space.margins) / typical_distance(space)
+        steepness = min(abs(H.constant) for H in space.margins) / space.typical_distance
         self._rate: float | None = steepness if steepness > 0 else None
         self._breaches: list[int] = []
         self._worst: tuple[float, Array | None] = (-np.inf, None)
@@ -335,7 +335,7 @@ class Points:
         which = np.array([self.scenarios[s][0] for s in active])
         points = u + np.array([self.scenarios[s][1] for s in active])
         values = np.empty(len(points))
-        for r in np.unique(which):
+        for r in set(which.tolist()):
             values[which == r] = self.space.margins[r](points[which == r])
         return values
 

@@ -106,7 +106,7 @@ def side(part: Piece | Ends, k: int, above: bool) -> Affine:
 
 def affine(constant: float, slopes: Array) -> Affine:
     """Constant + slopes'u."""
-    return ["a", float(constant), [[int(i), float(slopes[i])] for i in np.flatnonzero(slopes)]]
+    return ["a", float(constant), [[i, slope] for i, slope in enumerate(slopes.tolist()) if slope]]
 
 
 def _norm(part: Piece, weights: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from surefoot.search.certified.adversary import deepened, lowest
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import SAFETY
+from surefoot.search.certified.local import Step
 from surefoot.search.certified.proof import affine, proof_of
 from surefoot.search.certified.search import Search
-from surefoot.search.certified.space import around
+from surefoot.search.certified.space import Space, around
 from surefoot.search.certified.units import in_units
 from surefoot.waist.geometry import Ball
 from surefoot.waist.problem import RobustProblem
@@ -76,44 +77,56 @@ class BreachError(Exception):
         self.requirement, self.perturbation = requirement, perturbation
 
 
+class _Worst(NamedTuple):
+    """The lowest margin found of a requirement within a radius, and where: as d, and as w in the ball."""
+
+    value: float
+    perturbation: Array
+    margin: Quadratic
+    w: Array
+    radius: float
+
+
 def worst_perturbation(problem: RobustProblem, x: Array) -> tuple[Array, float, int]:
     """The worst perturbation found within the budget, what it violates by, and which requirement."""
     found = _worst_of_each(problem, x)
-    r = min(range(len(found)), key=lambda r: found[r][0])
-    value, d = found[r]
-    return d, -value, r
+    r = min(range(len(found)), key=lambda r: found[r].value)
+    return found[r].perturbation, -found[r].value, r
 
 
 def worst_margins(problem: RobustProblem, x: Array) -> Array:
     """The lowest margin found within the budget, of each requirement."""
-    return np.array([value for value, _ in _worst_of_each(problem, x)])
+    return np.array([found.value for found in _worst_of_each(problem, x)])
 
 
-def _worst_of_each(problem: RobustProblem, x: Array) -> list[tuple[float, Array]]:
-    found = []
-    for r, requirement in enumerate(problem.requirements):
-        radius = problem.radius_of(requirement)
-        w = _lowest(_margin(problem, r, x, radius), problem.ball, radius)
-        d = problem.ball.perturbation(w, radius)
-        found.append((float(requirement.margin(x + d)), d))
-    return found
+def _worst_of_each(problem: RobustProblem, x: Array) -> list[_Worst]:
+    radii = [problem.radius_of(requirement) for requirement in problem.requirements]
+    return [_worst(problem, r, x, radius) for r, radius in enumerate(radii)]
+
+
+def _worst(problem: RobustProblem, r: int, x: Array, radius: float) -> _Worst:
+    G = _margin(problem, r, x, radius)
+    w = _lowest(G, problem.ball, radius)
+    d = problem.ball.perturbation(w, radius)
+    return _Worst(float(problem.requirements[r].margin(x + d)), d, G, w, radius)
 
 
 def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robustness:
     """Prove that a point withstands a radius; raises `BreachError` or `OutOfTimeError` where it does not."""
     worst, violation, found = _worst_decision(problem, x)
-    lowest_of_all = min(range(len(found)), key=lambda r: found[r][0])
-    if found[lowest_of_all][0] < 0 and radius >= problem.budget:
-        raise BreachError(lowest_of_all, found[lowest_of_all][1])
+    lowest_of_all = min(range(len(found)), key=lambda r: found[r].value)
+    if found[lowest_of_all].value < 0 and radius >= problem.budget:
+        raise BreachError(lowest_of_all, found[lowest_of_all].perturbation)
     lost = _odds_margin(problem, x) + violation
     allowed = max(NEARLY, SHARE * lost)
     slack = 0.0 if -violation <= allowed else -violation - 0.9 * allowed
+    robust = [r for r, requirement in enumerate(problem.requirements) if requirement.robust]
+    worsts = {r: found[r] if found[r].radius == radius else _worst(problem, r, x, radius) for r in robust}
     for aim in (slack, 0.0) if slack > 0 else (0.0,):
         try:
             proofs = [
-                _proof(problem, r, x, radius, aim if requirement.decides else 0.0, clock)
-                for r, requirement in enumerate(problem.requirements)
-                if requirement.robust
+                _proof(problem, r, known, aim if problem.requirements[r].decides else 0.0, clock)
+                for r, known in worsts.items()
             ]
             return Robustness(radius, aim, worst, violation, proofs)
         except BreachError:
@@ -127,12 +140,12 @@ def _odds_margin(problem: RobustProblem, x: Array) -> float:
     return min((float(r.margin(x)) for r in problem.requirements if r.robust and r.decides), default=0.0)
 
 
-def _worst_decision(problem: RobustProblem, x: Array) -> tuple[Array, float, list[tuple[float, Array]]]:
+def _worst_decision(problem: RobustProblem, x: Array) -> tuple[Array, float, list[_Worst]]:
     """The worst perturbation found for the decision, what it violates by; and the worst of each."""
     found = _worst_of_each(problem, x)
     pairs = zip(found, problem.requirements, strict=True)
-    value, d = min((f for f, r in pairs if r.decides), key=lambda f: f[0], default=found[0])
-    return d, -value, found
+    worst = min((f for f, r in pairs if r.decides), key=lambda f: f.value, default=found[0])
+    return worst.perturbation, -worst.value, found
 
 
 def largest(problem: RobustProblem, x: Array, clock: Clock, below: float = np.inf) -> Robustness:
@@ -183,19 +196,18 @@ def _lowest(G: Quadratic, ball: Ball, radius: float) -> Array:
     return lowest(G.matrix, G.vector, ball.norm, radius)[0]
 
 
-def _proof(
-    problem: RobustProblem, r: int, x: Array, radius: float, slack: float, clock: Clock
-) -> dict[str, Any]:
+def _proof(problem: RobustProblem, r: int, known: _Worst, slack: float, clock: Clock) -> dict[str, Any]:
     """A tree that refutes every perturbation of the radius at which requirement r is below the slack."""
-    ball = problem.ball
-    G = _margin(problem, r, x, radius) - slack
-    w = _lowest(G, ball, radius)
+    ball, radius, w = problem.ball, known.radius, known.w
+    G = known.margin - slack if slack else known.margin
     if G(w) < 0:
         raise BreachError(r, ball.perturbation(w, radius))
     proof = _at_once(G, w, ball.norm, radius)
     if proof is None:
         space = around(G, ball.norm)
         search = Search(space, 1e-6, clock)
+        if ball.norm == np.inf:  # with monotone coordinates at their ends the same multipliers may do
+            search.points.local_optimum = _stationary(space, G, w, radius), [0]
         if not search.refute(radius):
             if search.points.best is None:
                 raise OutOfTimeError
@@ -249,6 +261,13 @@ def _multipliers(slope: Array, w: Array, norm: float, radius: float) -> tuple[Ar
     if n <= WIDEST:  # every diagonal entry may be as large as the norm's weight
         np.fill_diagonal(A, weight)
     return A, np.array([weight if n <= WIDEST else 0.0]), radius**2 * weight
+
+
+def _stationary(space: Space, G: Quadratic, w: Array, radius: float) -> Step:
+    """The worst perturbation as a local optimum of the search for one at which G is not above zero."""
+    _, weights, _ = _multipliers(G.gradient(w), w, np.inf, radius)
+    nothing = np.zeros(len(space.directions))
+    return Step(w, 0.0, np.ones(1), 2 * radius * weights, nothing, np.zeros(len(w)))
 
 
 def _leaf(radius: float, weights: Array, A: Array | None, slope: Array) -> dict[str, Any]:

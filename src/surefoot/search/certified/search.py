@@ -34,7 +34,7 @@ from surefoot.search.certified.region import (
     lagrangian,
     piece,
 )
-from surefoot.search.certified.space import MAX_CROSS, Space, typical_distance
+from surefoot.search.certified.space import MAX_CROSS, Space
 from surefoot.search.certified.stationary import at_once, stationary_multipliers
 from surefoot.search.certified.ways import Ways
 from surefoot.search.certified.wedges import violated_wedges
@@ -101,8 +101,9 @@ class Search:
         self.space, self.gap, self.clock = space, gap, clock
         self.points = Points(space, gap, clock)
         self.ways = Ways(self.points)
-        self.points.dives = not fits(space)
-        self.level = min(typical_distance(space), space.farthest)
+        self._over_values = fits(space)
+        self.points.dives = not self._over_values
+        self.level = min(space.typical_distance, space.farthest)
         self.far = FAR * max(1.0, self.level)
         self.root = self._whole()
         self._finished = self.root
@@ -141,7 +142,7 @@ class Search:
     @property
     def _values_first(self) -> bool:
         """Whether the search over allowed values begins, with points of its own."""
-        return fits(self.space) and not self.space.forks
+        return self._over_values and not self.space.forks
 
     def _point_first(self) -> bool:
         """Whether a point comes before the first bound."""
@@ -190,7 +191,7 @@ class Search:
 
     def _close_tree(self) -> bool:
         """Refute all regions up to the goal; whether there is a point."""
-        if fits(self.space):
+        if self._over_values:
             self._refute_values()
         order = count()
         heap = [(leaf.bound, next(order), leaf, 0) for leaf in self.root.leaves()]
@@ -443,7 +444,9 @@ class Search:
         """Whether a local search starts here; with sets of values it takes many programs."""
         if self.space.sets:
             return self.nodes <= EAGER or self.nodes % (4 * LOCAL_EVERY) == 0
-        return margin >= 0 or self.nodes <= EAGER or self.nodes % LOCAL_EVERY == 0
+        # Around a point only a breach is sought, and an adversary has looked for one before.
+        eager = self.nodes <= EAGER and self.space.problem is not None
+        return margin >= 0 or eager or self.nodes % LOCAL_EVERY == 0
 
     def _refuted_everywhere(self) -> bool:
         """Whether no distance at all is enough."""

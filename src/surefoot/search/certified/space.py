@@ -148,6 +148,12 @@ class Space:
         return max(steep, float(np.abs(self.curvatures).max(initial=0.0)), 1e-300)
 
     @cached_property
+    def typical_distance(self) -> float:
+        """A bit more than the way to the boundary in the steepest direction."""
+        radius = self.noise.radius if self.prices is None else float(self.noise.extent.max())
+        return 1.2 * (crossing(self.margins, self.norm) + radius) + 1e-9
+
+    @cached_property
     def farthest(self) -> float:
         """No point of the domain is farther away; infinite if the domain is open."""
         if self.problem is None:
@@ -287,7 +293,7 @@ def _space(
 
 def _convex_part(H: Quadratic) -> tuple[Array, Array]:
     """Positive eigenvalues and their eigenvectors as rows."""
-    values, vectors = np.linalg.eigh(H.matrix)
+    values, vectors = H.spectrum
     convex = values > 1e-9 * np.abs(values).max(initial=1e-300)
     return values[convex], vectors[:, convex].T
 
@@ -302,12 +308,6 @@ def steepest(q: Array, p: float) -> Array:
     i = int(np.abs(q).argmax())
     d[i] = 1.0 if q[i] >= 0 else -1.0
     return d
-
-
-def typical_distance(space: Space) -> float:
-    """A bit more than the way to the boundary in the steepest direction."""
-    radius = space.noise.radius if space.prices is None else float(space.noise.extent.max())
-    return 1.2 * (crossing(space.margins, space.norm) + radius) + 1e-9
 
 
 def crossing(margins: Sequence[Quadratic], norm: float) -> float:

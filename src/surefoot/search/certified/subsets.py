@@ -28,7 +28,7 @@ from surefoot.search.certified.region import Scenario
 from surefoot.search.certified.search import AIM, FAR, Search, allowance
 from surefoot.search.certified.settling import Open, choose_cut, nearest_values, settled_points
 from surefoot.search.certified.slices import Boxes, Slices
-from surefoot.search.certified.space import Space, typical_distance, whitened
+from surefoot.search.certified.space import Space, whitened
 from surefoot.search.certified.together import refuted_at_once
 from surefoot.status import Status
 from surefoot.waist.answer import Round
@@ -180,7 +180,7 @@ class Subsets:
 
     def _levels(self, hint: float) -> Iterator[float]:
         """Levels at which to look for a first point: farther and farther away; ``hint``: it may be there."""
-        typical, farthest = typical_distance(self.whole), self.whole.farthest
+        typical, farthest = self.whole.typical_distance, self.whole.farthest
         level, wider = (NEARBY * hint, WIDER) if np.isfinite(hint) else (typical, 4.0)
         while level < min(farthest, FAR * max(1.0, typical)):
             yield level
