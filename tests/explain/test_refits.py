@@ -53,6 +53,7 @@ def test_both_checkers_follow_the_proof_when_they_are_given_the_models(pima, rob
     e = robust.explain(refused(clf, data, 2), 0)
     for exact in (False, True):
         assert verify(e, clf, exact=exact, models=robust.refits.searched).ok
+        assert verify(e, clf, exact=exact).ok  # it knows its models
     again = Explanation.from_json(e.to_json())
     assert again.model_share == e.model_share
     assert not verify(again, clf, models=[*robust.refits.searched[1:], robust.refits.fresh[0]]).ok

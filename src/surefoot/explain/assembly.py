@@ -75,7 +75,7 @@ def assembled(
         model_share=_model_share(refits, question, answer),
         **known,
     )
-    return Explanation(question, answer, context)
+    return Explanation(question, answer, context, () if refits is None else refits.searched)
 
 
 def _made_safe(

@@ -127,6 +127,8 @@ class Explanation:
         What was found, and what proves it.
     context : Context
         What follows from the two and the classifier.
+    searched_with : tuple of classifiers
+        Further models that the question names, for `verify`; a file only names them.
 
     The names below are properties that read these three.
     """
@@ -134,6 +136,7 @@ class Explanation:
     question: Question | Refusal
     answer: Answer
     context: Context
+    searched_with: tuple[Any, ...] = ()
 
     @property
     def status(self) -> Status:

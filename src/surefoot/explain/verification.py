@@ -88,7 +88,7 @@ def verify(
         Whether to compute with integers, by code that needs the standard library alone; slower. Otherwise
         in floating point, with every rounding error bounded.
     models : sequence of classifiers
-        Further models that the question names.
+        Further models that the question names, for an explanation that was read from a file.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def verify(
     >>> verify(explanation, clf).ok, verify(explanation, clf, exact=True).ok
     (True, True)
     """
-    known = [adopt(model) for model in (classifier, *models)]
+    known = [adopt(model) for model in (classifier, *(models or explanation.searched_with))]
     checker = _checker(exact)
     try:
         found = checker.check([classifier_content(clf) for clf in known], explanation.to_dict())
