@@ -95,7 +95,8 @@ def certificate(
 def searched(problem: RobustProblem, gap: float, clock: Clock, judged: RobustProblem | None = None) -> Answer:
     """The answer to a problem; robustness is proved for ``judged``, by default the same problem."""
     posed = problem if judged is None else judged
-    if len(problem.requirements) > MANY:
+    discrete = problem.domain.sets or problem.domain.limits
+    if discrete and len(problem.requirements) > MANY:
         return _by_need(problem, gap, clock, posed)
     return _searched_with_all(problem, gap, clock, posed)
 

@@ -327,8 +327,9 @@ class Search:
         use_corners = self.nodes > 1 or self.space.noise.radius == 0
         if self.space.prices is not None:
             use_corners = region.bound > 0  # a first bound comes without them: with them it is all or nothing
-        part = piece(self.space, region, level, use_corners=use_corners, rays=self._rays(region, level))
         scenarios = [self.scenarios[s] for s in region.scenarios]
+        rivals, rays = {r for r, _ in scenarios}, self._rays(region, level)
+        part = piece(self.space, region, level, use_corners=use_corners, rays=rays, rivals=rivals)
         form = lagrangian(part, scenarios)
         share = ROOT_SHARE if region.is_whole else (SHARE_SETS if self.space.sets else SHARE)
         floor = 1e-3 * self.gap * self.space.slope * min(level, self.far)
@@ -345,8 +346,10 @@ class Search:
     def _prove_lower(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> None:
         """See whether the multipliers refute lower levels, where corners are elsewhere."""
         scenarios = [self.scenarios[s] for s in region.scenarios]
+        rivals = {r for r, _ in scenarios}
         for share in LOWER if form.left.shape[1] > 1 else ():
-            lower = piece(self.space, region, (1 - share) * part.level, use_corners=True)
+            level = (1 - share) * part.level
+            lower = piece(self.space, region, level, use_corners=True, rivals=rivals)
             if lower.level <= region.bound or lower.empty or lower.corners.keys() != part.corners.keys():
                 return
             below = lagrangian(lower, scenarios)
