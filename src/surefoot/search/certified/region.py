@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -404,10 +404,8 @@ def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     norm, n_norm = _norm_rows(part)
     slabs = [(_side(part, k, 1.0), _side(part, k, -1.0)) for k in part.stated]
     slabs += [(np.append(y, -low), np.append(-y, high)) for y, (low, high) in part.ray_ends]
-    slabs += [
-        (_side(part, i, -1.0 if above_i else 1.0), _side(part, j, -1.0 if above_j else 1.0))
-        for i, above_i, j, above_j in part.pairs
-    ]
+    sides = cache(lambda k, above: _side(part, k, -1.0 if above else 1.0))  # each is in many pairs
+    slabs += [(sides(i, above_i), sides(j, above_j)) for i, above_i, j, above_j in part.pairs]
     slabs += [
         (_side(part, k, -1.0 if above else 1.0), np.append(-np.array(y), part.level))
         for k, above, y in part.wedges
