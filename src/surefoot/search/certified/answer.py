@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.search.certified.active import MANY, renumbered, searched_by_need
+from surefoot.search.certified.active import renumbered, searched_by_need
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.currency import exchanged_search
 from surefoot.search.certified.noise import INSIDE
@@ -17,7 +17,7 @@ from surefoot.search.certified.prices import coordinates
 from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.robustness import BreachError, Robustness, largest, prove, worst_perturbation
 from surefoot.search.certified.search import Search, allowance
-from surefoot.search.certified.space import MAX_CROSS, whitened
+from surefoot.search.certified.space import MANY, MAX_CROSS, whitened
 from surefoot.search.certified.subsets import Subsets
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
