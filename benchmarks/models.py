@@ -6,7 +6,8 @@ for all rows: their time stands in a column of its own. "finished" counts answer
 gap; one that is stopped by the time limit counts with what it took. "holds" is the mean share of 100 fresh
 refits under which answers hold. Both checkers are given the models and must accept every answer.
 
-usage: python benchmarks/run.py [--resume] models      (ROWS=10, LIMIT=60 and GAPS=0.01,0.001 in the environment)
+usage: python benchmarks/run.py [--resume] models
+       (ROWS=10, LIMIT=60 and GAPS=0.01,0.001 in the environment)
 """
 
 import os
@@ -28,9 +29,10 @@ GAPS = [float(gap) for gap in os.environ.get("GAPS", "0.01,0.001").split(",")]
 REFITS, BUDGET = 50, 0.05
 ASKED = {"models=50": {}, "models=50, plausible=0.5": {"plausible": 0.5}}
 
+SIDES = [(data, k) for data in ("pima", "ionosphere") for k in (0, 1)]
 CASES = [
-    *((data, k, "models=50", gap) for gap in GAPS for data in ("pima", "ionosphere") for k in (0, 1)),
-    *((data, k, "models=50, plausible=0.5", GAPS[0]) for data in ("pima", "ionosphere") for k in (0, 1)),
+    *((*side, asked, GAPS[0]) for asked in ASKED for side in SIDES),
+    *((*side, "models=50", gap) for gap in GAPS[1:] for side in SIDES),
 ]
 LOADERS = {"pima": datasets.load_pima, "ionosphere": datasets.load_ionosphere}
 

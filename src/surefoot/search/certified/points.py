@@ -111,7 +111,7 @@ class Points:
         return min(margin, float(known.min())), s
 
     def _worst_margin(self, u: Array, effort: int) -> tuple[int, Harm]:
-        """The margin that noise around u can lower most; of a crowd those are left out that it surely cannot."""
+        """The margin that is lowest within the noise around u."""
         space, worst = self.space, (0, Harm(np.inf, np.zeros_like(u), False))
         least = _at_least(space, u) if space.crowded else np.full(len(space.margins), -np.inf)
         for r in np.argsort(least, kind="stable").tolist():
