@@ -1,9 +1,9 @@
 """Several answers for each refused applicant of German credit: whether they differ, and what they take.
 
 TAN network, 20 features of which 13 are categories, budget 0.05, gap 1 %; categories and whole numbers as by
-default. Three and five answers that differ by what they leave alone: each later one keeps at least one feature
-that each earlier one changed. Seconds are CPU time on one thread of three answers and of the first alone, in
-the same run. "as asked" counts applicants all of whose pairs of answers differ so.
+default. Three and five answers that differ by what they leave alone: each later one keeps at least one
+feature that each earlier one changed. Seconds are CPU time on one thread of three answers and of the first
+alone, in the same run. "as asked" counts applicants all of whose pairs of answers differ so.
 
 usage: python benchmarks/run.py [--resume] alternatives      (ROWS=50 and LIMIT=30 in the environment)
 """

@@ -1,10 +1,11 @@
 """One answer for fifty refits as well: against the plain search in the same run.
 
-TAN networks, norm inf, budget 0.05, whole=False, ends of the data; the same rows towards each class. Seconds
-are CPU time of `explain` on one thread without the fresh refits that judge. The fifty refits are made once
-for all rows: their time stands in a column of its own. "finished" counts answers that are optimal within the
-gap; one that is stopped by the time limit counts with what it took. "holds" is the mean share of 100 fresh
-refits under which answers hold. Both checkers are given the models and must accept every answer.
+TAN networks, norm inf, budget 0.05, whole=False, ends of the data; the first rows that the model puts into
+the other class. Seconds are CPU time of `explain` on one thread, without the fresh refits that judge. The
+fifty refits are made once for all rows: their time stands in a column of its own. "finished" counts answers
+that are optimal within the gap; one that is stopped by the limit (CPU time too) counts with what it took.
+"holds" is the mean share of 100 fresh refits under which answers hold. Both checkers are given the models
+and must accept every answer.
 
 usage: python benchmarks/run.py [--resume] models
        (ROWS=10, LIMIT=60 and GAPS=0.01,0.001 in the environment)
@@ -12,11 +13,13 @@ usage: python benchmarks/run.py [--resume] models
 
 import os
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot.search.certified import clock
 
 COLUMNS = [
     "data", "towards", "asked", "gap", "rows", "finished", "accepted: fast", "accepted: exact",
@@ -34,6 +37,8 @@ CASES = [
     *((*side, asked, GAPS[0]) for asked in ASKED for side in SIDES),
     *((*side, "models=50", gap) for gap in GAPS[1:] for side in SIDES),
 ]
+# The limit counts CPU time as well: a search must not be stopped by what else the machine does.
+clock.time = SimpleNamespace(perf_counter=time.process_time)
 LOADERS = {"pima": datasets.load_pima, "ionosphere": datasets.load_ionosphere}
 
 
