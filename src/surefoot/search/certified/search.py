@@ -57,6 +57,7 @@ MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
 PAIRS = 100  # products of two coordinates that are added to the whole's bound in one round
 PAIR_ROUNDS = 2
 USEFUL = 0.75  # share of what is left to refute that must not remain for pairs to be kept
+USEFUL_TO_MANY = 0.97  # the same with a crowd of margins: many regions inherit what helps the whole a little
 WEAK = 0.5  # of the distance: a bound of the whole below that is given up, p = 1 with very many features
 WEAK_LEVELS = (0.25, 0.1)  # of the distance: what is proven then
 RAYS = 4  # slopes of the price that a region inherits at most
@@ -304,7 +305,8 @@ class Search:
             return True
         if not region.is_whole or tries >= ROOT_TRIES + PAIR_ROUNDS:
             return False
-        if region.pairs and found.value > USEFUL * region.before_pairs:
+        useful = USEFUL_TO_MANY if self.space.crowded else USEFUL
+        if region.pairs and found.value > useful * region.before_pairs:
             region.pairs = frozenset()
             return False
         region.before_pairs = found.value
