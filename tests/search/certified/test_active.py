@@ -7,7 +7,15 @@ import pytest
 
 from surefoot.search.certified import answer as answering
 from surefoot.search.certified import certified_search
-from surefoot.search.certified.active import MANY, renumbered
+from surefoot.search.certified import space as spaces
+from surefoot.search.certified.active import renumbered
+from surefoot.search.certified.clock import Clock
+from surefoot.search.certified.lagrangian import Lagrangian
+from surefoot.search.certified.local import ConvexConcave
+from surefoot.search.certified.points import FIRST, Points, _at_least
+from surefoot.search.certified.space import MANY, whitened
+from surefoot.waist.domain import Domain, ValueSet
+from surefoot.waist.geometry import Ball
 from surefoot.waist.problem import Requirement
 from surefoot.waist.quadratic import Quadratic
 from tests.problems import random_problem
@@ -35,8 +43,10 @@ def many(seed, norm, count=20):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_answer_is_that_of_all_requirements_at_once(seed, norm, monkeypatch):
     problem = many(seed, norm)
+    assert whitened(problem).crowded
     found = certified_search(problem, 1e-3, 30)
-    monkeypatch.setattr(answering, "MANY", 1000)
+    monkeypatch.setattr(spaces, "MANY", 1000)
+    assert not whitened(problem).crowded
     every = certified_search(problem, 1e-3, 30)
     assert found.status == every.status
     if found.point is not None:
@@ -46,11 +56,18 @@ def test_the_answer_is_that_of_all_requirements_at_once(seed, norm, monkeypatch)
         assert len(found.certificate["robustness"]["proofs"]) == len(problem.requirements)
 
 
-def test_more_may_matter_than_enter_at_once(monkeypatch):
-    monkeypatch.setattr(answering, "MANY", 1)
-    problem = many(2, np.inf, count=6)
+@pytest.mark.parametrize("seed", range(3))
+def test_with_allowed_values_the_answer_is_that_of_all_at_once(seed, monkeypatch):
+    problem = many(seed, np.inf, count=8)
+    now, unit = problem.factual, problem.unit
+    steps = [ValueSet(j, tuple(now[j] + 0.25 * unit[j] * np.arange(-24, 25)), now[j]) for j in (0, 1)]
+    problem = replace(problem, domain=Domain(now - 6 * unit, now + 6 * unit, sets=tuple(steps)))
     found = certified_search(problem, 1e-3, 30)
-    assert found.status == "optimal"
+    monkeypatch.setattr(answering, "MANY", 1000)
+    monkeypatch.setattr(spaces, "MANY", 1000)
+    every = certified_search(problem, 1e-3, 30)
+    assert found.status == every.status == "optimal"
+    assert problem.distance(found.point) == pytest.approx(problem.distance(every.point), rel=2.5e-3)
 
 
 def test_a_crowd_that_leaves_nothing_is_proved_to():
@@ -70,3 +87,70 @@ def test_requirements_keep_their_numbers_in_the_proof():
     assert again["above"]["ways"][1] is None
     assert again["cut"] == [["x", 0], 1.0]
     assert MANY < 20
+
+
+@pytest.mark.parametrize("norm", [np.inf, 2, 1])
+@pytest.mark.parametrize("moved", [False, True])
+def test_margins_that_noise_cannot_lower_enough_are_left_out_for_good_reason(norm, moved):
+    problem = many(3, norm)
+    if moved:  # a ball that is not the metric's; where it can be, around another centre
+        centre = np.array([0.1, 0.0, -0.2, 0.05]) * (norm == np.inf)
+        problem = replace(problem, ball=Ball(0.2 * np.triu(np.ones((4, 4))), norm, 0.3, centre))
+    space, rng = whitened(problem), np.random.default_rng(0)
+    points = Points(space, 1e-3, Clock(30))
+    for u in rng.normal(size=(20, 4)):
+        each = [space.noise.harm(H, u).value for H in space.margins]
+        assert (_at_least(space, u) <= np.array(each) + 1e-9).all()
+        r, found = points._worst_margin(u, 5_000)
+        assert found.value == pytest.approx(min(each), abs=1e-9)
+        assert found.value == pytest.approx(each[r], abs=1e-9)
+
+
+def test_few_of_a_crowd_are_there_from_the_beginning_and_few_enter():
+    space = whitened(many(0, np.inf))
+    points = Points(space, 1e-3, Clock(30))
+    assert len(points.scenarios) == FIRST
+    points.improve_from(points.begin([0, 1], 1.0, None), active := [0, 1])
+    assert points.best is not None
+    assert len({points.scenarios[s][0] for s in active}) < len(space.margins) / 2
+    assert min(float(H(points.best)) for H in space.margins) > 0
+
+
+def test_a_step_among_some_margins_is_that_of_all_where_the_others_are_not_asked():
+    space = whitened(many(1, np.inf))
+    every, start = ConvexConcave(space), np.zeros(space.n)
+    asked = [(2, np.zeros(space.n)), (7, np.full(space.n, 0.01))]
+    some = every.among({7, 2})
+    assert some is every.among([2, 7])
+    assert some.n_variables < every.n_variables
+    one, other = (program.step(start, asked, 0.0, 1e3, Clock(30)) for program in (some, every))
+    assert one.u == pytest.approx(other.u, abs=1e-5)
+    assert one.margins == pytest.approx(other.margins, abs=1e-4)
+
+
+def test_a_crowd_is_cut_along_the_eigenvectors_of_its_mean():
+    problem = many(0, np.inf)
+    space = whitened(problem)
+    mean = np.mean([H.matrix for H in space.margins], axis=0)
+    own = space.directions[[function[0] == "d" for function in space.functions]]
+    assert 0 < len(own) <= space.n
+    assert own @ mean @ own.T == pytest.approx(np.diag(space.convexity[-len(own) :]), abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_sums_of_rows_with_several_curvatures_are_those_of_their_matrices(k):
+    rng, n, m = np.random.default_rng(k), 4, 9
+    left, right = rng.normal(size=(2, m, n + 1))
+    curvatures = rng.normal(size=(k, n, n))
+    curvatures += curvatures.transpose(0, 2, 1)
+    kind = np.array([-1] * 4 + [i % k for i in range(5)])
+    form = Lagrangian(left, right, curvatures, kind, 5, 4)
+    rows = 0.5 * (left[:, :, None] * right[:, None, :] + right[:, :, None] * left[:, None, :])
+    for A, c in zip(rows, kind, strict=True):
+        A[:n, :n] += curvatures[c] if c >= 0 else 0.0
+    Y, W = (B @ B.T for B in rng.normal(size=(2, n + 1, n + 1)))
+    x = rng.random(m)
+    assert form.matrix(x) == pytest.approx(np.tensordot(x, rows, 1))
+    assert form.products(Y) == pytest.approx(np.einsum("jab,ab->j", rows, Y))
+    gram = np.einsum("iab,bc,jcd,da->ij", rows, Y, rows, W)
+    assert form.gram(Y, W) == pytest.approx(0.5 * (gram + gram.T))

@@ -24,7 +24,6 @@ from surefoot.waist.problem import RobustProblem
 Array = NDArray[np.float64]
 Searched = Callable[[RobustProblem, float, Clock, RobustProblem], Answer]
 
-MANY = 6  # requirements up to this number enter at once
 FIRST = 2  # requirements to begin with
 AT_ONCE = 2  # of those that a point violates, the worst enter
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.search.certified.active import MANY, renumbered, searched_by_need
+from surefoot.search.certified.active import renumbered, searched_by_need
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.currency import exchanged_search
 from surefoot.search.certified.noise import INSIDE
@@ -17,7 +17,7 @@ from surefoot.search.certified.prices import coordinates
 from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.robustness import BreachError, Robustness, largest, prove, worst_perturbation
 from surefoot.search.certified.search import Search, allowance
-from surefoot.search.certified.space import MAX_CROSS, whitened
+from surefoot.search.certified.space import MANY, MAX_CROSS, whitened
 from surefoot.search.certified.subsets import Subsets
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
@@ -95,7 +95,8 @@ def certificate(
 def searched(problem: RobustProblem, gap: float, clock: Clock, judged: RobustProblem | None = None) -> Answer:
     """The answer to a problem; robustness is proved for ``judged``, by default the same problem."""
     posed = problem if judged is None else judged
-    if len(problem.requirements) > MANY:
+    discrete = problem.domain.sets or problem.domain.limits
+    if discrete and len(problem.requirements) > MANY:
         return _by_need(problem, gap, clock, posed)
     return _searched_with_all(problem, gap, clock, posed)
 

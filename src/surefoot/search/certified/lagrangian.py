@@ -60,6 +60,11 @@ class Lagrangian:
         return np.array([self.kind == k for k in range(len(self.curvatures))], dtype=float)
 
     @cached_property
+    def _flat(self) -> Array:
+        """The curvatures as rows."""
+        return self.curvatures.reshape(len(self.curvatures), -1)
+
+    @cached_property
     def heights(self) -> Array:
         """The most a product can be: a quarter of its width squared for a slab."""
         total = self.left + self.right
@@ -71,16 +76,13 @@ class Lagrangian:
         """sum_j x_j A_j."""
         half = (self.left.T * (0.5 * x)) @ self.right
         total = half + half.T
-        for weight, curvature in zip(self.members @ x, self.curvatures, strict=True):
-            total[:-1, :-1] += weight * curvature
+        total[:-1, :-1] += ((self.members @ x) @ self._flat).reshape(self.curvatures.shape[1:])
         return np.asarray(total)
 
     def products(self, N: Array) -> Array:
         """tr(A_j N) for every row, N symmetric."""
         values = np.einsum("ij,ij->i", self.left @ N, self.right)
-        for curvature, members in zip(self.curvatures, self.members, strict=True):
-            values += np.vdot(curvature, N[:-1, :-1]) * members
-        return np.asarray(values)
+        return np.asarray(values + (self._flat @ N[:-1, :-1].ravel()) @ self.members)
 
     def gram(self, Y: Array, W: Array) -> Array:
         """tr(A_i Y A_j W), symmetrised: the Schur complement of the interior-point method."""
@@ -88,13 +90,11 @@ class Lagrangian:
         LY, RY, LW, RW = L @ Y, R @ Y, L @ W, R @ W
         mixed = (LY @ R.T) * (RW @ L.T)
         G = 0.25 * (mixed + mixed.T + (RY @ R.T) * (LW @ L.T) + (LY @ L.T) * (RW @ R.T))
-        n = len(Y) - 1
-        DY = [D @ Y[:n] for D in self.curvatures]
-        DW = [D @ W[:n] for D in self.curvatures]
-        for k, members in enumerate(self.members):
-            N = Y[:, :n] @ DW[k]
-            both = np.outer(members, 0.5 * np.einsum("mi,mi->m", L @ (N + N.T), R))
-            G += both + both.T
-            for other, others in zip(DY, self.members, strict=True):
-                G += np.vdot(other[:, :n].T, DW[k][:, :n]) * np.outer(others, members)
-        return np.asarray(G)
+        n, members = len(Y) - 1, self.members
+        DY, DW = self.curvatures @ Y[:n], self.curvatures @ W[:n]
+        bent = Y[:, :n] @ DW
+        with_rows = np.array([np.einsum("mi,mi->m", L @ (0.5 * (N + N.T)), R) for N in bent])
+        flat = len(members), n * n
+        with_each_other = DY[:, :, :n].transpose(0, 2, 1).reshape(flat) @ DW[:, :, :n].reshape(flat).T
+        half = members.T @ with_rows
+        return np.asarray(G + half + half.T + members.T @ with_each_other @ members)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -89,11 +89,14 @@ class ConvexConcave:
         Directions whose values are given with each step.
     centre : array of shape (n,) or None
         Where u is counted from, in units that fit there; None for the factual.
+    rivals : tuple of int or None
+        The margins that take part; None for all.
     """
 
     space: Space
     pinned: tuple[int, ...] = ()
     centre: Array | None = None
+    rivals: tuple[int, ...] | None = None
 
     @cached_property
     def is_far(self) -> bool:
@@ -104,14 +107,31 @@ class ConvexConcave:
         """The same programs, counted from u where that is far away."""
         return replace(self, centre=u) if self.is_far else self
 
+    def among(self, rivals: Collection[int]) -> ConvexConcave:
+        """The same programs with some margins alone, where there is a crowd: each costs a cone."""
+        chosen = tuple(sorted(rivals))
+        if not self.space.crowded or self.rivals is not None:
+            return self
+        if chosen not in self._parts:
+            self._parts[chosen] = replace(self, rivals=chosen)
+        return self._parts[chosen]
+
+    @cached_property
+    def _parts(self) -> dict[tuple[int, ...], ConvexConcave]:
+        return {}
+
+    @cached_property
+    def _own(self) -> tuple[Quadratic, ...]:
+        """The margins that take part."""
+        margins = self.space.margins
+        return margins if self.rivals is None else tuple(margins[r] for r in self.rivals)
+
     @cached_property
     def _margins(self) -> tuple[Quadratic, ...]:
-        """The margins around the centre."""
+        """They, around the centre."""
         if self.centre is None:
-            return self.space.margins
-        return tuple(
-            Quadratic(H.matrix, H.gradient(self.centre), float(H(self.centre))) for H in self.space.margins
-        )
+            return self._own
+        return tuple(Quadratic(H.matrix, H.gradient(self.centre), float(H(self.centre))) for H in self._own)
 
     @cached_property
     def _from(self) -> Array:
@@ -148,7 +168,7 @@ class ConvexConcave:
     @cached_property
     def splits(self) -> list[CurvatureParts]:
         """The margins' parts."""
-        return [curvature_parts(H) for H in self.space.margins]
+        return [curvature_parts(H) for H in self._own]
 
     @cached_property
     def n_norm(self) -> int:
@@ -171,7 +191,7 @@ class ConvexConcave:
     @cached_property
     def n_variables(self) -> int:
         """Number of variables."""
-        return self.space.n + self.n_norm + len(self.space.margins) + 1
+        return self.space.n + self.n_norm + len(self._own) + 1
 
     @cached_property
     def _constant(self) -> tuple[Array, Array, list[Any]]:
@@ -325,7 +345,7 @@ class ConvexConcave:
         rows, ends = np.zeros((len(V), self.n_variables)), np.zeros(len(V))
         moved = start - self._from
         for r, (H, part) in enumerate(zip(self._margins, self.splits, strict=True)):
-            own = rivals == r
+            own = rivals == (r if self.rivals is None else self.rivals[r])
             bend = part.convex @ moved
             rows[own, :n] = -(2 * bend + H.gradient(V[own])) * (self.length / self.height)
             rows[own, n + self.n_norm + r] = 1.0

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.local import LONG, ConvexConcave, Step
+from surefoot.search.certified.noise import Harm
 from surefoot.search.certified.region import Scenario
 from surefoot.search.certified.space import Space, steepest
 from surefoot.search.certified.sphere import nearest_robust
@@ -32,7 +33,7 @@ AT_END = 0.99  # of the largest price: so much is at the end of what it allows
 HALVINGS = 8
 SETTLED = 1e-3  # standard deviations; features this near to an allowed value take it together
 LOCAL_EFFORT = 5_000  # corners an adversary may look at in passing; at the end it may look at all it needs
-MANY = 8  # requirements beyond this number enter when a point violates them
+FIRST = 2  # margins of a crowd to begin with; the others enter when a point violates them
 
 
 class Points:
@@ -47,9 +48,7 @@ class Points:
 
     def __init__(self, space: Space, gap: float, clock: Clock) -> None:
         self.space, self.gap, self.clock = space, gap, clock
-        self.scenarios: list[Scenario] = [
-            (r, np.zeros(space.n)) for r in range(min(len(space.margins), MANY))
-        ]
+        self.scenarios: list[Scenario] = [(r, np.zeros(space.n)) for r in _first(space)]
         self.best: Array | None = None
         self.distance = np.inf
         self.within = np.inf
@@ -101,9 +100,7 @@ class Points:
         """Lowest margin around u and the scenario that shows it, an active one if that does."""
         start = time.perf_counter()
         space = self.space
-        found = [space.noise.harm(H, u, effort, space.radius(r)) for r, H in enumerate(space.margins)]
-        r = int(np.argmin([h.value for h in found]))
-        margin, v, _ = found[r]
+        r, (margin, v, _) = self._worst_margin(u, effort)
         active = active + [s for s in self._breaches if s not in active]
         known = self._margins(u, active)
         s = active[int(known.argmin())]
@@ -112,6 +109,17 @@ class Points:
             s = len(self.scenarios) - 1
         self._adversary_seconds += time.perf_counter() - start
         return min(margin, float(known.min())), s
+
+    def _worst_margin(self, u: Array, effort: int) -> tuple[int, Harm]:
+        """The margin that is lowest within the noise around u."""
+        space, worst = self.space, (0, Harm(np.inf, np.zeros_like(u), False))
+        least = _at_least(space, u) if space.crowded else np.full(len(space.margins), -np.inf)
+        for r in np.argsort(least, kind="stable").tolist():
+            if least[r] > worst[1].value:
+                break
+            found = space.noise.harm(space.margins[r], u, effort, space.radius(r))
+            worst = (r, found) if found.value < worst[1].value else worst
+        return worst
 
     def improve_from(self, u: Array, active: list[int]) -> None:
         """Convex-concave steps from u; scenarios that a point does not withstand become active."""
@@ -259,7 +267,8 @@ class Points:
             if program.is_far:  # slopes there are not those at the factual
                 price = max(price, 100.0 / max(self._steepest(u), 1e-9 * self.space.slope))
             chosen = [self.scenarios[s] for s in active]
-            solved = program.near(u).step(u, chosen, safety, price, self.clock, values)
+            near = program.among({r for r, _ in chosen}).near(u)
+            solved = near.step(u, chosen, safety, price, self.clock, values)
             if solved is None:
                 return None
             before, lacks = u, solved.slack > safety
@@ -410,3 +419,23 @@ class Points:
         """The point with every set feature exactly on its allowed value."""
         assert self.space.problem is not None
         return self.space.u(self.space.problem.domain.clipped(self.space.x(u)))
+
+
+def _first(space: Space) -> list[int]:
+    """The margins that a search begins with: of a crowd those with the longest way to where they hold."""
+    if not space.crowded:
+        return list(range(len(space.margins)))
+    slopes, constants = space.lifts
+    steep = np.asarray(lp_norm(slopes, dual_exponent(space.norm)))
+    return sorted(int(r) for r in np.argsort(-constants / np.maximum(steep, 1e-300))[-FIRST:])
+
+
+def _at_least(space: Space, u: Array) -> Array:
+    """No margin is lower than this within the noise around u: its slope at u, and the most it can bend."""
+    slopes, constants = space.lifts
+    bent = space.curvatures @ u
+    values, gradients = constants + (slopes + bent) @ u, slopes + 2 * bent
+    noise, radius = space.noise, np.where(space.robust, space.noise.radius, 0.0)
+    along = gradients if noise.frame is None else gradients @ noise.frame
+    reach = np.asarray(lp_norm(along, dual_exponent(noise.norm)))
+    return np.asarray(values + radius * (gradients @ noise.centre - reach) - space.bends)

@@ -63,8 +63,9 @@ def _solve_again(points: Points, u: Array, crumbs: list[int], most: float) -> No
     """Steps of the convex program in which sets of values stay where they are, and crumbs are zero."""
     space = points.space
     pins = {k: float(space.directions[k] @ u) for k in space.sets} | {space.n + i: 0.0 for i in crumbs}
-    program, values = ConvexConcave(space, tuple(sorted(pins))), np.array([pins[k] for k in sorted(pins)])
     price, known = 100.0 * space.dearest / space.slope, list(points.scenarios)
+    program = ConvexConcave(space, tuple(sorted(pins))).among({r for r, _ in known})
+    values = np.array([pins[k] for k in sorted(pins)])
     for _ in range(STEPS):
         step = program.near(u).step(u, known, points.safety_margin(u), price, points.clock, values)
         if step is None:

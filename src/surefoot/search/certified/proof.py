@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,8 +66,9 @@ def leaf_of(
         for (y, (low, high)), w in zip(part.ray_ends, rays, strict=True)
         if w > 0
     ]
+    sides = cache(lambda k, above: side(part, k, above))  # each is in many pairs
     products += [
-        (float(w), side(part, i, above_i), side(part, j, above_j))
+        (float(w), sides(i, above_i), sides(j, above_j))
         for (i, above_i, j, above_j), w in zip(part.pairs, pairs, strict=True)
         if w > 0
     ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -313,9 +313,17 @@ class Piece:
 
 
 def piece(
-    space: Space, region: Region, level: float, *, use_corners: bool, rays: tuple[Array, ...] = ()
+    space: Space,
+    region: Region,
+    level: float,
+    *,
+    use_corners: bool,
+    rays: tuple[Array, ...] = (),
+    rivals: Collection[int] | None = None,
 ) -> Piece:
     """The region at a level; with ``use_corners`` monotone coordinates sit at their better end.
+
+    ``rivals``: the margins that the bound is about, by default all.
 
     ``rays``: slopes y of dual norm 1 at most, whose products (level - y'u)(level + y'u) enter the bound;
     where prices differ up and down, with the least that y'u can be in the place of -level.
@@ -325,7 +333,7 @@ def piece(
     for k, (a, b) in region.splits.items():
         low[k], high[k] = max(low[k], a), min(high[k], b)
     fixed = _fixed(space, region)
-    corners = monotone_corners(space, region, level, low, high) if use_corners else {}
+    corners = monotone_corners(space, region, level, low, high, rivals) if use_corners else {}
     ends = {i: (float(low[i]), float(high[i])) for i in corners}
     for i, end in corners.items():
         low[i] = high[i] = end
@@ -361,7 +369,14 @@ def _affine_hull(
     return origin, linalg.null_space(rows)
 
 
-def monotone_corners(space: Space, region: Region, level: float, low: Array, high: Array) -> dict[int, float]:
+def monotone_corners(
+    space: Space,
+    region: Region,
+    level: float,
+    low: Array,
+    high: Array,
+    rivals: Collection[int] | None = None,
+) -> dict[int, float]:
     """Coordinates along which every margin rises all over the region, with the end where it is highest.
 
     With such a coordinate at that end the margins are no lower, so what refutes them there refutes them
@@ -380,8 +395,8 @@ def monotone_corners(space: Space, region: Region, level: float, low: Array, hig
     while open_.any():
         middle, half = 0.5 * (a + b), (0.5 * (b - a) + space.noise.extent) * MONOTONE
         up, down = open_.copy(), open_.copy()
-        for H, size in zip(space.margins, space.sizes, strict=True):
-            slope, spread = H.gradient(middle), 2 * size @ half
+        for r in range(len(space.margins)) if rivals is None else rivals:
+            slope, spread = space.margins[r].gradient(middle), 2 * space.sizes[r] @ half
             up &= slope > spread
             down &= slope < -spread
         if not (up | down).any():
@@ -401,10 +416,8 @@ def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     norm, n_norm = _norm_rows(part)
     slabs = [(_side(part, k, 1.0), _side(part, k, -1.0)) for k in part.stated]
     slabs += [(np.append(y, -low), np.append(-y, high)) for y, (low, high) in part.ray_ends]
-    slabs += [
-        (_side(part, i, -1.0 if above_i else 1.0), _side(part, j, -1.0 if above_j else 1.0))
-        for i, above_i, j, above_j in part.pairs
-    ]
+    sides = cache(lambda k, above: _side(part, k, -1.0 if above else 1.0))  # each is in many pairs
+    slabs += [(sides(i, above_i), sides(j, above_j)) for i, above_i, j, above_j in part.pairs]
     slabs += [
         (_side(part, k, -1.0 if above else 1.0), np.append(-np.array(y), part.level))
         for k, above, y in part.wedges
@@ -415,8 +428,9 @@ def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     margins = [_margin_row(part, r, v) for r, v in scenarios]
     left, right = (np.array(side) for side in zip(*norm, *slabs, *margins, strict=True))
     kind = np.full(len(left), -1)
-    kind[len(left) - len(margins) :] = [r for r, _ in scenarios]
-    curvatures = space.curvatures
+    rivals = sorted({r for r, _ in scenarios})
+    kind[len(left) - len(margins) :] = [rivals.index(r) for r, _ in scenarios]
+    curvatures = space.curvatures[rivals]
     round_ = bool(n_norm) and space.norm != np.inf
     scales = np.ones(space.n) if part.scales is None else part.scales
     if round_:
@@ -479,7 +493,7 @@ def first_multipliers(part: Piece, form: Lagrangian) -> Array | None:
     movable = slice(0, form.n_norm) if form.n_norm else slice(0, form.margins.start)
     rivals = form.kind[form.margins]
     for _ in range(40 if form.n_norm or form.margins.start else 1):
-        for weights in [None] if form.n_norm else _mixtures(len(part.space.margins)):
+        for weights in [None] if form.n_norm else _mixtures(int(rivals.max()) + 1):
             if weights is not None:
                 shares = np.array([weights[r] / (rivals == r).sum() for r in rivals])
                 x[form.margins] = shares / shares.sum()

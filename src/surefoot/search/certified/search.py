@@ -57,6 +57,7 @@ MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
 PAIRS = 100  # products of two coordinates that are added to the whole's bound in one round
 PAIR_ROUNDS = 2
 USEFUL = 0.75  # share of what is left to refute that must not remain for pairs to be kept
+USEFUL_TO_MANY = 0.97  # the same with a crowd of margins: many regions inherit what helps the whole a little
 WEAK = 0.5  # of the distance: a bound of the whole below that is given up, p = 1 with very many features
 WEAK_LEVELS = (0.25, 0.1)  # of the distance: what is proven then
 RAYS = 4  # slopes of the price that a region inherits at most
@@ -305,7 +306,8 @@ class Search:
             return True
         if not region.is_whole or tries >= ROOT_TRIES + PAIR_ROUNDS:
             return False
-        if region.pairs and found.value > USEFUL * region.before_pairs:
+        useful = USEFUL_TO_MANY if self.space.crowded else USEFUL
+        if region.pairs and found.value > useful * region.before_pairs:
             region.pairs = frozenset()
             return False
         region.before_pairs = found.value
@@ -328,8 +330,9 @@ class Search:
         use_corners = self.nodes > 1 or self.space.noise.radius == 0
         if self.space.prices is not None:
             use_corners = region.bound > 0  # a first bound comes without them: with them it is all or nothing
-        part = piece(self.space, region, level, use_corners=use_corners, rays=self._rays(region, level))
         scenarios = [self.scenarios[s] for s in region.scenarios]
+        rivals, rays = {r for r, _ in scenarios}, self._rays(region, level)
+        part = piece(self.space, region, level, use_corners=use_corners, rays=rays, rivals=rivals)
         form = lagrangian(part, scenarios)
         share = ROOT_SHARE if region.is_whole else (SHARE_SETS if self.space.sets else SHARE)
         floor = 1e-3 * self.gap * self.space.slope * min(level, self.far)
@@ -346,8 +349,10 @@ class Search:
     def _prove_lower(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> None:
         """See whether the multipliers refute lower levels, where corners are elsewhere."""
         scenarios = [self.scenarios[s] for s in region.scenarios]
+        rivals = {r for r, _ in scenarios}
         for share in LOWER if form.left.shape[1] > 1 else ():
-            lower = piece(self.space, region, (1 - share) * part.level, use_corners=True)
+            level = (1 - share) * part.level
+            lower = piece(self.space, region, level, use_corners=True, rivals=rivals)
             if lower.level <= region.bound or lower.empty or lower.corners.keys() != part.corners.keys():
                 return
             below = lagrangian(lower, scenarios)

@@ -23,6 +23,7 @@ Function = list[Any]  # a function of a point as certificates name it: ["u", i],
 
 SNAP = 1e-7  # standard deviations; a value this near to an allowed one is that one
 MAX_CROSS = 40  # coordinates whose cross terms enter the bound for p = 1
+MANY = 6  # margins beyond this number are a crowd, of which few decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class Space:
 
     Directions are, in this order, the coordinates themselves, the features and rows of the domain, further
     rows of its eithers' ways ("w", listed among the certificate's directions), and eigenvectors along which
-    some margin is convex.
+    some margin is convex; of a crowd of margins, along which their mean is.
 
     Parameters
     ----------
@@ -128,6 +129,22 @@ class Space:
     def sizes(self) -> Array:
         """Their absolute values, for bounds on the slopes."""
         return np.abs(self.curvatures)
+
+    @cached_property
+    def crowded(self) -> bool:
+        """Whether there are so many margins that only those enter a bound or a step that are violated."""
+        return len(self.margins) > MANY
+
+    @cached_property
+    def lifts(self) -> tuple[Array, Array]:
+        """Slopes and constants of the margins, shapes (r, n) and (r,)."""
+        return np.array([H.vector for H in self.margins]), np.array([H.constant for H in self.margins])
+
+    @cached_property
+    def bends(self) -> Array:
+        """The most that curvature can take from each margin within the noise."""
+        extent = self.noise.extent
+        return np.asarray(np.where(self.robust, (self.sizes @ extent) @ extent, 0.0))
 
     @cached_property
     def is_convex(self) -> bool:
@@ -270,7 +287,7 @@ def _space(
 ) -> Space:
     A, low, high, functions = rows
     n = margins[0].n_features
-    values, vectors = zip(*(_convex_part(H) for H in margins), strict=True)
+    values, vectors = zip(*(_convex_part(H) for H in _that_bend(margins)), strict=True)
     extra = np.concatenate(vectors)
     first, last = np.full(n, np.inf), np.full(len(extra), np.inf)
     listed = sum(function[0] == "w" for function in functions)
@@ -289,6 +306,16 @@ def _space(
         sets,
         problem,
     )
+
+
+def _that_bend(margins: tuple[Quadratic, ...]) -> tuple[Quadratic, ...]:
+    """The margins to whose eigenvectors regions are cut: of a crowd, which is much alike, the mean.
+
+    Cuts along nearly parallel directions would make slabs that do not add up.
+    """
+    if len(margins) <= MANY:
+        return margins
+    return (Quadratic(np.mean([H.matrix for H in margins], axis=0), np.zeros(margins[0].n_features), 0.0),)
 
 
 def _convex_part(H: Quadratic) -> tuple[Array, Array]:
