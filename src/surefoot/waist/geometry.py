@@ -30,8 +30,14 @@ def checked_norm(p: float) -> float:
 
 def lp_norm(u: ArrayLike, p: float) -> float | Array:
     """||u||_p of one vector (a float) or of each row of a matrix (an array)."""
-    values = np.linalg.norm(np.asarray(u, dtype=float), ord=checked_norm(p), axis=-1)
-    return float(values) if np.ndim(values) == 0 else values
+    values, p = np.abs(np.asarray(u, dtype=float)), checked_norm(p)
+    if p == np.inf:  # plain reductions: numpy's own norm takes three times as long on short vectors
+        norms = values.max(axis=-1)
+    elif p == 1:
+        norms = values.sum(axis=-1)
+    else:
+        norms = np.sqrt((values * values).sum(axis=-1))
+    return float(norms) if values.ndim == 1 else norms
 
 
 def dual_exponent(p: float) -> float:
