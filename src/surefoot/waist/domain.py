@@ -96,8 +96,8 @@ class ValueSet:
         """The allowed number nearest to ``value`` within ``low`` to ``high``; nan if there is none."""
         at = min(max(value, low), high)
         below, above = self.at_most(at), self.at_least(at)
-        fits_below = low <= below <= high and below > -math.inf
-        if low <= above <= high and above < math.inf:
+        fits_below = low <= below <= high and math.isfinite(below)
+        if low <= above <= high and math.isfinite(above):
             return below if fits_below and value - below <= above - value else above
         return below if fits_below else math.nan
 
