@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -141,30 +140,27 @@ class Rounding:
         """To neighbouring values, one feature at a time, for as long as one helps."""
         points, improved = self.frame.points, True
         while improved and points.best is not None:
-            improved, look = False, self._outlook(pins)
+            improved, (height, prices) = False, self._outlook(points.best, pins)
             for k in points.coarse(pins):
                 for value in points.neighbours(k, pins[k]):
                     before, moved = points.distance, {**pins, k: value}
-                    if look(k, value) and self._promising(points.best, moved):
+                    hopeful = height + prices[k] * (value - pins[k]) >= 0
+                    if hopeful and self._promising(points.best, moved):
                         self.settle(points.best, moved)
                     if points.distance < before * (1 - 0.1 * self.gap):
-                        pins, improved, look = moved, True, self._outlook(moved)
+                        pins, improved = moved, True
+                        height, prices = self._outlook(points.best, moved)
 
-    def _outlook(self, pins: Pins) -> Callable[[int, float], bool]:
-        """Whether another value of one feature may come nearer than the best point: by prices at hand.
+    def _outlook(self, u: Array, pins: Pins) -> tuple[float, Array]:
+        """The bent margin's peak with some values, and prices: what another value of a feature adds at most.
 
-        With any prices there is no higher peak than they say, and what they say changes with the value.
+        That is so with any prices. Where the ends exclude each other, nothing is known.
         """
-        frame, points = self.frame, self.frame.points
-        assert points.best is not None
-        level = self._nearer
-        low, high = frame.within(*self._pinned(pins), level)
-        if (low > high).any():
-            return lambda k, value: True
-        found = frame.peak(self.bent, self._top(points.best), (low, high), level)
-        return lambda k, value: (
-            found.value + float(found.prices[k]) * (value / frame.reach[k] - float(high[k])) >= 0
-        )
+        ends = self.frame.within(*self._pinned(pins), self._nearer)
+        if (ends[0] > ends[1]).any():
+            return np.inf, np.zeros(len(self.frame.reach))
+        found = self.frame.peak(self.bent, self._top(u), ends, self._nearer)
+        return found.value, found.prices / self.frame.reach
 
     @property
     def _nearer(self) -> float:
