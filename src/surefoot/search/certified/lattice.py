@@ -41,6 +41,7 @@ INNER = 0.2  # cuts for curvature stay this share of the range away from its end
 SAFETY = 1e-9  # how far below zero, relative to what is added up, a peak must be
 ASTRAY = 1e-3  # of the largest end
 TRIES = 5
+LEAST = 1e-12  # standard deviations: within such a level there is nothing to look for
 
 
 def fits(space: Space) -> bool:
@@ -106,17 +107,14 @@ class Lattice:
         if found is None:
             return
         settled = not self.frame.space.forks and self.rounding.settle(found.u)
-        if settled and self.goal() < self.frame.space.size(found.u):
+        ahead = None
+        if settled and LEAST < self.goal() < self.frame.space.size(found.u):
             ahead = self._begun(regions, found)  # the values nearest to a local optimum may do
             if not ahead:
                 return
-            self._find_point(found.u, settled)
-        else:
-            self._find_point(found.u, settled)
-            if self.goal() <= 0:
-                return
-            ahead = self._begun(regions, found)
-        self._close(ahead)
+        self._find_point(found.u, settled)
+        if self.goal() > LEAST:
+            self._close(self._begun(regions, found) if ahead is None else ahead)
 
     def _close(self, ahead: list[_Node]) -> None:
         """Refute nodes and what they are split into, the most promising first."""
