@@ -54,7 +54,7 @@ class ValueSet:
 
     def at_most(self, value: float) -> float:
         """The largest allowed number that is not above ``value``; -inf if there is none."""
-        if self.warp.is_identity or (self.values is None and math.isinf(value)):
+        if self.warp.power is None or (self.values is None and math.isinf(value)):
             return self._below(value)
         x = self._above(float(self.warp.inverse(value)))  # rounding may put it on the wrong side
         while x > -math.inf and (x == math.inf or self.warp.exactly(x) > value):
@@ -63,7 +63,7 @@ class ValueSet:
 
     def at_least(self, value: float) -> float:
         """The smallest allowed number that is not below ``value``; inf if there is none."""
-        if self.warp.is_identity or (self.values is None and math.isinf(value)):
+        if self.warp.power is None or (self.values is None and math.isinf(value)):
             return self._above(value)
         x = self._below(float(self.warp.inverse(value)))
         while x < math.inf and (x == -math.inf or self.warp.exactly(x) < value):
@@ -95,8 +95,11 @@ class ValueSet:
     def nearest(self, value: float, low: float = -math.inf, high: float = math.inf) -> float:
         """The allowed number nearest to ``value`` within ``low`` to ``high``; nan if there is none."""
         at = min(max(value, low), high)
-        found = [v for v in (self.at_most(at), self.at_least(at)) if low <= v <= high and math.isfinite(v)]
-        return min(found, key=lambda v: abs(v - value), default=math.nan)
+        below, above = self.at_most(at), self.at_least(at)
+        fits_below = low <= below <= high and math.isfinite(below)
+        if low <= above <= high and math.isfinite(above):
+            return below if fits_below and value - below <= above - value else above
+        return below if fits_below else math.nan
 
 
 @dataclass(frozen=True, eq=False)

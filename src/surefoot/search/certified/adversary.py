@@ -164,32 +164,37 @@ def _on_cross(Q: Array, g: Array, radius: float) -> tuple[Array, bool]:
 
     Where H is concave along all its edges (and through its middle) the best corner is the answer.
     """
-    n = len(g)
-    sums = np.add.outer(Q.diagonal(), Q.diagonal())
-    corners = np.vstack([radius * np.eye(n), -radius * np.eye(n)])
-    heights = corners @ g + radius**2 * np.tile(Q.diagonal(), 2)
-    v = corners[int(heights.argmin())].copy()
-    if (Q.diagonal() <= 0).all() and (sums <= -2 * np.abs(Q) + np.diag(4 * np.abs(Q.diagonal()))).all():
-        return v, True
+    n, bend = len(g), Q.diagonal()
+    i = int((radius * bend - np.abs(g)).argmin())
+    v = np.zeros(n)
+    v[i] = -radius if g[i] > 0 else radius
+    if (bend <= 0).all():
+        sums = np.add.outer(bend, bend)
+        if (sums <= -2 * np.abs(Q) + np.diag(4 * np.abs(bend))).all():
+            return v, True
     return _between_corners(Q, g, v, radius), False
 
 
 def _between_corners(Q: Array, g: Array, v: Array, radius: float) -> Array:
     """Exact steps towards corners of the cross-polytope for as long as one helps."""
-    n = len(g)
-    corners = np.vstack([radius * np.eye(n), -radius * np.eye(n)])
+    n, bend = len(g), radius**2 * np.concatenate([Q.diagonal(), Q.diagonal()])
+    first, second = np.empty(2 * n), np.empty(2 * n)
     for _ in range(20 * n):
-        slope = g + 2 * Q @ v
-        steps = corners - v
-        first = steps @ slope
-        second = np.einsum("ij,ij->i", steps @ Q, steps)
+        Qv = Q.dot(v)
+        slope = g + 2 * Qv
+        towards, across, back = radius * slope, 2 * radius * Qv, float(slope.dot(v))
+        first[:n], first[n:] = towards - back, -towards - back
+        second[:n], second[n:] = -across, across
+        second += bend + float(v.dot(Qv))
         with np.errstate(divide="ignore", invalid="ignore"):
             length = np.where(second > 0, np.clip(-first / (2 * second), 0.0, 1.0), 1.0)
         gain = first * length + second * length**2
         i = int(gain.argmin())
         if not gain[i] < -1e-15 * (1 + abs(float(g @ v))):
             break
-        v = v + length[i] * steps[i]
+        corner = np.zeros(n)
+        corner[i % n] = radius if i < n else -radius
+        v = v + length[i] * (corner - v)
     return v
 
 

@@ -9,7 +9,7 @@ from surefoot.search.certified.frame import Found, Frame
 from surefoot.search.certified.leaf import ONE, Affine, Leaf
 from surefoot.search.certified.majorant import Majorant
 from surefoot.search.certified.proof import ROUND_UP, Ends, affine, side
-from surefoot.search.certified.region import Region
+from surefoot.search.certified.region import Region, Split
 from surefoot.waist.geometry import dual_exponent, lp_norm
 
 Array = NDArray[np.float64]
@@ -29,6 +29,7 @@ class Entries:
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self._sides: dict[tuple[int, bool, float], Affine] = {}
+        self._cuts: tuple[Region | None, dict[tuple[int, bool, float], Affine]] = None, {}
 
     def leaf(self, region: Region, major: Majorant, found: Found, base: int, level: float) -> Leaf:
         """A majorant's slabs and the prices at its peak; ``base``: the scenario with what others leave."""
@@ -95,9 +96,21 @@ class Entries:
 
     def _side(self, ends: Ends, k: int, above: bool) -> Affine:
         """An end's distance; those that no cut has moved are the same in all leaves of a level."""
-        if k in ends.region.splits:
-            return side(ends, k, above)
         key = k, above, float(ends.high[k] if above else ends.low[k])
+        if k in ends.region.splits:
+            named = self._set_by_cuts(ends.region).get(key)
+            return side(ends, k, above) if named is None else named
         if key not in self._sides:
             self._sides[key] = side(ends, k, above)
         return self._sides[key]
+
+    def _set_by_cuts(self, region: Region) -> dict[tuple[int, bool, float], Affine]:
+        """The names of the ends that cuts on the way to a region set; kept for the region of one leaf."""
+        if self._cuts[0] is not region:
+            named = {
+                (step.direction, not step.above, step.at): ["c", number]
+                for number, step in enumerate(region.path)
+                if isinstance(step, Split)
+            }
+            self._cuts = region, named
+        return self._cuts[1]

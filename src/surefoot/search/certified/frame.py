@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.search.certified.majorant import Bends, Majorant, at_least, cheaper, cheapest
-from surefoot.search.certified.peak import Peak, peak
+from surefoot.search.certified.peak import Columns, Peak
 from surefoot.search.certified.points import Points
 from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.quadratic import Quadratic
@@ -81,6 +82,7 @@ class Frame:
         space = points.space
         self.points, self.space, self.scenarios = points, space, scenarios
         self.H: Quadratic = space.margins[0]
+        self.Q, self._q = self.H.matrix, self.H.gradient(np.zeros(space.n))
         m = sum(function[0] != "d" for function in space.functions)
         self.reach = space.reach[:m]
         self.slopes = space.directions[:m] / self.reach[:, None]
@@ -88,6 +90,7 @@ class Frame:
         below, above = space.level_ends(1.0)
         self.below, self.above = -below[:m] / self.reach, above[:m] / self.reach  # 1 but for prices
         self._table = np.zeros(0), np.zeros((0, space.n))
+        self._parts = np.zeros(2 * space.n + 1)  # the ends of the norm's parts, and the level
 
     def bends(self, subgradient: Array) -> Bends:
         """Slabs, and for p = 1 and 2 the norm: level^2 - u'Au with the A that costs least at a point.
@@ -161,6 +164,16 @@ class Frame:
         """A scenario's shift."""
         return self.points.scenarios[self.scenarios[b]][1]
 
+    def lowest(self, u: Array) -> float:
+        """The lowest scenario's margin at u."""
+        slope, constant, _ = self.in_scenario(self.worst(u))
+        return constant + float(u.dot(slope + self.Q.dot(u)))
+
+    def in_scenario(self, b: int) -> Top:
+        """The margin in one scenario: constant + slope'u + u'Qu."""
+        values, slopes = self.table
+        return Top(self._q + slopes[b], float(values[b]), b)
+
     @property
     def table(self) -> tuple[Array, Array]:
         """For each scenario the margin's value at the factual, and the slope that its shift adds."""
@@ -172,7 +185,7 @@ class Frame:
     def worst(self, u: Array) -> int:
         """The scenario in which the margin is lowest at u."""
         values, slopes = self.table
-        return int((values + slopes @ u).argmin())
+        return int((values + slopes.dot(u)).argmin())
 
     def within(self, low: Array, high: Array, level: float) -> tuple[Array, Array]:
         """Ends of directions, which the level moves inwards."""
@@ -180,62 +193,57 @@ class Frame:
 
     def peak(self, major: Majorant, top: Top, ends: tuple[Array, Array], level: float) -> Found:
         """The peak of constant + slope'u - u'Ku between ends and within a level, and where it is."""
-        (columns, steep), limits = self._columns_of(major, top.base), self._limits(top.base, ends, level)
-        free = top.slope @ major.half
+        columns, limits = self._columns_of(major, top.base), self._limits(top.base, ends, level)
+        free = top.slope.dot(major.half)
         if self.space.norm == 1:
-            free = np.append(free, np.zeros(self.space.n))
-        found = self._found(major, top, ends, level, peak(columns, steep, free, limits))
+            free = np.concatenate([free, np.zeros(self.space.n)])
+        found = self._found(major, top, ends, level, columns.peak(free, limits))
         return found if self.space.norm != 2 else self._inside(major, top, ends, level, found)
 
     def _inside(
         self, major: Majorant, top: Top, ends: tuple[Array, Array], level: float, found: Found
     ) -> Found:
         """For p = 2: planes that touch the ball, until the peak is hardly outside."""
-        (columns, steep), limits = self._columns_of(major, top.base), self._limits(top.base, ends, level)
-        rays = np.zeros((0, self.space.n))
+        columns, limits = self._columns_of(major, top.base).matrix, self._limits(top.base, ends, level)
+        rays, free = np.zeros((0, self.space.n)), top.slope.dot(major.half)
         for _ in range(TANGENTS):
-            size = float(np.linalg.norm(found.u))
+            size = math.sqrt(found.u.dot(found.u))
             if found.missing or size <= level * (1 + OUTSIDE):
                 break
             rays = np.vstack([rays, found.u / size])
-            columns = np.column_stack([columns, rays[-1] @ major.half])
+            columns = np.column_stack([columns, rays[-1].dot(major.half)])
             limits = np.append(limits, level)
-            found = self._found(
-                major, top, ends, level, peak(columns, steep, top.slope @ major.half, limits), rays
-            )
+            found = self._found(major, top, ends, level, Columns(columns).peak(free, limits), rays)
         return found
 
-    def _columns_of(self, major: Majorant, b: int) -> tuple[Array, float]:
+    def _columns_of(self, major: Majorant, b: int) -> Columns:
         """What prices act through: of upper ends, lower ends, other scenarios and the parts of the norm."""
         key = b, len(self.scenarios)
         if key not in major.columns:
-            root = self.slopes @ major.half
-            slopes = self.table[1]
-            rows = [root, -root, (slopes[b] - slopes) @ major.half]
-            if self.space.norm == 1:
-                rows = self._with_parts(rows, major.half)
-            columns = np.ascontiguousarray(np.vstack(rows).T)
-            major.columns[key] = columns, max(float(np.abs(columns).max()), 1e-300)
+            half, slopes = major.half, self.table[1]
+            root = self.slopes.dot(half)
+            rows = [root, -root, (slopes[b] - slopes).dot(half)]
+            columns = np.concatenate(rows).T if self.space.norm != 1 else self._with_parts(rows, half)
+            major.columns[key] = Columns(np.ascontiguousarray(columns))
         return major.columns[key]
 
-    def _with_parts(self, rows: list[Array], half: Array) -> list[Array]:
+    def _with_parts(self, rows: list[Array], half: Array) -> Array:
         """For p = 1: u_i <= r_i, -u_i <= r_i and sum r <= level, the r_i in units of their own."""
-        n = self.space.n
+        n, k = self.space.n, sum(map(len, rows))
         unit = float(np.abs(half).max()) / np.sqrt(THIN)
-        parts = unit * np.eye(n)
-        below = [np.hstack([row, np.zeros((len(row), n))]) for row in rows]
-        return [
-            *below,
-            np.hstack([half, -parts]),
-            np.hstack([-half, -parts]),
-            np.hstack([np.zeros((1, n)), unit * np.ones((1, n))]),
-        ]
+        columns = np.zeros((2 * n, k + 2 * n + 1))
+        columns[:n, :-1] = np.concatenate([*rows, half, -half]).T
+        own = np.arange(n)
+        columns[n + own, k + own] = columns[n + own, k + n + own] = -unit
+        columns[n:, -1] = unit
+        return columns
 
     def _limits(self, b: int, ends: tuple[Array, Array], level: float) -> Array:
         values = self.table[0]
         limits = [ends[1], -ends[0], values - values[b]]
         if self.space.norm == 1:
-            limits += [np.zeros(2 * self.space.n), np.full(1, level)]
+            self._parts[-1] = level
+            limits.append(self._parts)
         return np.concatenate(limits)
 
     def _found(
@@ -256,27 +264,28 @@ class Frame:
         low, high = ends
         above, below, shares, rest = raw[:m], raw[m : 2 * m], raw[2 * m : 2 * m + k], raw[2 * m + k :]
         prices = above - below
-        paid = float(above @ high) - float(below @ low)
-        size = float(above @ np.abs(high)) + float(below @ np.abs(low))
-        at_top = np.where(high >= level * self.above, self.above, 0.0)
-        at_bottom = np.where(low <= -level * self.below, self.below, 0.0)
-        rise = float(above @ at_top) + float(below @ at_bottom)
-        left = top.slope - prices @ self.slopes
+        paid = float(above.dot(high) - below.dot(low))
+        size = float(above.dot(np.abs(high)) + below.dot(np.abs(low)))
+        at_top = (high >= level * self.above) * self.above
+        at_bottom = (low <= -level * self.below) * self.below
+        rise = float(above.dot(at_top) + below.dot(at_bottom))
+        left = top.slope - prices.dot(self.slopes)
         if k > 1:
             values, slopes = self.table
-            left = left - shares @ (slopes[top.base] - slopes)
-            paid += float(shares @ (values - values[top.base]))
+            left -= shares.dot(slopes[top.base] - slopes)
+            paid += float(shares.dot(values - values[top.base]))
         push = self._push(rest, rays)
         if push is not None:
             strength = float(lp_norm(push, dual_exponent(self.space.norm)))
-            left, paid, rise = left - push, paid + level * strength, rise + strength
-        u = 0.5 * (major.inverse @ left)
+            left -= push
+            paid, rise = paid + level * strength, rise + strength
+        u = 0.5 * major.inverse.dot(left)
         round_ = major.round_weight
         if not major.plain:
-            y = self.slopes @ u
-            rise += float(major.weights[:m] @ ((y - low) * at_top + (high - y) * at_bottom))
+            y = self.slopes.dot(u)
+            rise += float(major.weights[:m].dot((y - low) * at_top + (high - y) * at_bottom))
         rise += 2 * level * round_
-        value = top.constant + round_ * level**2 + paid + 0.5 * float(left @ u)
+        value = top.constant + round_ * level**2 + paid + 0.5 * float(left.dot(u))
         size += abs(top.constant) + round_ * level**2
         return Found(value, u, prices, shares, push, size, rise, missing)
 
@@ -290,12 +299,13 @@ class Frame:
     def between(self, u: Array, low: Array, high: Array, tolerance: float = WHOLE) -> Gaps:
         """Open set directions off their allowed values: the two around."""
         found = {}
+        changes = (np.minimum(np.maximum(self.slopes.dot(u), low), high) * self.reach).tolist()
+        is_open, off = (high > low).tolist(), (tolerance * self.reach).tolist()
         for k, (values, offset) in self.space.sets.items():
-            if high[k] > low[k]:
-                y = min(max(float(self.slopes[k] @ u), float(low[k])), float(high[k]))
-                value = y * float(self.reach[k]) + offset
+            if is_open[k]:
+                value = changes[k] + offset
                 a, b = values.at_most(value), values.at_least(value)
-                if min(value - a, b - value) > tolerance * self.reach[k]:
+                if min(value - a, b - value) > off[k]:
                     found[k] = a - offset, b - offset
         return found
 

@@ -41,6 +41,7 @@ INNER = 0.2  # cuts for curvature stay this share of the range away from its end
 SAFETY = 1e-9  # how far below zero, relative to what is added up, a peak must be
 ASTRAY = 1e-3  # of the largest end
 TRIES = 5
+LEAST = 1e-12  # standard deviations: within such a level there is nothing to look for
 
 
 def fits(space: Space) -> bool:
@@ -105,11 +106,19 @@ class Lattice:
         found = self.rounding.start(start)
         if found is None:
             return
-        self._find_point(found.u)
-        if self.goal() <= 0:
-            return
+        settled = not self.frame.space.forks and self.rounding.settle(found.u)
+        ahead = None
+        if settled and LEAST < self.goal() < self.frame.space.size(found.u):
+            ahead = self._begun(regions, found)  # the values nearest to a local optimum may do
+            if not ahead:
+                return
+        self._find_point(found.u, settled)
+        if self.goal() > LEAST:
+            self._close(self._begun(regions, found) if ahead is None else ahead)
+
+    def _close(self, ahead: list[_Node]) -> None:
+        """Refute nodes and what they are split into, the most promising first."""
         order = count()
-        ahead = [node for node in self._first(regions, found) if self._open(node)]
         heap: list[tuple[float, int, _Node]] = []
         most = MOST if self.frame.space.norm == np.inf else MOST_ROUND
         while (ahead or heap) and self.nodes < (most if self.points.best is not None else BLIND):
@@ -121,11 +130,11 @@ class Lattice:
             node = ahead[0] if blind else heapq.heappop(heap)[2]  # straight on until there is a point
             ahead = self._processed(node) if node.region.bound < self.enough() else []
 
-    def _find_point(self, u: Array) -> None:
+    def _find_point(self, u: Array, settled: bool) -> None:
         """Allowed values around a local optimum; with eithers within one way of each, the nearest first."""
         points = self.points
         if not self.frame.space.forks:
-            self.rounding.dive(u)
+            self.rounding.dive(u, settled)
             return
         combinations = self.ways.nearest(u)
         for taken in combinations:
@@ -140,10 +149,12 @@ class Lattice:
             if points.best is not None:
                 return
 
-    def _first(self, regions: Iterable[Region], start: Found) -> list[_Node]:
+    def _begun(self, regions: Iterable[Region], start: Found) -> list[_Node]:
+        """The nodes of regions, of those that are not refuted at once."""
         frame, level = self.frame, self.goal()
         major = frame.first_majorant(start, frame.within(frame.low, frame.high, level), level)
-        return [_Node(region, *self._between(region), major, start) for region in regions]
+        nodes = [_Node(region, *self._between(region), major, start) for region in regions]
+        return [node for node in nodes if self._open(node)]
 
     def _between(self, region: Region) -> tuple[Array, Array]:
         """The ends of a region in units of the directions' reach."""
@@ -177,16 +188,16 @@ class Lattice:
         """Find the majorant's peak; whether it is below zero, which makes a leaf."""
         frame, (low, high) = self.frame, ends
         w = node.major.weights[: len(low)]
-        slope, paid, b = (w * (low + high)) @ frame.slopes, w * low, frame.worst(node.found.u)
+        slope, products, b = (w * (low + high)).dot(frame.slopes), w * low * high, frame.worst(node.found.u)
+        paid = float(products.sum())
         for _ in range(TRIES):
-            v = frame.scenario(b)
-            at = float(frame.H(v))
-            top = Top(frame.H.gradient(v) + slope, at - float(paid @ high), b)
+            plain = frame.in_scenario(b)
+            top = Top(plain.slope + slope, plain.constant - paid, b)
             node.found = found = frame.peak(node.major, top, ends, node.level)
             if found.shares.sum() <= 1:
                 break
             b = int(found.shares.argmax())  # a base scenario's weight must not be negative
-        size = abs(at) + float(np.abs(paid) @ np.abs(high)) + found.size
+        size = abs(plain.constant) + float(np.abs(products).sum()) + found.size
         refuted = bool(found.shares.sum() <= 1 and found.value < -SAFETY * size)
         if refuted:
             node.region.leaf = self.entries.leaf(node.region, node.major, found, b, node.level)
@@ -206,7 +217,7 @@ class Lattice:
         """
         frame, found = self.frame, node.found
         paid = float(frame.costs(found, node.major, self._ends(node), node.level).sum())
-        lowest = float(frame.H(found.u + frame.scenario(frame.worst(found.u))))
+        lowest = frame.lowest(found.u)
         return found.value - lowest - paid > 0.5 * found.value + SAFETY * found.size
 
     def _processed(self, node: _Node) -> list[_Node]:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from surefoot.search.certified.peak import Columns
+
 Array = NDArray[np.float64]
 
 FIRST_STEPS = 25
@@ -81,7 +83,7 @@ class Majorant:
     bends: Bends
     weights: Array
     inverse: Array
-    columns: dict[tuple[int, int], tuple[Array, float]] = field(default_factory=dict)
+    columns: dict[tuple[int, int], Columns] = field(default_factory=dict)
 
     @cached_property
     def round_weight(self) -> float:

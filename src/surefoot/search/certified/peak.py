@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,41 +18,57 @@ ROUNDS = 20  # for each end
 
 
 class Peak(NamedTuple):
-    """Prices of the ends, none negative, and the place z = free - columns @ prices.
+    """Prices of the ends, none negative.
 
     ``ray``: where the ends exclude each other, prices that show it, and ``missing``, by how much they do.
     """
 
     prices: Array
-    z: Array
     ray: Array | None = None
     missing: float = 0.0
 
 
-def peak(columns: Array, steep: float, free: Array, ends: Array) -> Peak:
-    """The z nearest to ``free`` with columns' z <= ends; steep: the largest entry of the columns.
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What prices act through: a column for every end. Many peaks between other ends have them in common."""
 
-    Lawson and Hanson: the prices of the nearest z, up to a factor, are the y >= 0 for which the columns,
-    each with what it lacks below it, come nearest to (0, ..., 0, 1).
-    """
-    lacking = free @ columns - ends
-    most = float(lacking.max())
-    if most <= 0:
-        return Peak(np.zeros(len(ends)), free)
-    n, unit = len(free), most / steep
-    E = np.empty((n + 1, len(ends)))
-    np.negative(columns, out=E[:n])
-    np.divide(lacking, unit, out=E[n])
-    target = np.zeros(n + 1)
-    target[n] = 1.0
-    try:
-        y = nnls(E, target, maxiter=ROUNDS * len(ends))[0]
-    except RuntimeError:  # too many rounds: no prices are prices too
-        return Peak(np.zeros(len(ends)), free)
-    left, missing = 1.0 - float(E[n] @ y), float(lacking @ y)
-    prices = y * (unit / max(left, EXCLUDED))
-    z = free - columns @ prices
-    beyond = left < EXCLUDED or float((z @ columns - ends).max()) > OUTSIDE * most
-    if beyond and missing > 0:
-        return Peak(np.zeros(len(ends)), free, y, missing)
-    return Peak(prices, z)
+    matrix: Array
+
+    @cached_property
+    def _posed(self) -> tuple[Array, float, Array]:
+        """The matrix of the least squares, whose last row each peak fills in; its unit; the target."""
+        n, m = self.matrix.shape
+        E, target = np.empty((n + 1, m)), np.zeros(n + 1)
+        np.negative(self.matrix, out=E[:n])
+        target[n] = 1.0
+        return E, max(float(np.abs(self.matrix).max()), 1e-300), target
+
+    def peak(self, free: Array, ends: Array) -> Peak:
+        """Prices at the z nearest to ``free`` with columns' z <= ends.
+
+        Lawson and Hanson: the prices of the nearest z, up to a factor, are the y >= 0 for which the columns,
+        each with what it lacks below it, come nearest to (0, ..., 0, 1).
+        """
+        lacking = free.dot(self.matrix)
+        lacking -= ends
+        most = float(lacking[lacking.argmax()])
+        if most <= 0:
+            return Peak(np.zeros(len(ends)))
+        E, steep, target = self._posed
+        unit = most / steep
+        np.divide(lacking, unit, out=E[-1])
+        try:
+            y = nnls(E, target, maxiter=ROUNDS * len(ends))[0]
+        except RuntimeError:  # too many rounds: no prices are prices too
+            return Peak(np.zeros(len(ends)))
+        missing = float(lacking.dot(y))
+        left = 1.0 - missing / unit
+        prices = y * (unit / max(left, EXCLUDED))
+        if missing > 0 and (left < EXCLUDED or self._beyond(prices, lacking) > OUTSIDE * most):
+            return Peak(np.zeros(len(ends)), y, missing)
+        return Peak(prices)
+
+    def _beyond(self, prices: Array, lacking: Array) -> float:
+        """How far beyond an end the place free - columns prices is."""
+        left = lacking - self.matrix.dot(prices).dot(self.matrix)
+        return float(left[left.argmax()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.leaf import ONE, Affine, Leaf
 from surefoot.search.certified.levels import at_level
 from surefoot.search.certified.region import Cut, Piece, Region, Scenario, lagrangian
-from surefoot.search.certified.space import Space
+from surefoot.search.certified.space import Space, terms
 from surefoot.search.certified.units import in_units
 
 Array = NDArray[np.float64]
@@ -95,20 +96,19 @@ def side(part: Piece | Ends, k: int, above: bool) -> Affine:
     """Below or above an end: high - d_k'u or d_k'u - low, by what sets the end: a cut, domain or level."""
     space = part.space
     end = part.high[k] if above else part.low[k]
-    if not np.isfinite(end):
+    if not math.isfinite(end):
         return ONE
     named = _set_on_the_way(part.region, k, above, end)
     if named is not None:
         return named
     if end == (space.high[k] if above else space.low[k]):
         return [*space.functions[k], "high" if above else "low"]
-    d = space.directions[k]
-    return affine(abs(float(end)) * ROUND_UP, -d if above else d)
+    return ["a", abs(float(end)) * ROUND_UP, space.terms[above][k]]
 
 
 def affine(constant: float, slopes: Array) -> Affine:
     """Constant + slopes'u."""
-    return ["a", float(constant), [[i, slope] for i, slope in enumerate(slopes.tolist()) if slope]]
+    return ["a", float(constant), terms(slopes)]
 
 
 def _norm(part: Piece, weights: Array) -> Array:

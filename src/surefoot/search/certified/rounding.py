@@ -16,8 +16,7 @@ Array = NDArray[np.float64]
 Pins = dict[int, float]  # set direction -> the value it is held at
 
 BEND = 1e-3  # of the largest curvature, so that the bent margin has one peak
-TANGENTS = 4  # times the margin's convex part is replaced by its tangent
-LEVELS = 12  # steps towards the least level
+STEPS = 20  # towards the least level
 SETTLED = 1e-3  # of a direction's reach; features this near to an allowed value take it together
 CLOSE = 0.05  # of the gap: how exactly least levels are computed
 ROUND = 0.7  # of the norm's price: what bends the ball, p = 2; planes that touch it see to the rest
@@ -49,6 +48,11 @@ class Rounding:
             root.T @ root + BEND * max(float(np.abs(H.matrix).max()), 1e-12) * np.eye(len(H.vector))
         )
 
+    @cached_property
+    def _convex(self) -> Array:
+        """What tangents replace: the curvature without its concave part."""
+        return np.asarray(self.frame.Q + self.concave)
+
     def bend(self, rate: float, level: float) -> None:
         """Make the majorant of the peaks here; for p = 2 the ball bends it by most of what it will cost."""
         round_ = ROUND * rate / (2 * max(level, 1e-9)) if self.frame.space.norm == 2 else 0.0
@@ -62,35 +66,50 @@ class Rounding:
         """A local optimum without sets of values; None if none was found."""
         frame, points = self.frame, self.frame.points
         self.bend(points.rate, frame.space.size(u))
+        self._withstand(u)  # a perturbation that is the worst at one point often is at others
         for _ in range(5):
-            found = self._nearest(u, frame.low, frame.high, TANGENTS, np.inf)
+            found = self._nearest(u, frame.low, frame.high, np.inf)
             if found is None:
                 return None
             u = found.u
             points.learn_rate(found.rise, u)
             self.bend(found.rise, frame.space.size(u))
-            _, s = points.harm(u, frame.scenarios, EFFORT)
-            if s in frame.scenarios:
+            if not self._withstand(u):
                 break
-            frame.scenarios.append(s)
         return found
 
-    def dive(self, u: Array) -> None:
-        """The values nearest to a local optimum, then others within one level after the other, and around."""
+    def _withstand(self, u: Array) -> bool:
+        """Make the worst perturbation of a point a scenario; whether it is a new one."""
+        frame = self.frame
+        _, s = frame.points.harm(u, frame.scenarios, EFFORT)
+        if s in frame.scenarios:
+            return False
+        frame.scenarios.append(s)
+        return True
+
+    def dive(self, u: Array, settled: bool = False) -> None:
+        """Other values than those nearest to a local optimum, within one level after the other, and around.
+
+        ``settled``: whether those nearest to it made a point already.
+        """
         points, least = self.frame.points, self.frame.space.size(u)
-        pins: Pins | None = {k: self.frame.allowed(k, u) for k in self.frame.space.sets}
+        pins: Pins | None = self._values_near(u)
         best, level, failures = None, FIRST * least, -1
         while True:
-            if pins is not None and self.settle(u, pins):
+            if pins is not None and (settled or self.settle(u, pins)):
                 best, level = pins, min(level, least + SHORTER * (points.distance - least))
             else:
                 failures += 1
                 level = level if failures == 0 else 0.5 * (level + min(points.distance, 1.5 * level))
+            settled = False
             if failures >= FAILURES or points.distance - level <= self.gap * level:
                 break
             pins = self._within(u, level)
         if best is not None:
             self._move(best)
+
+    def _values_near(self, u: Array) -> Pins:
+        return {k: self.frame.allowed(k, u) for k in self.frame.space.sets}
 
     def _within(self, u: Array, level: float) -> Pins | None:
         """Allowed values for all features, one after the other one that leaves a high peak."""
@@ -101,7 +120,7 @@ class Rounding:
             u = found.u
             gaps = frame.between(u, *self._pinned(pins), SETTLED)
             if not gaps:
-                return {k: frame.allowed(k, u) for k in frame.space.sets}
+                return self._values_near(u)
             wide = {k: (b - a) / frame.reach[k] for k, (a, b) in gaps.items()}
             k = max(wide, key=lambda j: float(wide[j]))
             top, y, before = self._top(u), float(frame.space.directions[k] @ u), found.value
@@ -119,26 +138,43 @@ class Rounding:
 
     def _move(self, pins: Pins) -> None:
         """To neighbouring values, one feature at a time, for as long as one helps."""
-        points = self.frame.points
-        improved = True
+        points, improved = self.frame.points, True
         while improved and points.best is not None:
-            improved = False
+            improved, (height, prices) = False, self._outlook(points.best, pins)
             for k in points.coarse(pins):
                 for value in points.neighbours(k, pins[k]):
                     before, moved = points.distance, {**pins, k: value}
-                    if self._promising(points.best, moved):
+                    hopeful = height + prices[k] * (value - pins[k]) >= 0
+                    if hopeful and self._promising(points.best, moved):
                         self.settle(points.best, moved)
                     if points.distance < before * (1 - 0.1 * self.gap):
                         pins, improved = moved, True
+                        height, prices = self._outlook(points.best, moved)
+
+    def _outlook(self, u: Array, pins: Pins) -> tuple[float, Array]:
+        """The bent margin's peak with some values, and prices: what another value of a feature adds at most.
+
+        That is so with any prices. Where the ends exclude each other, nothing is known.
+        """
+        ends = self.frame.within(*self._pinned(pins), self._nearer)
+        if (ends[0] > ends[1]).any():
+            return np.inf, np.zeros(len(self.frame.reach))
+        found = self.frame.peak(self.bent, self._top(u), ends, self._nearer)
+        return found.value, found.prices / self.frame.reach
+
+    @property
+    def _nearer(self) -> float:
+        """A level at which another point would be worth having."""
+        return self.frame.points.distance * (1 - 0.1 * self.gap)
 
     def settle(self, u: Array, pins: Pins | None = None) -> bool:
         """The nearest point with these values (by default those nearest to u); whether it is the best yet."""
         frame, points = self.frame, self.frame.points
         if pins is None:
-            pins = {k: frame.allowed(k, u) for k in frame.space.sets}
+            pins = self._values_near(u)
         low, high = self._pinned(pins)
         for _ in range(3):
-            found = self._nearest(u, low, high, TANGENTS, points.distance)
+            found = self._nearest(u, low, high, points.distance)
             if found is None:
                 return False
             u = points.on_values(found.u)
@@ -164,55 +200,52 @@ class Rounding:
 
     def _top(self, u: Array) -> Top:
         """The worst scenario's margin with its convex part replaced by its tangent at u."""
-        frame, K = self.frame, self.concave
-        b = frame.worst(u)
-        at = u + frame.scenario(b)
-        slope, bend = frame.H.gradient(at), K @ u
-        return Top(slope + 2 * bend, float(frame.H(at)) - float(slope @ u) - float(u @ bend), b)
+        plain, bent = self.frame.in_scenario(self.frame.worst(u)), self._convex.dot(u)
+        return Top(plain.slope + 2 * bent, plain.constant - float(u.dot(bent)), plain.base)
 
     def _promising(self, u: Array, pins: Pins) -> bool:
         """Whether other values may come nearer than the best point, judged by the margin bent at u."""
-        level = self.frame.points.distance * (1 - 0.1 * self.gap)
+        level = self._nearer
         ends = self.frame.within(*self._pinned(pins), level)
         if (ends[0] > ends[1]).any():
             return False
         return self.frame.peak(self.bent, self._top(u), ends, level).value >= 0
 
-    def _nearest(self, u: Array, low: Array, high: Array, tangents: int, most: float) -> Found | None:
-        """The point of least level at which the bent margin is as safe as points must be."""
-        level, found = self.frame.space.size(u), None
-        for _ in range(tangents):
-            top = self._top(u)
-            top = top._replace(constant=top.constant - self.frame.points.safety_margin(u))
-            solved = self._least_level(top, low, high, level)
-            if solved is None or solved[1] > most:
-                return None
-            found, before, level = solved[0], level, solved[1]
-            u = found.u
-            if abs(level - before) <= 2 * CLOSE * self.gap * level:
-                break
-        return found
+    def _nearest(self, u: Array, low: Array, high: Array, most: float) -> Found | None:
+        """The point of least level at which the margin is as safe as points must be; None beyond ``most``.
 
-    def _least_level(self, top: Top, low: Array, high: Array, level: float) -> tuple[Found, float] | None:
-        """Newton's steps on the peak as a function of the level; the peak and the level."""
+        Newton's steps on the peak as a function of the level, each with the tangent at the last peak: the
+        margin is above its tangent, so every peak stays as safe when the tangent moves there.
+        """
         frame = self.frame
         least = max(float(np.maximum(low / frame.above, -high / frame.below).max()) * (1 + 1e-9), 0.0)
-        level = max(level, least, 1e-300)
-        for _ in range(LEVELS):
-            ends = frame.within(low, high, level)
-            found = frame.peak(self.bent, top, ends, level)
+        level, top = max(frame.space.size(u), least, 1e-300), self._safe_top(u)
+        for _ in range(STEPS):
+            found = frame.peak(self.bent, top, frame.within(low, high, level), level)
             if found.missing:
-                if found.rise <= 0:
+                if found.rise > 0:
+                    level = least = level + found.missing / found.rise * (1 + 1e-6)
+                if found.rise <= 0 or least > most:
                     return None
-                level = least = level + found.missing / found.rise * (1 + 1e-6)
                 continue
-            near = abs(found.value) <= CLOSE * self.gap * found.rise * level
-            if near or (found.value > 0 and level <= least):
-                return found, level
+            moved = found.u - u
+            above = float(moved.dot(self._convex.dot(moved)))
+            close = CLOSE * self.gap * found.rise * level
+            if abs(found.value) <= close or (found.value > 0 and level <= least):
+                if level > most:
+                    return None
+                if above <= 2 * close or level <= least:
+                    return found
+            u = found.u
+            top = self._safe_top(u)
             if found.rise > 0:
-                level = max(level - found.value / found.rise, 0.1 * level, least)
-            elif found.value > 0:
+                level = max(level - (found.value + above) / found.rise, 0.1 * level, least)
+            elif found.value + above > 0:
                 level = least
             else:
                 return None
         return None
+
+    def _safe_top(self, u: Array) -> Top:
+        top = self._top(u)
+        return top._replace(constant=top.constant - self.frame.points.safety_margin(u))

@@ -43,6 +43,7 @@ from surefoot.status import Status
 Array = NDArray[np.float64]
 
 AIM = 0.8  # share of the gap at which proofs are attempted: the rest is room for rounding
+AIM_VALUES = 0.97  # and in the search over allowed values, whose leaves prove the whole level
 ABSOLUTE_GAP = 1e-6  # standard deviations; near distance zero a relative gap means nothing
 ROOT_TRIES = 6  # the whole is tried again this often when there are new scenarios or a nearer point
 STALLED = 0.9  # of what was left to refute: with more than that, another try of the whole will not do
@@ -186,9 +187,13 @@ class Search:
         """The bound at which a region is done with."""
         return self.points.distance - self._allowance() if self.points.best is not None else self.level
 
-    def _goal(self) -> float:
+    def _goal(self, aim: float = AIM) -> float:
         """The level at which refutations are attempted."""
-        return self.points.distance - AIM * self._allowance() if self.points.best is not None else self.level
+        return self.points.distance - aim * self._allowance() if self.points.best is not None else self.level
+
+    def _goal_of_values(self) -> float:
+        """Likewise in the search over allowed values; prices leave room for features that go back to zero."""
+        return self._goal(AIM_VALUES if self.space.prices is None else AIM)
 
     def _close_tree(self) -> bool:
         """Refute all regions up to the goal; whether there is a point."""
@@ -253,7 +258,7 @@ class Search:
         left = [leaf for leaf in self.root.leaves() if leaf.bound < self._enough()]
         start = self._first_start()
         if left and start is not None and np.isinf(self.points.within):
-            lattice = Lattice(self.ways, self.gap, self.clock, self._goal, self._enough)
+            lattice = Lattice(self.ways, self.gap, self.clock, self._goal_of_values, self._enough)
             lattice.run(left, start)
             self.nodes += lattice.nodes
             self.points.dives = True

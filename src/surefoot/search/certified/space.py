@@ -19,6 +19,7 @@ from surefoot.waist.problem import RobustProblem
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
+Terms = list[list[float]]  # of an affine function: [i, slope]
 Function = list[Any]  # a function of a point as certificates name it: ["u", i], ["x", j], ["r", k], ["d", k]
 
 SNAP = 1e-7  # standard deviations; a value this near to an allowed one is that one
@@ -201,6 +202,11 @@ class Space:
         return float(lp_norm(u, self.norm)) if self.prices is None else self.prices.size(u)
 
     @cached_property
+    def terms(self) -> tuple[list[Terms], list[Terms]]:
+        """The directions as certificates list them, and the opposite ones."""
+        return [terms(d) for d in self.directions], [terms(-d) for d in self.directions]
+
+    @cached_property
     def matrix(self) -> Array:
         """From changes of features to coordinates."""
         return np.eye(self.n) if self.problem is None else coordinates(self.problem.metric)[0]
@@ -240,6 +246,11 @@ class Space:
     def radius(self, r: int) -> float:
         """How far noise reaches for a requirement."""
         return self.noise.radius if self.robust[r] else 0.0
+
+
+def terms(slopes: Array) -> Terms:
+    """[i, slope] for every slope that is not zero."""
+    return [[int(i), float(slopes[i])] for i in np.flatnonzero(slopes)]
 
 
 def whitened(problem: RobustProblem) -> Space:
