@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 Scenario = tuple[int, Array]  # rival, perturbation
 Row = tuple[Array, Array]  # two affine functions of u whose product is not negative
 
+FLAT = 1e-9  # share of a direction's reach at which it counts as constant
 MONOTONE = 1 + 1e-9  # slopes must exceed what rounding could take from them
 
 
@@ -189,6 +190,7 @@ class Piece:
     """A region at one level: ranges of the directions, and u = origin + basis z within it.
 
     Features and rows with one value and monotone coordinates that sit in a corner are what is eliminated.
+    Directions that are *settled* have one value then, too.
     """
 
     space: Space
@@ -201,6 +203,7 @@ class Piece:
     fixed: NDArray[np.bool_]
     origin: Array
     basis: Array | None
+    settled: NDArray[np.bool_]
     rays: tuple[Array, ...] = ()
 
     @cached_property
@@ -232,7 +235,7 @@ class Piece:
         stated = (space.low > below) | (space.high < above)
         stated[list(region.idle)] = False
         stated[list(region.splits)] = True
-        stated &= ~self.fixed
+        stated &= ~self.fixed & ~self.settled
         stated[list(self.corners)] = False
         return np.flatnonzero(stated)
 
@@ -240,7 +243,7 @@ class Piece:
     def pairs(self) -> list[Pair]:
         """The region's pairs of directions that are free here and do not depend on a corner."""
         held = list(self.corners)
-        free = ~self.fixed & ~self.space.directions[:, held].any(axis=1)
+        free = ~self.fixed & ~self.settled & ~self.space.directions[:, held].any(axis=1)
         pairs = [p for p in self.region.pairs if isinstance(p, Pair)]
         return sorted(p for p in pairs if free[p.i] and free[p.j])
 
@@ -248,7 +251,8 @@ class Piece:
     def wedges(self) -> list[Wedge]:
         """The region's wedges of directions that are free here."""
         wedges = [w for w in self.region.pairs if isinstance(w, Wedge)]
-        return sorted(w for w in wedges if np.isfinite(self.level) and not self.fixed[w.k])
+        held = self.fixed | self.settled
+        return sorted(w for w in wedges if np.isfinite(self.level) and not held[w.k])
 
     @cached_property
     def gaps(self) -> list[tuple[int, tuple[float, float]]]:
@@ -338,7 +342,24 @@ def piece(
     for i, end in corners.items():
         low[i] = high[i] = end
     origin, basis = _affine_hull(space, fixed, corners, low)
-    return Piece(space, region, level, low, high, corners, ends, fixed, origin, basis, rays)
+    settled = _settled(space, fixed, origin, basis, (low, high))
+    return Piece(space, region, level, low, high, corners, ends, fixed, origin, basis, settled, rays)
+
+
+def _settled(
+    space: Space, fixed: NDArray[np.bool_], origin: Array, basis: Array | None, ends: tuple[Array, Array]
+) -> NDArray[np.bool_]:
+    """Directions that equations leave one value, within their ends: products with them say nothing.
+
+    Their weights would mean nothing either, and grow beyond all that equations can make up for.
+    """
+    equations = any(space.functions[k][0] in ("r", "w") for k in np.flatnonzero(fixed))
+    if not equations or basis is None:
+        return np.zeros(len(fixed), dtype=bool)
+    (low, high), room = ends, FLAT * space.reach
+    flat = np.abs(space.directions @ basis).max(axis=1, initial=0.0) <= room
+    at = space.directions @ origin
+    return np.asarray(flat & (at >= low - room) & (at <= high + room))
 
 
 def _fixed(space: Space, region: Region) -> NDArray[np.bool_]:

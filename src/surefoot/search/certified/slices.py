@@ -22,6 +22,7 @@ Mask = NDArray[np.bool_]
 CutEnds = Mapping[tuple[int, bool], End]  # (feature, above) -> the end that a cut set
 
 STIFF = 1e5  # weight of an equation, in units of the margins' height
+LOST = 1e-6  # what rounding may do to such a sum: margins must be so far below zero
 CUTS = 8  # for p = 1: how often the signs of the norm's cross terms are chosen
 CROSSED = 1e-4  # relative excess of the norm at which they are chosen anew
 NARROW = 1e-9  # ends nearer to each other than this leave nothing to scale by
@@ -261,6 +262,7 @@ class Slices:
             row = self.space.directions[k] @ rows
             row[:, -1] -= self.low[k]
             found -= (self._stiffness(k) * row[:, :, None] * row[:, None, :])[:, None]
+        found[:, :, -1, -1] += LOST if self._equations else 0.0
         return found
 
     def _stiffness(self, k: int) -> float:

@@ -250,7 +250,7 @@ class Space:
 
 def terms(slopes: Array) -> Terms:
     """[i, slope] for every slope that is not zero."""
-    return [[int(i), float(slopes[i])] for i in np.flatnonzero(slopes)]
+    return [[i, slope] for i, slope in enumerate(slopes.tolist()) if slope]
 
 
 def whitened(problem: RobustProblem) -> Space:
