@@ -86,10 +86,15 @@ class Scip:
         self._model.addCons(constraint)
 
     def stays_unless(self, changed, v):
-        stays = self.binary()
-        self._model.addCons(stays + changed == 1)
-        self._model.addConsIndicator(v <= 0, stays)
-        self._model.addConsIndicator(-v <= 0, stays)
+        low, high = v.getLbOriginal(), v.getUbOriginal()
+        if self._model.isInfinity(-low) or self._model.isInfinity(high):
+            stays = self.binary()
+            self._model.addCons(stays + changed == 1)
+            self._model.addConsIndicator(v <= 0, stays)
+            self._model.addConsIndicator(-v <= 0, stays)
+        else:  # with indicators SCIP called points optimal that are not, by as much as half
+            self._model.addCons(v <= high * changed)
+            self._model.addCons(v >= low * changed)
 
     def minimise(self, objective):
         self._model.setObjective(objective)
@@ -191,8 +196,8 @@ class Program:
         low, high = (domain.low - now) / self.unit, (domain.high - now) / self.unit
         y = [self.backend.variable(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
         for j in (s.feature for s in domain.sets):
-            steps = self.backend.variable(kind="I")
-            self.backend.add(y[j] * float(self.unit[j]) == steps + float(np.floor(now[j]) - now[j]))
+            whole = self.backend.variable(float(domain.low[j]), float(domain.high[j]), "I")
+            self.backend.add(y[j] * float(self.unit[j]) == whole - float(now[j]))
         return y
 
     def _values(self, choice):
@@ -236,7 +241,9 @@ class Program:
     def _price(self):
         """What changed categories cost."""
         groups = zip(self.family.choices, self.binaries, strict=True)
-        return self.backend.total(choice.prices[v] * group[v] for choice, group in groups for v in choice.allowed)
+        return self.backend.total(
+            choice.prices[v] * group[v] for choice, group in groups for v in choice.allowed
+        )
 
     def _shape(self, state):
         """The margin's quadratic in a state, about changes, without what the categories add."""
