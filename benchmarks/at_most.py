@@ -14,8 +14,8 @@ import os
 import time
 
 import numpy as np
-from programs import solved
 
+from programs import solved
 from surefoot import (
     Action,
     Actions,

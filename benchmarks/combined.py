@@ -1,12 +1,12 @@
 """Combined actions against Gurobi and SCIP: whole numbers, categories, two rules, at most three changes.
 
-German credit (7 whole numbers and 13 categories) and Pima (8 numbers, 6 of them whole), budget 0.05, gap 1 %; three
-categories stay, the change of another costs 1. The rules: an instalment of 80 to 400 a month; glucose
-falls by no more than 20 and 3 for each unit of body mass lost, skin folds stay within 1.5 times the body
-mass. The solvers get one mixed-integer program (benchmarks/programs.py). Seconds are CPU time on one thread,
-for the solvers with what looking for violated perturbations takes; a search that is stopped counts with what
-it took. "Equal" counts rows on which the distances differ by no more than both gaps allow, or neither finds a
-point; "binding" those whose answer without the rules breaks one of them.
+German credit (7 whole numbers and 13 categories, of which purpose, personal status and foreign worker stay)
+and Pima (8 numbers, 6 of them whole), budget 0.05, gap 1 %; a change of category costs 1. The rules: an
+instalment of 80 to 400 a month; glucose falls by no more than 20 and 3 for each unit of body mass lost, skin
+folds stay within 1.5 times the body mass. The solvers get one mixed-integer program (benchmarks/programs.py).
+Seconds are CPU time on one thread, for the solvers with what looking for violated perturbations takes; a
+search that is stopped counts with what it took. "Equal" counts rows on which the distances differ by no more
+than both gaps allow, or neither finds a point; "binding" those whose answer without the rules breaks one.
 
 usage: python benchmarks/run.py [--resume] combined
        (ROWS=25, LIMIT=60 and SOLVERS=gurobi,scip in the environment)
@@ -15,9 +15,9 @@ usage: python benchmarks/run.py [--resume] combined
 import os
 
 import numpy as np
+
 from at_most import close, timed
 from programs import solved
-
 from surefoot import (
     Action,
     Actions,
@@ -28,7 +28,8 @@ from surefoot import (
 )
 
 COLUMNS = [
-    "data", "structure", "norm", "rows", "binding", "finished", "accepted: fast", "accepted: exact", "median s", "slowest s",
+    "data", "structure", "norm", "rows", "binding", "finished", "accepted: fast", "accepted: exact",
+    "median s", "slowest s",
     "gurobi: finished", "gurobi: median s", "gurobi: equal", "gurobi / certified",
     "scip: finished", "scip: median s", "scip: equal", "scip / certified",
 ]  # fmt: skip

@@ -14,8 +14,8 @@ import time
 from itertools import product
 
 import numpy as np
-from programs import solved
 
+from programs import solved
 from surefoot import (
     Action,
     Actions,

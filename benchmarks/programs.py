@@ -201,7 +201,7 @@ class Program:
         return y
 
     def _values(self, choice):
-        """A binary for each value that a category may take; a plain number where nothing is left to choose."""
+        """A binary for each value that a category may take; plain numbers where it stays."""
         if not choice.is_open:
             return [float(v == choice.today) for v in range(len(choice.values))]
         group = [self.backend.binary() if v in choice.allowed else 0.0 for v in range(len(choice.values))]

@@ -239,7 +239,7 @@ class _State:
 
 @cache
 def _upper(D: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Rows and columns of a symmetric matrix's entries but the last, and what makes them an inner product's."""
+    """Rows and columns of a symmetric matrix's entries but the last, and their weights in inner products."""
     i, j = (index[:-1] for index in np.triu_indices(D))
     return i, j, np.where(i == j, 1.0, np.sqrt(2.0))
 

@@ -105,12 +105,20 @@ class _States:
         for flips in (1, 2):
             found = sorted((self.family.price(state), state) for state in self._near_states(flips))
             for price, state in found[:MOST_TRIED]:
-                answer = (
-                    as_it_is(self.family.problem(state), self.clock) if self.family.allows(state) else None
-                )
+                if self._lacks_something(state) or not self.family.allows(state):
+                    continue
+                answer = as_it_is(self.family.problem(state), self.clock)
                 if answer is not None:
                     self.best = price, state, answer
                     return
+
+    def _lacks_something(self, state: State) -> bool:
+        """Whether a requirement fails in a state with the numbers as they are, by more than rounding."""
+        known = self._slope(tuple(state[k] for k in self.cover.order))
+        added = self.family.constants(state).tolist()
+        return any(
+            margin + more < -ROOM * (1 + abs(more)) for (margin, _), more in zip(known, added, strict=True)
+        )
 
     def _near_states(self, flips: int) -> Iterator[State]:
         """The states in which so many categories have another value."""

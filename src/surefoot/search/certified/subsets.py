@@ -20,14 +20,15 @@ from numpy.typing import NDArray
 
 from surefoot.search.certified.changes import Choice, Cut, Limits
 from surefoot.search.certified.clock import Clock, OutOfTimeError
-from surefoot.search.certified.grafting import AtOnce, Graft, Member, Searched, Together, Tree
+from surefoot.search.certified.grafting import AtOnce, Graft, Searched, Tree
 from surefoot.search.certified.narrowing import ends, narrowed
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
-from surefoot.search.certified.promise import Promise, crossings
+from surefoot.search.certified.promise import Promise
 from surefoot.search.certified.region import Scenario
 from surefoot.search.certified.search import AIM, FAR, Search, allowance
 from surefoot.search.certified.settling import Open, choose_cuts, nearest_values, settled_points
-from surefoot.search.certified.slices import Boxes, Slices
+from surefoot.search.certified.side_by_side import MOST_FREE, refuted_side_by_side
+from surefoot.search.certified.slices import Slices
 from surefoot.search.certified.space import Space, typical_distance, whitened
 from surefoot.search.certified.together import refuted_at_once
 from surefoot.status import Status
@@ -40,7 +41,6 @@ MANY = 50_000  # choices beyond which many of them must be refuted together
 AT_ONCE = 100  # choices beyond which one leaf that refutes all of them is looked for first
 BUNCH = 2_000  # those that are then looked at one by one
 CHUNK = 500  # slices in one stack: what they need should fit into a processor's cache
-MOST_FREE = 8  # features that move in a slice of a stack; with more, each is searched by itself
 MOST_SCENARIOS = 16  # in stacks
 FIRST_LOOKS = 3  # choices that are searched before all are looked at
 LOOKS = 10  # choices in which points on allowed values are looked for after each stack
@@ -345,7 +345,7 @@ class Subsets:
         slices = Slices(self.whole, level, [self.pool[s] for s in numbers], numbers, cut)
         for start in range(0, len(fresh), CHUNK):
             self.clock.check()
-            left += _stacked(slices, fresh[start : start + CHUNK])
+            left += refuted_side_by_side(slices, fresh[start : start + CHUNK])
         self._open = {open_.choice: (now, open_) for open_ in left}
         return sorted(left, key=lambda open_: open_.far)
 
@@ -431,43 +431,6 @@ class Subsets:
             nothing = self._proven() >= self.whole.farthest
             return Status.INFEASIBLE if nothing else self._stopped.without_point
         return Status.OPTIMAL if self._proven() >= self._enough() else self._stopped.with_point
-
-
-def _stacked(slices: Slices, choices: Sequence[Choice]) -> list[Open]:
-    """Refute choices in stacks of those with as many moving features; those that are left."""
-    left = []
-    low, high = ends(slices.space, choices)
-    sizes = (low < high).sum(axis=1)
-    for size in np.unique(sizes):
-        some = np.flatnonzero(sizes == size)
-        own = [choices[i] for i in some.tolist()]
-        if size > MOST_FREE:
-            nothing = np.zeros(slices.space.n)
-            left += [
-                Open(math.inf, choice, nothing, nothing, nothing, low[i], high[i])
-                for i, choice in zip(some, own, strict=True)
-            ]
-            continue
-        attempt = slices.refute(Boxes(slices.space, low[some], high[some]))
-        gone = np.flatnonzero(attempt.refuted)
-        stack = Together(attempt.only(gone), [own[i] for i in gone])
-        for number, choice in enumerate(stack.choices):
-            choice.proven(slices.level, Member(stack, number))
-        rest = np.flatnonzero(~attempt.refuted)
-        near, far = crossings(attempt, rest)
-        left += [
-            Open(
-                float(far[place]),
-                own[i],
-                attempt.changes[i],
-                attempt.spread[i],
-                near[place],
-                low[some[i]],
-                high[some[i]],
-            )
-            for place, i in enumerate(rest.tolist())
-        ]
-    return left
 
 
 def _cut(choice: Choice, cuts: Sequence[Cut]) -> list[Choice]:
