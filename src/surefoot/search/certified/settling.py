@@ -152,7 +152,8 @@ def _crossed(
     for r, v in scenarios:
         H = space.margins[r]
         free = 0.0 if space.n + j in space.sets else aim
-        steps = real_roots(float(way @ H.matrix @ way), H.gradient(start + v) @ way, H(start + v) - free)
+        height = np.asarray(H(start + v)) - free
+        steps = real_roots(float(way @ H.matrix @ way), H.gradient(start + v) @ way, height)
         for step in steps:
             inside = np.flatnonzero(np.isfinite(step) & (step >= open_.low[j]) & (step <= open_.high[j]))
             lines += inside.tolist()

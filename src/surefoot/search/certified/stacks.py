@@ -248,7 +248,7 @@ def cholesky(K: Array) -> tuple[Array, Mask]:
     """Lower factors of a stack of matrices, and which of these are positive definite."""
     diagonal = np.einsum("nii->ni", K)
     try:
-        L = np.linalg.cholesky(K)
+        L: Array = np.linalg.cholesky(K).astype(np.float64, copy=False)
     except np.linalg.LinAlgError:  # one of them is enough for that
         return _cholesky_by_columns(K)
     return L, np.asarray((np.einsum("nii->ni", L) ** 2 > 1e-13 * diagonal).all(axis=1))
