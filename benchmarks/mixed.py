@@ -15,6 +15,7 @@ from itertools import product
 
 import numpy as np
 
+from programs import solved
 from surefoot import (
     Action,
     Actions,
@@ -23,7 +24,6 @@ from surefoot import (
     datasets,
     verify,
 )
-from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search
 
 COLUMNS = [
@@ -111,7 +111,7 @@ def valid(e, clf):
 def compared(clf, X, names, budget, price, by_gurobi):
     """Against a search in every state by itself, and against one program with binaries."""
     asked = explainer(clf, names, budget, price, KEPT[:1])
-    equal = solved = same = 0
+    equal = by_solver = same = 0
     chosen, ratios = refused(clf, X, ENUMERATED), []
     for i in chosen:
         start = time.perf_counter()
@@ -121,14 +121,14 @@ def compared(clf, X, names, budget, price, by_gurobi):
         equal += close(e.distance, enumerated(family, e.distance))
         if by_gurobi:
             start = time.perf_counter()
-            found = gurobi_distance(family)
-            if found is not None:
-                solved, same = solved + 1, same + close(e.distance, found)
+            finished, found = solved("gurobi", family, GAP, LIMIT, 1e-6)
+            if finished:
+                by_solver, same = by_solver + 1, same + close(e.distance, found)
                 ratios.append((time.perf_counter() - start) / own)
     return {
         "enumerated": len(chosen),
         "equal to enumeration": equal,
-        "by Gurobi": solved,
+        "by Gurobi": by_solver,
         "equal to Gurobi": same,
         "Gurobi / certified": f"{np.median(ratios):.1f}" if ratios else "",
     }
@@ -150,66 +150,3 @@ def enumerated(family, ceiling):
         if found.point is not None:
             best = min(best, price + problem.distance(found.point))
     return best
-
-
-def gurobi_distance(family, tolerance=1e-6):
-    """Cutting sets over one mixed-integer program: numbers, whole numbers and a binary for each value."""
-    import gurobipy as gp
-
-    with gp.Env(params={"OutputFlag": 0, "MIPGap": GAP / 2, "TimeLimit": LIMIT, "NonConvex": 2}) as env:
-        model = gp.Model(env=env)
-        z, binaries = variables(model, family)
-        perturbations = [np.zeros(len(family.factual))]
-        for _ in range(40):
-            add_margin(model, family, z, binaries, perturbations[-1])
-            model.optimize()
-            if model.Status != gp.GRB.OPTIMAL:
-                return None
-            point = np.array([v.X for v in z])
-            state = tuple(int(np.argmax([b.X for b in group])) for group in binaries)
-            worst = worst_perturbation(family.problem(state), point)
-            if worst.violation <= tolerance:
-                return model.ObjVal
-            perturbations.append(worst.perturbation)
-    return None
-
-
-def variables(model, family):
-    from gurobipy import GRB
-
-    domain, D = family.domain, family.metric.matrix
-    whole = {s.feature for s in domain.sets}
-    z = [
-        model.addVar(lb=low, ub=high, vtype=GRB.INTEGER if j in whole else GRB.CONTINUOUS)
-        for j, (low, high) in enumerate(zip(domain.low, domain.high, strict=True))
-    ]
-    far = model.addVar()
-    for row in D:
-        way = sum(a * (v - x0) for a, v, x0 in zip(row, z, family.factual, strict=True) if a)
-        model.addConstr(way <= far)
-        model.addConstr(-way <= far)
-    binaries, price = [], 0.0
-    for choice in family.choices:
-        group = [model.addVar(vtype=GRB.BINARY) for _ in choice.values]
-        model.addConstr(sum(group) == 1)
-        for b, cost in zip(group, choice.prices, strict=True):
-            if np.isfinite(cost):
-                price += cost * b
-            else:
-                model.addConstr(b == 0)
-        binaries.append(group)
-    model.setObjective(far + price)
-    return z, binaries
-
-
-def add_margin(model, family, z, binaries, perturbation):
-    for r in family.requirements:
-        H = r.margin.shape(family.today).shifted(perturbation).recentered(np.zeros(len(z)))
-        value = H.constant + sum(a * v for a, v in zip(H.vector, z, strict=True))
-        value += sum(
-            H.matrix[i, j] * z[i] * z[j] for i in range(len(z)) for j in range(len(z)) if H.matrix[i, j]
-        )
-        for factor in r.margin.tables():
-            (k,) = factor.categories  # naive: each category by itself
-            value += sum(a * b for a, b in zip(factor.table, binaries[k], strict=True))
-        model.addConstr(value >= 0)

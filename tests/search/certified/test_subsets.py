@@ -20,9 +20,9 @@ from surefoot.search.certified.changes import Cut, Limits
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.grafting import Member
 from surefoot.search.certified.narrowing import narrowed
-from surefoot.search.certified.settling import Open, choose_cut
+from surefoot.search.certified.settling import Open, choose_cuts, settled_points
 from surefoot.search.certified.slices import Boxes, Slices
-from surefoot.search.certified.stacks import cholesky, first_weights, inverse_lower, minimise, of_points
+from surefoot.search.certified.stacks import cholesky, first_weights, minimise, of_points
 from surefoot.search.certified.subsets import Subsets
 from surefoot.threads import one_blas_thread
 from surefoot.waist.domain import Domain, ValueSet
@@ -283,7 +283,11 @@ def test_factors_of_stacks():
     L, definite = cholesky(K)
     assert definite.tolist() == [i != 3 for i in range(20)]
     assert np.allclose((L @ np.swapaxes(L, 1, 2))[definite], K[definite])
-    assert np.allclose((inverse_lower(L) @ L)[definite], np.eye(4))
+    some = np.delete(K, 3, axis=0)
+    assert np.allclose(cholesky(some)[0], np.linalg.cholesky(some))
+    some[5] = np.diag([1.0, 1.0, 1.0, 1e-14 / 2])
+    some[6] = np.ones((4, 4)) + 1e-15 * np.eye(4)  # definite by rounding at most
+    assert cholesky(some)[1].tolist() == [i != 6 for i in range(19)]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -372,15 +376,54 @@ def set_space(*features):
 def test_cuts_between_allowed_values():
     space = set_space(0, 1)
     reach = space.reach[3:6]
-    cut = choose_cut(space, open_choice([0.5, 1.0, 0.3], [0, 0, 0]), 1.0)
-    assert cut == Cut(0, 0.0, 1.0)
-    cut = choose_cut(space, open_choice([2.0, 1.0, 0.3], [0, reach[1] ** 2, 0]), 1.0)
-    assert cut == Cut(1, 1.0, 2.0)
-    cut = choose_cut(space, open_choice([2.0, 1.0, 0.3], [0, 0, reach[2] ** 2]), 1.0)
-    assert cut == Cut(2, 0.3, 0.3)
-    cut = choose_cut(space, open_choice([0.0, 1.0, 0.3], [reach[0] ** 2, 0, 0], low=0.0, high=1.0), 1.0)
-    assert cut == Cut(0, 0.0, 1.0)
-    assert choose_cut(set_space(), open_choice([0.5, 1.0, 0.3], [1, 1, 1]), 1.0) is None
+    cuts = choose_cuts(space, open_choice([0.5, 1.0, 0.3], [0, 0, 0]), 1.0)
+    assert cuts == [Cut(0, 0.0, 1.0)]
+    cuts = choose_cuts(space, open_choice([2.0, 1.0, 0.3], [0, reach[1] ** 2, 0]), 1.0)
+    assert cuts == [Cut(1, 1.0, 2.0)]
+    cuts = choose_cuts(space, open_choice([2.0, 1.0, 0.3], [0, 0, reach[2] ** 2]), 1.0)
+    assert cuts == [Cut(2, 0.3, 0.3)]
+    cuts = choose_cuts(space, open_choice([0.0, 1.0, 0.3], [reach[0] ** 2, 0, 0], low=0.0, high=1.0), 1.0)
+    assert cuts == [Cut(0, 0.0, 1.0)]
+    assert choose_cuts(set_space(), open_choice([0.5, 1.0, 0.3], [1, 1, 1]), 1.0) == []
+
+
+def test_every_feature_between_allowed_values_is_cut_the_farthest_first():
+    space = set_space(0, 1)
+    reach = space.reach[3:6]
+    cuts = choose_cuts(space, open_choice([0.25, 1.5, 0.3], [0, 0, 0]), 1.0)
+    off = {0: 0.25 / reach[0], 1: 0.5 / reach[1]}
+    every = {0: Cut(0, 0.0, 1.0), 1: Cut(1, 1.0, 2.0)}
+    assert cuts == [every[j] for j in sorted(off, key=lambda j: -off[j])]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("norm", NORMS)
+def test_points_on_lines_are_where_the_margin_changes_sign(seed, norm):
+    """One feature is whole, one takes any value: of each whole value the crossing of the margin is found."""
+    problem = random_problem(3, seed, norm=norm)
+    factual = np.round(problem.factual)
+    sets = (ValueSet(0, None, float(factual[0])),)
+    posed = replace(problem, factual=factual, domain=replace(problem.domain, sets=sets))
+    search = Subsets(limited(posed, 2), GAP, Clock(5.0))
+    space, H, scenarios = search.whole, search.whole.margins[0], [(0, np.zeros(3))]
+    at = np.array([0.4, 0.0, 0.0])
+    low, high = np.array([-5.0, -5 * posed.unit[1], 0.0]), np.array([5.0, 5 * posed.unit[1], 0.0])
+    found = settled_points(space, scenarios, Open(1.0, None, at, 0 * at, at, low, high), 1e-9)
+    sizes = [size for size, _, _ in found]
+    assert sizes == sorted(sizes)
+    changes = [space.inverse @ u for _, u, _ in found]
+    for change, (_, u, values) in zip(changes, found, strict=True):
+        assert H(u) >= -1e-9
+        assert (change >= low - 1e-9).all()
+        assert (change <= high + 1e-9).all()
+        assert values == {0: pytest.approx(round(change[0]))}
+    for whole in (0.0, 1.0):
+        steps = np.linspace(low[1], high[1], 20001)
+        line = np.column_stack([np.full_like(steps, whole), steps, 0 * steps]) @ space.matrix.T
+        fine = H(line) >= 0
+        own = [c[1] for c in changes if c[0] == pytest.approx(whole, abs=1e-9)]
+        for crossing in steps[1:][fine[1:] != fine[:-1]]:
+            assert np.abs(np.array(own) - crossing).min() <= 2 * (steps[1] - steps[0])
 
 
 # --- answers that both checkers accept ----------------------------------------------------------------------

@@ -92,18 +92,29 @@ def certificate(
     }
 
 
-def searched(problem: RobustProblem, gap: float, clock: Clock, judged: RobustProblem | None = None) -> Answer:
-    """The answer to a problem; robustness is proved for ``judged``, by default the same problem."""
+def searched(
+    problem: RobustProblem,
+    gap: float,
+    clock: Clock,
+    judged: RobustProblem | None = None,
+    known: Subsets | None = None,
+) -> Answer:
+    """The answer to a problem; robustness is proved for ``judged``, by default the same problem.
+
+    ``known``: a search of the problem that goes on where it ended.
+    """
     posed = problem if judged is None else judged
     discrete = problem.domain.sets or problem.domain.limits
     if discrete and len(problem.requirements) > MANY:
         return _by_need(problem, gap, clock, posed)
-    return _searched_with_all(problem, gap, clock, posed)
+    return _searched_with_all(problem, gap, clock, posed, known)
 
 
-def _searched_with_all(problem: RobustProblem, gap: float, clock: Clock, posed: RobustProblem) -> Answer:
+def _searched_with_all(
+    problem: RobustProblem, gap: float, clock: Clock, posed: RobustProblem, known: Subsets | None = None
+) -> Answer:
     """The answer to a problem with all its requirements at once."""
-    search = search_of(problem, gap, clock)
+    search = search_of(problem, gap, clock) if known is None else known
     robust = None
     try:
         status = search.run()

@@ -47,8 +47,10 @@ class Limits:
         self, counted: tuple[int, ...], rest: Sequence[int], left: tuple[int, ...], depth: int
     ) -> Choice:
         """Some features count as changed, the rest is undecided as far as limits leave it."""
-        undecided = tuple(j for j in rest if all(left[number] > 0 for number in self.of[j]))
-        empty = not self.forced <= {*counted, *undecided}
+        if 0 in left:
+            rest = [j for j in rest if all(left[number] > 0 for number in self.of[j])]
+        undecided = tuple(rest)
+        empty = bool(self.forced) and not self.forced <= {*counted, *undecided}
         return Choice(self, counted, undecided, left, depth, empty, bound=np.inf if empty else 0.0)
 
 
@@ -128,6 +130,8 @@ class Choice:
     @property
     def feature(self) -> int | None:
         """The feature to decide next; None where every undecided one may change."""
+        if len(self.left) == 1:  # thousands of choices are split by one limit: the first is as good as any
+            return self.undecided[0] if len(self.undecided) > self.left[0] else None
         binding = [number for number, (size, left) in enumerate(self._sizes()) if size > left]
         if not binding:
             return None

@@ -97,7 +97,9 @@ class Cover:
         others = [k for k in range(len(family.choices)) if k not in self.shaping]
         self.order = (*self.shaping, *others)
         self.refuted: dict[Shape, list[Refuted]] = {}
-        place = {k: p for p, k in enumerate(self.order)}
+        self._place = place = {k: p for p, k in enumerate(self.order)}
+        self._factors: dict[int, list[list[Factor]]] = {}
+        self._known: dict[tuple[int, int], list[Bound]] = {}
         self._ways = [
             [
                 (number, bool(way.rows), [(place[k], codes) for k, codes in way.values.items()])
@@ -109,10 +111,7 @@ class Cover:
             (limit.count, [(place[k], family.today[k]) for k in limit.categories]) for limit in family.limits
         ]
         self.trades = self._trades() if len(family.requirements) == 1 else (0.0,)
-        self._bounds = [
-            [self._by_depth(self._priced(r.margin.tables(), rate)) for r in family.requirements]
-            for rate in self.trades
-        ]
+        self._tables = [r.margin.tables() for r in family.requirements]
 
     def add(self, entry: Refuted) -> None:
         """Keep a proof; those it makes superfluous go."""
@@ -133,7 +132,7 @@ class Cover:
 
     def most(self, values: tuple[int, ...], trade: int = 0) -> Array:
         """Upper bounds on what completions add to each requirement, less the trade's rate times the price."""
-        return np.array([bounds[len(values)](values) for bounds in self._bounds[trade]])
+        return np.array([bound(values) for bound in self._bounds(trade, len(values))])
 
     def covers(self, price: float, values: tuple[int, ...], level: float) -> bool:
         """Whether every completion of an assignment is known to reach a level."""
@@ -220,20 +219,25 @@ class Cover:
         """A rate times the prices of a category; infinite where it must not go."""
         return np.array([rate * p if p < math.inf else math.inf for p in self.family.choices[k].prices])
 
-    def _by_depth(self, factors: list[Factor]) -> list[Bound]:
-        """Bounds on the factors' sum when so many categories have values."""
-        place = {k: p for p, k in enumerate(self.order)}
-        found = []
-        for depth in range(len(self.order) + 1):
-            rest, tables = 0.0, []
-            for factor in factors:
-                at = [place[k] for k in factor.categories]
-                free = tuple(axis for axis, p in enumerate(at) if p >= depth)
-                table = factor.table.max(axis=free) if free else factor.table
-                known = tuple(p for p in at if p < depth)
-                if known:
-                    tables.append((known, table))
-                else:
-                    rest += float(table)
-            found.append(Bound(rest, tables))
-        return found
+    def _bounds(self, trade: int, depth: int) -> list[Bound]:
+        """Bounds on what the requirements' factors add when so many categories have values; made once."""
+        if (trade, depth) not in self._known:
+            if trade not in self._factors:
+                rate = self.trades[trade]
+                self._factors[trade] = [self._priced(tables, rate) for tables in self._tables]
+            self._known[trade, depth] = [self._bound(factors, depth) for factors in self._factors[trade]]
+        return self._known[trade, depth]
+
+    def _bound(self, factors: list[Factor], depth: int) -> Bound:
+        """A bound on the factors' sum when so many categories have values."""
+        rest, tables = 0.0, []
+        for factor in factors:
+            at = [self._place[k] for k in factor.categories]
+            free = tuple(axis for axis, p in enumerate(at) if p >= depth)
+            table = factor.table.max(axis=free) if free else factor.table
+            known = tuple(p for p in at if p < depth)
+            if known:
+                tables.append((known, table))
+            else:
+                rest += float(table)
+        return Bound(rest, tables)

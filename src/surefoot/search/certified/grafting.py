@@ -157,16 +157,21 @@ class _Move(NamedTuple):
         if "level" in node:
             return {
                 **node,
-                "products": [
-                    [w, self._renamed(a), self._renamed(b)]
-                    for w, a, b in node["products"]
-                    if not (self._vanishes(a) or self._vanishes(b))
-                ],
+                "products": self._products(node["products"]),
                 "requirements": [[w, r, s if s < 0 else self.numbers[s]] for w, r, s in node["requirements"]],
             }
         if "either" in node:
             return {**node, "ways": [self(child) for child in node["ways"]]}
         return {**node, **{side: self(node[side]) for side in ("below", "above")}}
+
+    def _products(self, products: list[Any]) -> list[Any]:
+        if not (self.depth or self.kept or self.cuts):  # as with all leaves of stacks: nothing is renamed
+            return products
+        return [
+            [w, self._renamed(a), self._renamed(b)]
+            for w, a, b in products
+            if not (self._vanishes(a) or self._vanishes(b))
+        ]
 
     def _vanishes(self, affine: Affine) -> bool:
         return affine[0] == "x" and affine[1] in self.kept

@@ -52,25 +52,27 @@ class Open(NamedTuple):
         return [int(j) for j in np.flatnonzero(self.low < self.high)]
 
 
-def choose_cut(space: Space, open_: Open, level: float) -> Cut | None:
+def choose_cuts(space: Space, open_: Open, level: float) -> list[Cut]:
     """Where to cut a choice: at today's value where prices differ, or between allowed values.
 
-    None where neither is left: then a search does better.
+    The most promising one comes first, and each is of another feature. None where neither is left: then a
+    search does better.
     """
     n, sides = space.n, space.prices.undecided if space.prices is not None and space.norm < np.inf else None
     moving = open_.moving
     for j in moving:
         if sides is not None and sides[j] and open_.low[j] < 0 < open_.high[j]:
-            return Cut(j, 0.0, 0.0)
+            return [Cut(j, 0.0, 0.0)]
     settled = [j for j in moving if n + j in space.sets]
     if not settled or space.forks:
-        return None
-    off = {j: _neighbours(space, open_, j, float(open_.changes[j])) for j in settled}
-    j = max(off, key=lambda j: off[j][0])
+        return []
     size = level if math.isfinite(level) else 1.0
-    if off[j][0] > WHOLE * size:
-        return Cut(j, *off[j][1:])
-    return _spread_cut(space, open_, moving, NARROW * size)
+    around = {j: _neighbours(space, open_, j, float(open_.changes[j])) for j in settled}
+    off = [j for j in settled if around[j][0] > WHOLE * size]
+    if off:
+        return [Cut(j, *around[j][1:]) for j in sorted(off, key=lambda j: -around[j][0])]
+    spread = _spread_cut(space, open_, moving, NARROW * size)
+    return [] if spread is None else [spread]
 
 
 def _neighbours(space: Space, open_: Open, j: int, change: float) -> tuple[float, float, float]:
@@ -103,27 +105,79 @@ def _spread_cut(space: Space, open_: Open, moving: Sequence[int], narrow: float)
 
 
 def settled_points(
-    space: Space, scenarios: Sequence[Scenario], open_: Open
+    space: Space, scenarios: Sequence[Scenario], open_: Open, aim: float
 ) -> list[tuple[float, Array, dict[int, float]]]:
     """Points with allowed values near the relaxed solution that withstand the scenarios, nearest first.
 
-    With each comes its distance before, and the changes of features with sets of values after it.
+    With each comes its distance before, and the changes of features with sets of values after it. Next to
+    the corners around the relaxed solution all lines through them along a feature are looked at, where the
+    scenarios' margins change sign: at ``aim`` for a feature that takes any value.
     """
-    found = []
-    for changes in (open_.near, open_.changes):
-        corners = _corners(space, open_, changes)
-        if len(corners) > MOST_SETTLED or not all(corners.values()):
-            continue
-        taken = list(product(*corners.values()))
-        moved = np.tile(np.clip(changes, open_.low, open_.high), (len(taken), 1))
-        moved[:, list(corners)] = taken
-        u = moved @ space.matrix.T
-        margin = np.min([np.asarray(space.margins[r](u + v)) for r, v in scenarios], axis=0)
-        found += [
-            (space.size(u[i]), u[i], dict(zip(corners, taken[i], strict=True)))
-            for i in np.flatnonzero(margin >= 0).tolist()
-        ]
-    return sorted(found, key=lambda entry: entry[0])
+    corners = [_corner_points(space, open_, changes) for changes in (open_.near, open_.changes)]
+    moved = _different(np.concatenate(corners))
+    moved = np.concatenate([moved, *(_crossed(space, scenarios, open_, moved, j, aim) for j in open_.moving)])
+    u = moved @ space.matrix.T
+    margin = np.min([np.asarray(space.margins[r](u + v)) for r, v in scenarios], axis=0)
+    rows = slice(2 * space.n, None)
+    along = u @ space.directions[rows].T
+    inside = ((along >= space.low[rows]) & (along <= space.high[rows])).all(axis=1)
+    settled = [j for j in open_.moving if space.n + j in space.sets]
+    fine = np.flatnonzero((margin >= 0) & inside).tolist()
+    values = [dict(zip(settled, moved[i, settled].tolist(), strict=True)) for i in fine]
+    return sorted(
+        ((space.size(u[i]), u[i], own) for i, own in zip(fine, values, strict=True)), key=lambda e: e[0]
+    )
+
+
+def _corner_points(space: Space, open_: Open, changes: Array) -> Array:
+    """Changes with the allowed values around given ones, one combination in each row."""
+    corners = _corners(space, open_, changes)
+    if len(corners) > MOST_SETTLED or not all(corners.values()):
+        return np.zeros((0, space.n))
+    taken = list(product(*corners.values()))
+    moved = np.tile(np.clip(changes, open_.low, open_.high), (len(taken), 1))
+    moved[:, list(corners)] = taken
+    return moved
+
+
+def _crossed(
+    space: Space, scenarios: Sequence[Scenario], open_: Open, moved: Array, j: int, aim: float
+) -> Array:
+    """Changes of one feature with which scenarios' margins are zero, or on allowed values around that."""
+    rest = moved.copy()
+    rest[:, j] = 0.0
+    rest = _different(rest)
+    way, start = space.matrix[:, j], rest @ space.matrix.T
+    lines, ends = [], []
+    for r, v in scenarios:
+        H = space.margins[r]
+        free = 0.0 if space.n + j in space.sets else aim
+        height = np.asarray(H(start + v)) - free
+        steps = real_roots(float(way @ H.matrix @ way), H.gradient(start + v) @ way, height)
+        for step in steps:
+            inside = np.flatnonzero(np.isfinite(step) & (step >= open_.low[j]) & (step <= open_.high[j]))
+            lines += inside.tolist()
+            ends += step[inside].tolist()
+    if space.n + j in space.sets:
+        around = [_neighbours(space, open_, j, at)[1:] for at in ends]
+        pairs = [(line, v) for line, both in zip(lines, around, strict=True) for v in both]
+        pairs = [(line, v) for line, v in pairs if open_.low[j] <= v <= open_.high[j]]
+        lines, ends = [line for line, _ in pairs], [v for _, v in pairs]
+    found = rest[lines]
+    found[:, j] = ends
+    return found
+
+
+def _different(rows: Array) -> Array:
+    """The rows without repetitions."""
+    return np.array(list({row.tobytes(): row for row in rows}.values())).reshape(-1, rows.shape[1])
+
+
+def real_roots(a: float, b: Array, c: Array) -> tuple[Array, Array]:
+    """The roots of a t^2 + b t + c; nan where there are none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = -0.5 * (b + np.copysign(np.sqrt(b * b - 4 * a * c), b))
+        return half / a, c / half
 
 
 def nearest_values(space: Space, open_: Open) -> dict[int, float]:

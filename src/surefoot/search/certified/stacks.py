@@ -9,7 +9,7 @@ few hundred.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,7 +169,7 @@ class _State:
             len(self.x), *self.terms.shape[2:]
         )
         half, self.concave = cholesky(-total[:, :-1, :-1])
-        inverse = inverse_lower(half)
+        inverse = np.linalg.inv(half)
         self.root = np.swapaxes(inverse, 1, 2)  # K = inv(root root')
         h = total[:, :-1, -1]
         self.z = (self.root @ (inverse @ h[..., None]))[..., 0]
@@ -181,7 +181,7 @@ class _State:
             return self
         part = _State.__new__(_State)
         part.n_margins = self.n_margins
-        for name in ("terms", "x", "mu", "concave", "root", "z", "value", "local"):
+        for name in ("terms", "x", "mu", "concave", "root", "z", "value", "local", "traces"):
             setattr(part, name, getattr(self, name)[some])
         return part
 
@@ -198,7 +198,7 @@ class _State:
         both = np.swapaxes(half, 2, 3).reshape(N, -1, D) @ C
         return np.asarray(both.reshape(self.terms.shape))
 
-    @property
+    @cached_property
     def traces(self) -> Array:
         """What the functions are on average over the relaxed solution."""
         return np.asarray(np.einsum("nmii->nm", self.local))
@@ -214,8 +214,7 @@ class _State:
     def _direction(self) -> Array:
         """Newton's direction as shares of the weights, those of the margins keeping their sum."""
         x, mu, D = self.x, self.mu, self.terms.shape[2]
-        i, j = (index[:-1] for index in np.triu_indices(D))
-        scale = np.where(i == j, 1.0, np.sqrt(2.0))
+        i, j, scale = _upper(D)
         U = (x / mu[:, None])[..., None] * (self.local[:, :, i, j] * scale)
         Ut = np.swapaxes(U, 1, 2)
         inner = Ut @ U
@@ -238,8 +237,25 @@ class _State:
         return np.asarray(np.maximum(-change.min(axis=1), np.linalg.eigvalsh(bent)[:, -1]))
 
 
+@cache
+def _upper(D: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Rows and columns of a symmetric matrix's entries but the last, and their weights in inner products."""
+    i, j = (index[:-1] for index in np.triu_indices(D))
+    return i, j, np.where(i == j, 1.0, np.sqrt(2.0))
+
+
 def cholesky(K: Array) -> tuple[Array, Mask]:
     """Lower factors of a stack of matrices, and which of these are positive definite."""
+    diagonal = np.einsum("nii->ni", K)
+    try:
+        L: Array = np.linalg.cholesky(K).astype(np.float64, copy=False)
+    except np.linalg.LinAlgError:  # one of them is enough for that
+        return _cholesky_by_columns(K)
+    return L, np.asarray((np.einsum("nii->ni", L) ** 2 > 1e-13 * diagonal).all(axis=1))
+
+
+def _cholesky_by_columns(K: Array) -> tuple[Array, Mask]:
+    """The same where some are not."""
     L, definite = np.zeros_like(K), np.ones(len(K), dtype=bool)
     for j in range(K.shape[1]):
         column = K[:, j:, j] - (L[:, j:, :j] @ L[:, j, :j, None])[..., 0]
@@ -248,13 +264,3 @@ def cholesky(K: Array) -> tuple[Array, Mask]:
         L[:, j:, j] = column / np.sqrt(np.where(positive, column[:, 0], 1.0))[:, None]
         L[~positive, j, j] = 1.0
     return L, definite
-
-
-def inverse_lower(L: Array) -> Array:
-    """Inverses of a stack of lower factors."""
-    inverse = np.zeros_like(L)
-    for i in range(L.shape[1]):
-        inverse[:, i, :i] = -(L[:, i, None, :i] @ inverse[:, :i, :i])[:, 0]
-        inverse[:, i, i] = 1.0
-        inverse[:, i] /= L[:, i, i, None]
-    return inverse

@@ -18,6 +18,7 @@ from surefoot.search.certified.currency import exchanged_search
 from surefoot.search.certified.decided import changes_decided, eithers_decided, eithers_renumbered
 from surefoot.search.certified.prices import coordinates
 from surefoot.search.certified.search import AIM, allowance
+from surefoot.search.certified.subsets import Subsets
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
 from surefoot.waist.answer import Answer, Round
@@ -104,12 +105,20 @@ class _States:
         for flips in (1, 2):
             found = sorted((self.family.price(state), state) for state in self._near_states(flips))
             for price, state in found[:MOST_TRIED]:
-                answer = (
-                    as_it_is(self.family.problem(state), self.clock) if self.family.allows(state) else None
-                )
+                if self._lacks_something(state) or not self.family.allows(state):
+                    continue
+                answer = as_it_is(self.family.problem(state), self.clock)
                 if answer is not None:
                     self.best = price, state, answer
                     return
+
+    def _lacks_something(self, state: State) -> bool:
+        """Whether a requirement fails in a state with the numbers as they are, by more than rounding."""
+        known = self._slope(tuple(state[k] for k in self.cover.order))
+        added = self.family.constants(state).tolist()
+        return any(
+            margin + more < -ROOM * (1 + abs(more)) for (margin, _), more in zip(known, added, strict=True)
+        )
 
     def _near_states(self, flips: int) -> Iterator[State]:
         """The states in which so many categories have another value."""
@@ -160,16 +169,21 @@ class _States:
         constants = self.family.constants(state)
         constants = constants + ROOM * (1 + np.abs(constants))
         generous = self.family.problem(state, constants.tolist())
+        known = None
         if self.best is not None:
-            search = search_of(generous, self.gap, self.clock)
+            search = search_of(generous, OWN * self.gap, self.clock)
             radius = self.level(AIM) - self.family.price(state)
             if search.refute(radius):
                 self._keep(state, constants, radius, bound_document(generous, search))
                 return
-        self._search(state, constants, generous)
+            known = search if isinstance(search, Subsets) else None
+        self._search(state, constants, generous, known)
 
-    def _search(self, state: State, constants: Array, generous: RobustProblem) -> None:
-        answer = searched(generous, OWN * self.gap, self.clock, self.family.problem(state))
+    def _search(
+        self, state: State, constants: Array, generous: RobustProblem, known: Subsets | None = None
+    ) -> None:
+        """Find the nearest point in a state; ``known``: a search that has found out something about it."""
+        answer = searched(generous, OWN * self.gap, self.clock, self.family.problem(state), known)
         price = self.family.price(state)
         assert answer.certificate is not None
         self._keep(state, constants, answer.lower_bound, answer.certificate["bound"])

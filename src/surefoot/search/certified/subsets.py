@@ -18,16 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.search.certified.changes import Choice, Limits
+from surefoot.search.certified.changes import Choice, Cut, Limits
 from surefoot.search.certified.clock import Clock, OutOfTimeError
-from surefoot.search.certified.grafting import AtOnce, Graft, Member, Searched, Together, Tree
+from surefoot.search.certified.grafting import AtOnce, Graft, Searched, Tree
 from surefoot.search.certified.narrowing import ends, narrowed
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
-from surefoot.search.certified.promise import Promise, crossings
+from surefoot.search.certified.promise import Promise
 from surefoot.search.certified.region import Scenario
 from surefoot.search.certified.search import AIM, FAR, Search, allowance
-from surefoot.search.certified.settling import Open, choose_cut, nearest_values, settled_points
-from surefoot.search.certified.slices import Boxes, Slices
+from surefoot.search.certified.settling import Open, choose_cuts, nearest_values, settled_points
+from surefoot.search.certified.side_by_side import MOST_FREE, refuted_side_by_side
+from surefoot.search.certified.slices import Slices
 from surefoot.search.certified.space import Space, whitened
 from surefoot.search.certified.together import refuted_at_once
 from surefoot.status import Status
@@ -37,12 +38,14 @@ from surefoot.waist.problem import RobustProblem
 Array = NDArray[np.float64]
 
 MANY = 50_000  # choices beyond which many of them must be refuted together
+AT_ONCE = 100  # choices beyond which one leaf that refutes all of them is looked for first
 BUNCH = 2_000  # those that are then looked at one by one
 CHUNK = 500  # slices in one stack: what they need should fit into a processor's cache
-MOST_FREE = 8  # features that move in a slice of a stack; with more, each is searched by itself
 MOST_SCENARIOS = 16  # in stacks
 FIRST_LOOKS = 3  # choices that are searched before all are looked at
 LOOKS = 10  # choices in which points on allowed values are looked for after each stack
+ROUNDS = 4  # new scenarios against points on allowed values before a choice is left as it is
+TRIES = 4  # points on allowed values that are tried for a scenario that is new
 FEW = 4  # choices that are searched one by one rather than looked at again after each better point
 SHARE = 0.3  # of the choices that are left are cut at once, the most promising ones
 NEARBY = 1.05  # where allowed values may be, relative to the distance when every value is allowed
@@ -125,13 +128,15 @@ class Subsets:
     def refute(self, level: float) -> bool:
         """Prove that nothing lies within a level; False as soon as something does."""
         self.within = level
-        if self._refuted_at_once(self.root, level):
+        if self.root.size > AT_ONCE and self._refuted_at_once(self.root, level):
             self.choices = {self.root: None}
         try:
             while pending := self._pending(level):
                 self._scan(pending, level)
         except _FoundError:
             return False
+        finally:
+            self.within = np.inf  # what is known by now is of use to a search that goes on
         return self._proven() >= level
 
     def discard(self, requirement: int, perturbation: Array) -> None:
@@ -252,13 +257,14 @@ class Subsets:
             if open_.choice.depth >= DEEPEST:
                 open_.choice.stuck, self._stopped = True, Status.PRECISION_LIMIT
                 continue
-            cut = choose_cut(self.whole, open_, level) if self._is_cut(open_.choice) else None
-            if cut is None:
+            cuts = choose_cuts(self.whole, open_, level) if self._is_cut(open_.choice) else []
+            if not cuts:
                 promising = open_.far <= level or self.points.best is None
                 self._look_at(open_.choice, level, promising=promising)
             else:
                 del self.choices[open_.choice]
-                self.choices |= dict.fromkeys(open_.choice.cut(cut))
+                # Few parts in a stack take as long as two: where few choices are left, all cuts are made.
+                self.choices |= dict.fromkeys(_cut(open_.choice, cuts if len(left) <= FEW else cuts[:1]))
 
     def _settle(self, left: Sequence[Open], level: float) -> None:
         """Look for points with allowed values near relaxed solutions."""
@@ -266,30 +272,47 @@ class Subsets:
             return
         for number, open_ in enumerate(left[:LOOKS]):
             self.clock.check()
+            if number >= FIRST_LOOKS and open_.far >= min(self.points.distance, self.within):
+                break
             if number == 0 and open_.far <= level:
                 self._look_with(open_.choice, nearest_values(self.whole, open_))
-            for size, u, values in settled_points(self.whole, self.pool, open_):
-                if size >= min(self.points.distance, self.within):
+            for _ in range(ROUNDS):
+                if not self._settled_nearer(open_):
                     break
-                if self._accepted(open_.choice, u):
-                    self._look_with(open_.choice, values)
-                    break
+
+    def _settled_nearer(self, open_: Open) -> bool:
+        """Try the nearest point on allowed values that seems to do; whether it may be worth another try."""
+        base = self._found[0]
+        aim = 0.5 * base.safety_margin(self.whole.matrix @ open_.near)
+        found, known = settled_points(self.whole, self.pool, open_, aim), len(self.pool)
+        for size, u, values in found[:TRIES]:
+            if size >= min(self.points.distance, self.within):
+                return False
+            if self._accepted(open_.choice, u):
+                self._look_with(open_.choice, values)
+                return False
+            if len(self.pool) > known:
+                return True
+        return False
 
     def _accepted(self, choice: Choice, u: Array) -> bool:
         """Whether a point is robust, and nearer than any other."""
         points = Points(narrowed(self.whole, choice), self.gap, self.clock)
         margin, s = points.harm(u, list(range(len(points.scenarios))), LOCAL_EFFORT)
-        accepted = points.accept(u, margin, s)
+        accepted = points.accept(u, margin, s, as_it_is=not self._loose(choice))
+        self._learn(points.scenarios[s : s + 1])
         if accepted:
             self._note(points)
-        self._learn(points.scenarios[s : s + 1])
         return accepted
+
+    def _loose(self, choice: Choice) -> int:
+        """How many features move that take any value."""
+        return sum(self.whole.n + j not in self.whole.sets for j in choice.free)
 
     def _look_with(self, choice: Choice, values: Mapping[int, float]) -> None:
         """The nearest point with given changes of the features with sets of values, once."""
         key = (choice.free, tuple(values.items()))
-        settled = all(self.whole.n + j in self.whole.sets for j in choice.free)
-        if key in self._tried or not values or settled:
+        if key in self._tried or not values or self._loose(choice) < 2:  # on a line there is nothing to add
             return
         self._tried.add(key)
         search = self._search(narrowed(self.whole, choice, values), BRIEFLY)
@@ -302,10 +325,10 @@ class Subsets:
 
     def _note(self, points: Points) -> None:
         """A nearer point was found."""
-        if points.distance < self.within < np.inf:
-            raise _FoundError
         self._found.append(points)
         self.record()
+        if points.distance < self.within < np.inf:
+            raise _FoundError
 
     def _refuted_together(self, choices: Sequence[Choice], level: float) -> list[Open]:
         """Refute choices side by side; those that are left, the most promising first."""
@@ -322,7 +345,7 @@ class Subsets:
         slices = Slices(self.whole, level, [self.pool[s] for s in numbers], numbers, cut)
         for start in range(0, len(fresh), CHUNK):
             self.clock.check()
-            left += _stacked(slices, fresh[start : start + CHUNK])
+            left += refuted_side_by_side(slices, fresh[start : start + CHUNK])
         self._open = {open_.choice: (now, open_) for open_ in left}
         return sorted(left, key=lambda open_: open_.far)
 
@@ -410,41 +433,12 @@ class Subsets:
         return Status.OPTIMAL if self._proven() >= self._enough() else self._stopped.with_point
 
 
-def _stacked(slices: Slices, choices: Sequence[Choice]) -> list[Open]:
-    """Refute choices in stacks of those with as many moving features; those that are left."""
-    left = []
-    low, high = ends(slices.space, choices)
-    sizes = (low < high).sum(axis=1)
-    for size in np.unique(sizes):
-        some = np.flatnonzero(sizes == size)
-        own = [choices[i] for i in some.tolist()]
-        if size > MOST_FREE:
-            nothing = np.zeros(slices.space.n)
-            left += [
-                Open(math.inf, choice, nothing, nothing, nothing, low[i], high[i])
-                for i, choice in zip(some, own, strict=True)
-            ]
-            continue
-        attempt = slices.refute(Boxes(slices.space, low[some], high[some]))
-        gone = np.flatnonzero(attempt.refuted)
-        stack = Together(attempt.only(gone), [own[i] for i in gone])
-        for number, choice in enumerate(stack.choices):
-            choice.proven(slices.level, Member(stack, number))
-        rest = np.flatnonzero(~attempt.refuted)
-        near, far = crossings(attempt, rest)
-        left += [
-            Open(
-                float(far[place]),
-                own[i],
-                attempt.changes[i],
-                attempt.spread[i],
-                near[place],
-                low[some[i]],
-                high[some[i]],
-            )
-            for place, i in enumerate(rest.tolist())
-        ]
-    return left
+def _cut(choice: Choice, cuts: Sequence[Cut]) -> list[Choice]:
+    """The parts of a choice after cuts of different features."""
+    parts = [choice]
+    for cut in cuts:
+        parts = [part for whole in parts for part in whole.cut(cut)]
+    return parts
 
 
 def _alike(choices: Sequence[Choice]) -> Iterator[tuple[NDArray[np.intp], list[Choice]]]:
