@@ -286,9 +286,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        # Not `categorical`, which in scikit-learn promises that whole numbers in arrays are codes; and not
-        # `string`, which promises that objects are not looked into.
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
         return tags
 
     @property
