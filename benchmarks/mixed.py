@@ -3,9 +3,9 @@
 For each structure, budget and price of a change of category: how many answers are finished, whether every
 category and every whole number is one, whether both checkers accept, and the median time against that of the
 seven numbers alone (all categories kept) in the same run. Times are processor time, so that other work on the
-machine does not enter; Gurobi has one thread, as the search has. On a model of the seven numbers and six categories
-the distance is compared with a search in every state by itself, and for naive networks with Gurobi on one
-mixed-integer program with binaries.
+machine does not enter; Gurobi has one thread, as the search has. On a model of the seven numbers and six
+categories the distance is compared with a search in every state by itself, and for naive networks with Gurobi
+on one mixed-integer program with binaries.
 
 usage: python benchmarks/run.py [--resume] mixed     (ROWS=100, ENUMERATED=10 and LIMIT=30 in the environment)
 """
@@ -157,7 +157,9 @@ def gurobi_distance(family, tolerance=1e-6):
     """Cutting sets over one mixed-integer program: numbers, whole numbers and a binary for each value."""
     import gurobipy as gp
 
-    with gp.Env(params={"OutputFlag": 0, "MIPGap": GAP / 2, "TimeLimit": LIMIT, "NonConvex": 2, "Threads": 1}) as env:
+    with gp.Env(
+        params={"OutputFlag": 0, "MIPGap": GAP / 2, "TimeLimit": LIMIT, "NonConvex": 2, "Threads": 1}
+    ) as env:
         model = gp.Model(env=env)
         z, binaries = variables(model, family)
         perturbations = [np.zeros(len(family.factual))]

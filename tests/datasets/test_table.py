@@ -85,7 +85,7 @@ def test_duplicate_names(frame, tmp_path):
         (b"a,y\n1,2\n3,4,5\n", "not a CSV table"),
         (b"a,y\n1,2,9\n3,4,9\n", "row 0 has 3 fields, but the header has 2"),
         (b"a,y\n1,2,\n3,4,\n", "row 0 has 3 fields"),
-        (b",a,y\n0,1,2\n1,3,4\n", "column 1 has no name"),
+        (b",a,y\n0,1,2\n0,3,4\n", "column 1 has no name"),
         (b"\na,a,y\n0,1,2\n1,3,4\n", "column name 'a' occurs more than once"),
     ],
 )

@@ -93,6 +93,16 @@ def test_warnings_about_the_data_come_along(rng):
     assert "<li>Duplicates" in report._repr_html_()
 
 
+def test_warnings_call_the_label_by_its_name(rng):
+    frame = pd.DataFrame({"weight": rng.normal(3000, 700, 120), "age": rng.normal(30, 5, 120)})
+    light = pd.Series(np.where(frame["weight"] < 2500, "yes", "no"), name="low")
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(frame, light)
+    (found,) = diagnose(clf, frame, light, cv=3).warnings
+    assert found.startswith("Gives the label away: 'weight' (tells 'low' in nearly every row")
+    (found,) = diagnose(clf, frame, light.rename("weight"), cv=3).warnings
+    assert found.startswith("Gives the label away: 'weight' (tells 'class' in nearly every row")
+
+
 def test_adopted_models_are_taken_as_they_are(bundled):
     bank = bundled["banknote"]
     model = GaussianNB().fit(bank.X, bank.y)

@@ -163,7 +163,7 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
     return Diagnosis(
         tuple(scores),
         _verdict(scores, _Comparison(own, rivals, labels)),
-        tuple(data_warnings(as_frame(frame), y)),
+        tuple(data_warnings(as_frame(frame), y, *_label_name(y, frame))),
         len(folds),
         _can_refit(clf),
         tuple(clf.classes_.tolist()),
@@ -171,6 +171,12 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
         own.probabilities,
         pd.DataFrame(_residuals(own, clf, numbers, codes, labels), columns=_number_names(clf)),
     )
+
+
+def _label_name(y: Any, frame: Any) -> tuple[str, ...]:
+    """What the labels are called, unless they are made of a feature and have its name."""
+    name = getattr(y, "name", None)
+    return (name,) if isinstance(name, str) and name not in ("", *as_frame(frame).columns) else ()
 
 
 def calibration_curve(probabilities: Array, happened: NDArray[np.bool_], bins: int = BINS) -> pd.DataFrame:
