@@ -79,6 +79,14 @@ def test_labels_that_read_like_missing_ones(clean):
     assert about(frame, np.arange(200) % 2, "Missing label") == []
 
 
+def test_tables_of_many_columns_are_looked_at_without_complaint(clean):
+    """Pandas warns of slow steps in tables of more than a hundred blocks."""
+    frame, y = clean
+    wide = pd.concat([frame, *(frame["income"].rename(f"again {i}") for i in range(150))], axis=1)
+    wide = wide.astype({f"again {i}": "float32" if i % 2 else float for i in range(150)})
+    assert len(about(wide, y, "Duplicates")) == 0
+
+
 def test_dates(clean):
     frame, y = clean
     days = pd.date_range("2020-01-01", periods=200, freq="D")

@@ -73,6 +73,29 @@ def test_a_model_below_the_majority_is_called_that(rng):
     assert report.verdict.endswith("do not act on explanations of this model.")
 
 
+def test_a_model_that_knows_nothing_is_not_praised_for_matching_others(rng):
+    X = pd.DataFrame(rng.standard_normal((300, 2)))
+    y = np.where(np.arange(300) < 220, "good", "bad")
+    clf = ConditionalGaussianNetworkClassifier("naive", calibration="temperature").fit(X, y)
+    verdict = diagnose(clf, X, y, cv=3).verdict
+    assert verdict.startswith(
+        "Predicts hardly better than always 'good' (accuracy 73.3% : 73.3%, log loss 0.5"
+    )
+    assert verdict.endswith("do not act on explanations of this model.")
+
+
+def test_rare_classes_may_be_told_without_being_predicted(rng):
+    """Nobody is predicted to be in the rare class, but who is in danger is known."""
+    risk = np.repeat([0.01, 0.3], 500)
+    X = pd.DataFrame({"sign": 4.0 * (risk > 0.1) + rng.standard_normal(1000)})
+    y = np.where(rng.random(1000) < risk, "ill", "well")
+    clf = ConditionalGaussianNetworkClassifier("naive", calibration="temperature").fit(X, y)
+    report = diagnose(clf, X, y, cv=3)
+    assert report.scores[0].accuracy - report.scores[-1].accuracy < 0.02
+    assert report.verdict.startswith("Predicts ")
+    assert "hardly" not in report.verdict
+
+
 def test_overconfidence_is_told_apart_from_error(rng):
     """Twelve noisy copies of one feature: naive Bayes decides well, and is far too sure of it."""
     y = np.arange(400) % 2

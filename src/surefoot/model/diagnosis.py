@@ -318,6 +318,12 @@ def _verdict(scores: list[Score], comparison: _Comparison) -> str:
     own, *rivals, majority = scores
     if own.accuracy < majority.accuracy:
         return _below_majority(own, majority)
+    if _knows_little(own, majority):
+        return (
+            f"Predicts hardly better than {majority.model} (accuracy {own.accuracy:.1%} : "
+            f"{majority.accuracy:.1%}, log loss {own.log_loss:.2f} : {majority.log_loss:.2f}): "
+            "do not act on explanations of this model."
+        )
     best = max(rivals, key=lambda score: score.accuracy)
     points = 100 * (best.accuracy - own.accuracy)
     if points >= LEAST_POINTS and comparison.clearly_wrong_more_often(best.model):
@@ -337,6 +343,12 @@ def _verdict(scores: list[Score], comparison: _Comparison) -> str:
     if own.log_loss < (1 - LEAST_LOSS) * sharpest.log_loss:
         return f"Predicts better than {' and '.join(score.model for score in rivals)} {losses}."
     return f"Predicts as well as {sharpest.model} {losses}."
+
+
+def _knows_little(own: Score, majority: Score) -> bool:
+    """Whether the features hardly matter; where one class is rare, log loss shows that they do."""
+    more = 100 * (own.accuracy - majority.accuracy)
+    return more < LEAST_POINTS and own.log_loss > (1 - LEAST_LOSS) * majority.log_loss
 
 
 def _below_majority(own: Score, majority: Score) -> str:

@@ -170,7 +170,11 @@ def _folds(rows: TrainingRows, cv: int, random_state: int | None) -> Folds:
         raise DataError(f"cv must be a whole number of at least 2, not {cv!r}")
     if sizes.min() < 3:
         label = rows.classes.tolist()[int(sizes.argmin())]
-        raise DataError(f"class {label!r} has {sizes.min()} rows; choosing a model needs at least three")
+        few = "a single row" if sizes.min() == 1 else f"{sizes.min()} rows"
+        raise DataError(
+            f"class {label!r} has {few}; choosing a model needs at least three of every class: leave such "
+            "rows out, or put classes together"
+        )
     splitter = StratifiedKFold(min(int(cv), int(sizes.min())), shuffle=True, random_state=random_state)
     return list(splitter.split(np.zeros(len(rows.labels)), rows.labels))
 
