@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 
 REACHED = 0.99  # share of the gap below the best distance that every state has to reach
 OWN = 0.9  # share of the gap to which single states are searched
+DEAR = 2.0  # times the way of the numbers: where the price is more, a rough search may be enough
+ROUGH = 10.0  # times the gap
 ROOM = 1e-9  # constants are rounded up by this, so that what is proved covers the state itself
 HALVINGS = 12  # for the bound of a search that ran out of time
 GRACE = 0.2  # seconds for that
@@ -99,17 +101,24 @@ class _States:
     def _begin(self) -> None:
         """The cheapest change of one category, or of two, with which the numbers may stay as they are.
 
-        What it costs is known at once, and bounds all that follows.
+        What it costs is known at once, and bounds all that follows. Of equal prices the largest gain comes
+        first.
         """
         for flips in (1, 2):
-            found = sorted((self.family.price(state), state) for state in self._near_states(flips))
-            for price, state in found[:MOST_TRIED]:
-                answer = (
-                    as_it_is(self.family.problem(state), self.clock) if self.family.allows(state) else None
-                )
-                if answer is not None:
-                    self.best = price, state, answer
+            found = sorted(
+                (self.family.price(state), -float(self.family.constants(state).min()), state)
+                for state in self._near_states(flips)
+            )
+            for _, _, state in found[:MOST_TRIED]:
+                if self.family.allows(state) and self._stays(state):
                     return
+
+    def _stays(self, state: State) -> bool:
+        """Whether the numbers may stay as they are in a state; then its price is its least distance."""
+        answer, price = as_it_is(self.family.problem(state), self.clock), self.family.price(state)
+        if answer is not None and price < self.distance:
+            self.best = price, state, answer
+        return answer is not None
 
     def _near_states(self, flips: int) -> Iterator[State]:
         """The states in which so many categories have another value."""
@@ -166,11 +175,11 @@ class _States:
             if search.refute(radius):
                 self._keep(state, constants, radius, bound_document(generous, search))
                 return
-        self._search(state, constants, generous)
+        if not self._stays(state):
+            self._search(state, constants, generous)
 
     def _search(self, state: State, constants: Array, generous: RobustProblem) -> None:
-        answer = searched(generous, OWN * self.gap, self.clock, self.family.problem(state))
-        price = self.family.price(state)
+        answer, price = self._nearest(state, generous), self.family.price(state)
         assert answer.certificate is not None
         self._keep(state, constants, answer.lower_bound, answer.certificate["bound"])
         self.rounds += [_dearer(r, price) for r in answer.rounds]
@@ -182,6 +191,23 @@ class _States:
             raise KeyboardInterrupt
         if answer.status not in (Status.OPTIMAL, Status.INFEASIBLE) and self.stopped is None:
             self.stopped = answer.status.with_point
+
+    def _nearest(self, state: State, generous: RobustProblem) -> Answer:
+        """The nearest point of a state, up to a share of the gap of its whole distance, price included.
+
+        So the gap of the way that is left to the numbers may be wider, the more the price makes of it.
+        """
+        posed, price, gap = self.family.problem(state), self.family.price(state), OWN * self.gap
+        promised, *_ = self._node(tuple(state[k] for k in self.cover.order))
+        if price > DEAR * (promised - price):
+            rough = searched(generous, ROUGH * gap, self.clock, posed)
+            if rough.point is None or rough.status is not Status.OPTIMAL:
+                return rough
+            way = posed.distance(rough.point)
+            if way - rough.lower_bound <= gap * (price + way):
+                return rough
+            gap *= 1 + price / way
+        return searched(generous, gap, self.clock, posed)
 
     def _keep(self, state: State, constants: Array, radius: float, proof: dict[str, Any] | None) -> None:
         if radius <= 0 or proof is None or proof["tree"] is None:  # nothing is proven: the price must do
