@@ -84,6 +84,14 @@ def test_a_model_that_knows_nothing_is_not_praised_for_matching_others(rng):
     assert verdict.endswith("do not act on explanations of this model.")
 
 
+def test_two_models_without_fault_are_equals(rng):
+    X = pd.DataFrame({"a": np.r_[rng.normal(-9, 1, 90), rng.normal(9, 1, 90)], "b": rng.normal(size=180)})
+    y = np.repeat(["in", "out"], 90)
+    report = diagnose(ConditionalGaussianNetworkClassifier("naive").fit(X, y), X, y, cv=3)
+    assert report.scores[0].log_loss < 0.5 * min(score.log_loss for score in report.scores[1:3])
+    assert report.verdict.startswith("Predicts as well as ")
+
+
 def test_rare_classes_may_be_told_without_being_predicted(rng):
     """Nobody is predicted to be in the rare class, but who is in danger is known."""
     risk = np.repeat([0.01, 0.3], 500)

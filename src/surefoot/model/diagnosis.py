@@ -31,6 +31,7 @@ OWN = "this classifier"
 BINS = 10
 LEAST_POINTS = 2.0  # of accuracy; a smaller loss is not worth a caution
 LEAST_LOSS = 0.05  # share of a rival's log loss, likewise
+LEAST_NATS = 0.005  # of log loss; a smaller lead does not show
 CONFIDENT = 1.645  # standard errors; differences that chance explains are no differences
 SMALLEST_PROBABILITY = 1e-15
 
@@ -340,7 +341,7 @@ def _verdict(scores: list[Score], comparison: _Comparison) -> str:
             f"Is right as often as {best.model}, but its probabilities are worse than those of "
             f"{sharpest.model} {losses}: do not rely on them, or fit with calibration='temperature'."
         )
-    if own.log_loss < (1 - LEAST_LOSS) * sharpest.log_loss:
+    if own.log_loss < min((1 - LEAST_LOSS) * sharpest.log_loss, sharpest.log_loss - LEAST_NATS):
         return f"Predicts better than {' and '.join(score.model for score in rivals)} {losses}."
     return f"Predicts as well as {sharpest.model} {losses}."
 
