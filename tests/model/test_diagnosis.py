@@ -114,6 +114,18 @@ def test_overconfidence_is_told_apart_from_error(rng):
     assert report.scores[0].calibration_error > 2 * report.scores[1].calibration_error
 
 
+def test_what_is_calibrated_is_not_told_to_calibrate(rng):
+    """Only the sign of a feature with long tails matters: a line through it says too little near zero."""
+    side, size = np.repeat([-1.0, 1.0], 400), np.tile(np.exp(rng.standard_normal(400)), 2)
+    X = pd.DataFrame({"x": side * size})
+    y = np.where(np.tile(rng.random(400) < 0.05, 2), -side, side)
+    clf = ConditionalGaussianNetworkClassifier("naive", shrinkage=1.0, calibration="temperature").fit(X, y)
+    verdict = diagnose(clf, X, y, cv=3).verdict
+    assert verdict.startswith("Is right as often as ")
+    assert "but its probabilities say less than those of gradient boosting" in verdict
+    assert "calibration" not in verdict
+
+
 def test_warnings_about_the_data_come_along(rng):
     frame = pd.DataFrame({"x": rng.standard_normal(90), "twice": np.tile(rng.standard_normal(45), 2)})
     frame.loc[45:, "x"] = frame["x"].to_numpy()[:45]

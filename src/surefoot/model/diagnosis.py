@@ -163,7 +163,7 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
     clf.judged_ = {"accuracy": scores[0].accuracy, "majority": scores[-1].accuracy}
     return Diagnosis(
         tuple(scores),
-        _verdict(scores, _Comparison(own, rivals, labels)),
+        _verdict(scores, _Comparison(own, rivals, labels), clf.calibration_ is not None),
         tuple(data_warnings(as_frame(frame), y, *_label_name(y, frame))),
         len(folds),
         _can_refit(clf),
@@ -314,7 +314,7 @@ def _clear(differences: Array) -> bool:
     return bool(differences.mean() > CONFIDENT * error)
 
 
-def _verdict(scores: list[Score], comparison: _Comparison) -> str:
+def _verdict(scores: list[Score], comparison: _Comparison, calibrated: bool) -> str:
     """One sentence, the worst news first."""
     own, *rivals, majority = scores
     if own.accuracy < majority.accuracy:
@@ -337,9 +337,12 @@ def _verdict(scores: list[Score], comparison: _Comparison) -> str:
     sharpest = min(rivals, key=lambda score: score.log_loss)
     losses = f"(log loss {own.log_loss:.2f} : {sharpest.log_loss:.2f})"
     if own.log_loss > (1 + LEAST_LOSS) * sharpest.log_loss and comparison.clearly_loses(sharpest.model):
+        worse = f"Is right as often as {best.model}, but its probabilities"
+        if calibrated:
+            return f"{worse} say less than those of {sharpest.model} {losses}."
         return (
-            f"Is right as often as {best.model}, but its probabilities are worse than those of "
-            f"{sharpest.model} {losses}: do not rely on them, or fit with calibration='temperature'."
+            f"{worse} are worse than those of {sharpest.model} {losses}: do not rely on them, or fit with "
+            "calibration='temperature'."
         )
     if own.log_loss < min((1 - LEAST_LOSS) * sharpest.log_loss, sharpest.log_loss - LEAST_NATS):
         return f"Predicts better than {' and '.join(score.model for score in rivals)} {losses}."

@@ -101,23 +101,25 @@ class _States:
     def _begin(self) -> None:
         """The cheapest change of one category, or of two, with which the numbers may stay as they are.
 
-        What it costs is known at once, and bounds all that follows. Of equal prices the largest gain comes
-        first.
+        What it costs is known at once, and bounds all that follows.
         """
         for flips in (1, 2):
-            found = sorted(
-                (self.family.price(state), -float(self.family.constants(state).min()), state)
-                for state in self._near_states(flips)
-            )
-            for _, _, state in found[:MOST_TRIED]:
-                if self.family.allows(state) and self._stays(state):
+            turned = [s for s in self._near_states(flips) if self.family.allows(s) and self._turns(s)]
+            for state in sorted(turned, key=self.family.price)[:MOST_TRIED]:
+                if self._stays(state):
                     return
+
+    def _turns(self, state: State) -> bool:
+        """Whether a state alone turns the decision, were it not for errors."""
+        here = self._slope(tuple(state[k] for k in self.cover.order))
+        constants = self.family.constants(state)
+        return all(margin + more >= 0 for (margin, _), more in zip(here, constants, strict=True))
 
     def _stays(self, state: State) -> bool:
         """Whether the numbers may stay as they are in a state; then its price is its least distance."""
-        answer, price = as_it_is(self.family.problem(state), self.clock), self.family.price(state)
-        if answer is not None and price < self.distance:
-            self.best = price, state, answer
+        answer = as_it_is(self.family.problem(state), self.clock) if self._turns(state) else None
+        if answer is not None and self.family.price(state) < self.distance:
+            self.best = self.family.price(state), state, answer
         return answer is not None
 
     def _near_states(self, flips: int) -> Iterator[State]:
