@@ -157,7 +157,7 @@ def _told_share(column: pd.Series, codes: np.ndarray) -> float:
 
 
 def _duplicates(features: pd.DataFrame, labels: pd.Series) -> list[str]:
-    twice = int(pd.concat([features, labels], axis=1, ignore_index=True).duplicated().sum())
+    twice = int(pd.concat([features, labels.to_frame()], axis=1, ignore_index=True).duplicated().sum())
     if twice <= DUPLICATES * len(features):
         return []
     return [f"Duplicates: {twice} rows repeat an earlier one, which makes a model look better than it is."]
