@@ -2,9 +2,9 @@
 
 The same folds with and without holes. "selected" has the settings that `select` chooses on the full table;
 the others are the classifier's defaults with that structure. "filled" is the same model on rows whose holes
-were filled with the median or most frequent value of the training rows.
+were filled with the median or most frequent value of the training rows. Seconds are processor time.
 
-usage: python benchmarks/run.py holes
+usage: python benchmarks/run.py [--resume] holes
 """
 
 import time
@@ -24,6 +24,11 @@ COLUMNS = [
     "accuracy, holes filled", "log loss", "log loss with holes", "seconds to fit with holes",
 ]  # fmt: skip
 SHARE, REMOVALS = 0.1, 10
+MODELS = {
+    "naive": lambda *_: ConditionalGaussianNetworkClassifier("naive"),
+    "tan": lambda *_: ConditionalGaussianNetworkClassifier("tan"),
+    "selected": lambda X, y: select(X, y).classifier,
+}
 LOADERS = {"Pima": datasets.load_pima, "German credit": datasets.load_german_credit}
 
 
@@ -47,18 +52,12 @@ def cross_validated(clf, X, y, fill=False):
         known, asked = X.iloc[train], X.iloc[test]
         if fill:
             known, asked = filled(known, known), filled(known, asked)
-        start = time.perf_counter()
+        start = time.process_time()
         model = clone(clf).fit(known, y[train])
-        seconds += (time.perf_counter() - start) / 5
+        seconds += (time.process_time() - start) / 5
         p[test] = model.predict_proba(asked)
     own = np.maximum(p[np.arange(len(y)), codes], 1e-15)
     return 100 * (p.argmax(axis=1) == codes).mean(), -np.log(own).mean(), seconds
-
-
-def models(X, y):
-    yield "naive", ConditionalGaussianNetworkClassifier("naive")
-    yield "tan", ConditionalGaussianNetworkClassifier("tan")
-    yield "selected", select(X, y).classifier
 
 
 def described(clf):
@@ -71,9 +70,9 @@ def rows(done=frozenset()):
     for table, load in LOADERS.items():
         data = load()
         X, y = data.X, np.asarray(data.y)
-        for name, clf in models(X, y):
+        for name, make in MODELS.items():
             if (table, name) not in done:
-                yield measured(table, name, clf, (X, y))
+                yield measured(table, name, make(X, y), (X, y))
 
 
 def measured(table, name, clf, data):

@@ -131,6 +131,24 @@ def test_lines_end_as_they_like(file):
         assert read(file(f"a,y{end}1,x{end}2,z{end}")).frame["y"].tolist() == ["x", "z"]
 
 
+def test_names_of_rows_are_left_out(file):
+    frame = pd.DataFrame({"age": [31, 45], "y": ["a", "b"]})
+    for index in ([0, 1], ["ann", "bob"]):
+        reading = read(file(frame.set_axis(index).to_csv()))
+        assert reading.frame.columns.tolist() == ["age", "y"]
+        assert reading.frame["age"].tolist() == [31, 45]
+        assert reading.notes == ("column 1 left out: it has no name and differs in every row",)
+    assert read(file('"";"age";"y"\n"7";1,5;"a"\n"8";2,5;"b"\n')).frame["age"].tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    "text", [",age\n1,2\n1,3\n", ",age\n1.5,2\n2.5,3\n", ",age\n1,2\n,3\n", "age,\n1,2\n3,4\n", '""\n1\n2\n']
+)
+def test_other_columns_need_a_name(file, text):
+    with pytest.raises(DataError, match=r"column [12] has no name"):
+        read(file(text))
+
+
 def test_a_first_row_of_data_is_refused_unless_said(file):
     path = file("31,rent,good\n45,own,bad\n")
     message = "the first row looks like data, not like names: '31', 'rent', 'good'; say --no-header"

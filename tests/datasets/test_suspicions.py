@@ -50,12 +50,41 @@ def test_identifiers(clean):
     frame, y = clean
     for values in ([f"C-{i}" for i in range(200)], np.arange(1000, 1200), np.arange(0, 2000, 10)[::-1]):
         found = about(frame.assign(customer=values), y, "Identifier")
-        assert found == ["Identifier: 'customer' (a different value in nearly every row; best left out)."]
+        assert found == ["Identifier: 'customer' (names or counts the rows; best left out)."]
     shuffled = np.random.default_rng(0).permutation(200)
     assert about(frame.assign(customer=shuffled), y, "Identifier")
     distinct = np.random.default_rng(0).permutation(np.arange(200) ** 2)  # amounts may well be all different
     for values in (distinct, frame["income"], np.repeat([f"C-{i}" for i in range(100)], 2)):
         assert about(frame.assign(customer=values), y, "Identifier") == []
+
+
+def test_what_is_called_an_identifier_may_repeat(clean):
+    frame, y = clean
+    numbers = np.random.default_rng(0).integers(1_000_000, 9_999_999, 150).tolist()
+    visits = numbers + numbers[:50]
+    for name in ("ID", "id", "patient_id", "customerId", "Patient ID"):
+        assert about(frame.assign(**{name: visits}), y, "Identifier")
+        assert about(frame.assign(**{name: frame["age"] // 2}), y, "Identifier") == []
+    for name in ("paid", "acid", "amount"):
+        assert about(frame.assign(**{name: visits}), y, "Identifier") == []
+
+
+def test_labels_that_read_like_missing_ones(clean):
+    frame, y = clean
+    votes = np.where(np.arange(200) < 30, "NA", y)
+    (found,) = about(frame, votes, "Missing label", "vote")
+    assert found.startswith(
+        "Missing label: 'vote' is 'NA' in 30 rows, which are taken as a class of their own"
+    )
+    assert about(frame, np.arange(200) % 2, "Missing label") == []
+
+
+def test_tables_of_many_columns_are_looked_at_without_complaint(clean):
+    """Pandas warns of slow steps in tables of more than a hundred blocks."""
+    frame, y = clean
+    wide = pd.concat([frame, *(frame["income"].rename(f"again {i}") for i in range(150))], axis=1)
+    wide = wide.astype({f"again {i}": "float32" if i % 2 else float for i in range(150)})
+    assert len(about(wide, y, "Duplicates")) == 0
 
 
 def test_dates(clean):

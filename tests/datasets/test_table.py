@@ -46,7 +46,19 @@ def test_all_faults_in_one_message(frame):
     assert "column 'site' is constant (7 in every row)" in message
     assert "column 'empty' is missing in every row; drop it" in message
     assert "label column 'risk' is missing (NaN) in row 4" in message
+    assert message.endswith(" (all of these: --drop site empty)")
     assert "\n" not in message
+
+
+def test_every_useless_column_is_named_in_what_to_say(frame):
+    """However many there are: nobody wants to be told of eight at a time."""
+    names = [f"pixel {i}" for i in range(12)]
+    with pytest.raises(DataError) as error:
+        table(frame.assign(**dict.fromkeys(names, 0)), "risk")
+    assert "; and 4 more (all of these: --drop 'pixel 0' 'pixel 1' " in str(error.value)
+    assert all(f"'{name}'" in str(error.value) for name in names)
+    with pytest.raises(DataError, match=r"column 'site' is constant \(0 in every row\); drop it$"):
+        table(frame.assign(site=0), "risk")
 
 
 def test_dropping_the_faulty_columns_helps(frame):
@@ -85,7 +97,7 @@ def test_duplicate_names(frame, tmp_path):
         (b"a,y\n1,2\n3,4,5\n", "not a CSV table"),
         (b"a,y\n1,2,9\n3,4,9\n", "row 0 has 3 fields, but the header has 2"),
         (b"a,y\n1,2,\n3,4,\n", "row 0 has 3 fields"),
-        (b",a,y\n0,1,2\n1,3,4\n", "column 1 has no name"),
+        (b",a,y\n0,1,2\n0,3,4\n", "column 1 has no name"),
         (b"\na,a,y\n0,1,2\n1,3,4\n", "column name 'a' occurs more than once"),
     ],
 )

@@ -79,6 +79,16 @@ def test_far_rows_do_not_overflow():
     assert np.isfinite([found.temperature, *found.shifts]).all()
 
 
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e200])
+def test_a_row_from_nowhere_does_not_flatten_the_rest(rng, far):
+    joint, codes = overconfident(rng, 600, 2, 3.0, np.zeros(2))
+    alone = fit_calibration(joint, codes)
+    joint[0], codes[0] = (0.0, far), 0
+    found = fit_calibration(joint, codes)
+    assert alone.temperature < found.temperature < 1.5 * alone.temperature
+    assert log_loss(found(joint[1:]), codes[1:]) < log_loss(alone(joint[1:]), codes[1:]) + 0.01
+
+
 def test_impossible_calibrations():
     for wrong in [(0.0, (0.0, 1.0)), (-1.0, (0.0, 1.0)), (1.0, (0.0, np.nan))]:
         with pytest.raises(DataError, match="positive and shifts finite"):

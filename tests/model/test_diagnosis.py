@@ -73,6 +73,37 @@ def test_a_model_below_the_majority_is_called_that(rng):
     assert report.verdict.endswith("do not act on explanations of this model.")
 
 
+def test_a_model_that_knows_nothing_is_not_praised_for_matching_others(rng):
+    X = pd.DataFrame(rng.standard_normal((300, 2)))
+    y = np.where(np.arange(300) < 220, "good", "bad")
+    clf = ConditionalGaussianNetworkClassifier("naive", calibration="temperature").fit(X, y)
+    verdict = diagnose(clf, X, y, cv=3).verdict
+    assert verdict.startswith(
+        "Predicts hardly better than always 'good' (accuracy 73.3% : 73.3%, log loss 0.5"
+    )
+    assert verdict.endswith("do not act on explanations of this model.")
+
+
+def test_two_models_without_fault_are_equals(rng):
+    X = pd.DataFrame({"a": np.r_[rng.normal(-9, 1, 90), rng.normal(9, 1, 90)], "b": rng.normal(size=180)})
+    y = np.repeat(["in", "out"], 90)
+    report = diagnose(ConditionalGaussianNetworkClassifier("naive").fit(X, y), X, y, cv=3)
+    assert report.scores[0].log_loss < 0.5 * min(score.log_loss for score in report.scores[1:3])
+    assert report.verdict.startswith("Predicts as well as ")
+
+
+def test_rare_classes_may_be_told_without_being_predicted(rng):
+    """Nobody is predicted to be in the rare class, but who is in danger is known."""
+    risk = np.repeat([0.01, 0.3], 500)
+    X = pd.DataFrame({"sign": 4.0 * (risk > 0.1) + rng.standard_normal(1000)})
+    y = np.where(rng.random(1000) < risk, "ill", "well")
+    clf = ConditionalGaussianNetworkClassifier("naive", calibration="temperature").fit(X, y)
+    report = diagnose(clf, X, y, cv=3)
+    assert report.scores[0].accuracy - report.scores[-1].accuracy < 0.02
+    assert report.verdict.startswith("Predicts ")
+    assert "hardly" not in report.verdict
+
+
 def test_overconfidence_is_told_apart_from_error(rng):
     """Twelve noisy copies of one feature: naive Bayes decides well, and is far too sure of it."""
     y = np.arange(400) % 2
@@ -83,6 +114,18 @@ def test_overconfidence_is_told_apart_from_error(rng):
     assert report.scores[0].calibration_error > 2 * report.scores[1].calibration_error
 
 
+def test_what_is_calibrated_is_not_told_to_calibrate(rng):
+    """Only the sign of a feature with long tails matters: a line through it says too little near zero."""
+    side, size = np.repeat([-1.0, 1.0], 400), np.tile(np.exp(rng.standard_normal(400)), 2)
+    X = pd.DataFrame({"x": side * size})
+    y = np.where(np.tile(rng.random(400) < 0.05, 2), -side, side)
+    clf = ConditionalGaussianNetworkClassifier("naive", shrinkage=1.0, calibration="temperature").fit(X, y)
+    verdict = diagnose(clf, X, y, cv=3).verdict
+    assert verdict.startswith("Is right as often as ")
+    assert "but its probabilities say less than those of gradient boosting" in verdict
+    assert "calibration" not in verdict
+
+
 def test_warnings_about_the_data_come_along(rng):
     frame = pd.DataFrame({"x": rng.standard_normal(90), "twice": np.tile(rng.standard_normal(45), 2)})
     frame.loc[45:, "x"] = frame["x"].to_numpy()[:45]
@@ -91,6 +134,16 @@ def test_warnings_about_the_data_come_along(rng):
     assert report.warnings[0].startswith("Duplicates: 45 rows")
     assert f"Caution: {report.warnings[0]}" in str(report)
     assert "<li>Duplicates" in report._repr_html_()
+
+
+def test_warnings_call_the_label_by_its_name(rng):
+    frame = pd.DataFrame({"weight": rng.normal(3000, 700, 120), "age": rng.normal(30, 5, 120)})
+    light = pd.Series(np.where(frame["weight"] < 2500, "yes", "no"), name="low")
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(frame, light)
+    (found,) = diagnose(clf, frame, light, cv=3).warnings
+    assert found.startswith("Gives the label away: 'weight' (tells 'low' in nearly every row")
+    (found,) = diagnose(clf, frame, light.rename("weight"), cv=3).warnings
+    assert found.startswith("Gives the label away: 'weight' (tells 'class' in nearly every row")
 
 
 def test_adopted_models_are_taken_as_they_are(bundled):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,6 +41,15 @@ def test_the_best_is_fitted_on_all_rows(chosen, credit):
         assert setting == best[name] or (setting is None and pd.isna(best[name]))
     assert chosen.classifier.n_rows_ == 400
     assert chosen.classifier.predict_proba(credit[0]).shape == (400, 2)
+
+
+def test_no_calibration_is_called_none(bundled):
+    """Whatever pandas makes of a missing value in that column."""
+    data = bundled["pima"]
+    chosen = select(data.X.iloc[:200, :2], data.y[:200], cv=3)
+    for shown in (str(replace(chosen, table=chosen.table.tail(8))), chosen._repr_html_()):
+        assert "none" in shown
+        assert "NaN" not in shown
 
 
 def test_two_valued_numbers_are_categories_and_that_is_said(chosen, credit):

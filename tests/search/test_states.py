@@ -191,3 +191,45 @@ def test_no_time_at_all(long):
     found = certified_states(posed, GAP, 0.0)
     assert found.status in (Status.TIME_LIMIT, Status.TIME_LIMIT_NO_POINT)
     assert 0 <= found.lower_bound <= best
+
+
+@pytest.fixture
+def gaps(monkeypatch):
+    """The gaps with which single states are searched, as they are asked for."""
+    asked, searched = [], states.searched
+
+    def noted(problem, gap, clock, judged):
+        asked.append((judged, gap))
+        return searched(problem, gap, clock, judged)
+
+    monkeypatch.setattr(states, "searched", noted)
+    return asked
+
+
+def test_states_in_which_the_numbers_may_stay_are_not_searched(monkeypatch, gaps):
+    """Also where they are met on the way, and not tried at first."""
+    monkeypatch.setattr(states, "MOST_TRIED", 0)
+    stayed = 0
+    for seed in range(12):
+        posed = random_family(np.random.default_rng(seed), n=2, sizes=(3, 2, 2), price=(0.05, 0.2), whole=1)
+        found = certified_states(posed, GAP, 30)
+        check(posed, found, nearest(posed))
+        stayed += found.state is not None and posed.distance(found.state, found.point) == posed.price(
+            found.state
+        )
+    assert stayed > 3
+    assert all(problem.margin(problem.factual) < 0 for problem, _ in gaps)
+
+
+def test_dear_states_are_searched_to_a_share_of_their_whole_distance(gaps):
+    """Roughly first; that may be enough or not, and the answer is as near as it has to be."""
+    enough = finer = 0
+    for seed in range(25):
+        posed = random_family(np.random.default_rng(seed), n=2, sizes=(3, 2), price=(0.6, 1.2), concave=True)
+        gaps.clear()
+        check(posed, certified_states(posed, GAP, 30), nearest(posed))
+        rough = [k for k, (_, gap) in enumerate(gaps) if gap > 5 * GAP]
+        again = sum(k + 1 < len(gaps) and gaps[k][0] is gaps[k + 1][0] for k in rough)
+        enough, finer = enough + len(rough) - again, finer + again
+    assert enough > 0
+    assert finer > 0

@@ -188,8 +188,9 @@ def _checked_names(text: str, separator: str, form: Form) -> tuple[list[str], bo
 
 
 def _refuse_names(names: Sequence[str]) -> None:
-    if "" in names:
-        raise DataError(f"column {list(names).index('') + 1} has no name")
+    """The first name may be missing: see `_without_row_names`."""
+    if "" in names[1:]:
+        raise DataError(f"column {list(names).index('', 1) + 1} has no name")
     twice = duplicate_names(names)
     if twice:
         raise DataError(f"column name {twice[0]!r} occurs more than once")
@@ -312,6 +313,7 @@ def _finished(
     frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str], decimal: str = "."
 ) -> Reading:
     """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
+    frame, unnamed = _without_row_names(frame)
     found, padded = frame.copy(deep=False), []
     for column in text_columns(frame):
         padded += [column.name] if column.padded else []
@@ -323,8 +325,18 @@ def _finished(
             found[column.name] = (
                 column.numbers(decimal) if column.holds_numbers(decimal) else column.stripped()
             )
-    notes = (_blanks(padded), _holes(found.drop(columns=list(form.as_written), errors="ignore")))
+    notes = (unnamed, _blanks(padded), _holes(found.drop(columns=list(form.as_written), errors="ignore")))
     return Reading(found, name, tuple(filter(None, assumed)), tuple(filter(None, notes)))
+
+
+def _without_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """What pandas and R write before the first column when nobody tells them not to."""
+    if frame.columns[0] != "":
+        return frame, ""
+    first = frame[""]
+    if first.nunique() < len(first) or _has_fractions(frame[[""]]) or frame.shape[1] == 1:
+        raise DataError("column 1 has no name")
+    return frame.drop(columns=""), "column 1 left out: it has no name and differs in every row"
 
 
 def _blanks(names: Sequence[Any]) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from surefoot.datasets.text_column import MISSING
+
 FEW_ROWS = 20  # below this, hardly anything can be said about a class, or about a column
 MANY_VALUES = 30  # of a category
 ROWS_PER_VALUE = 5  # fewer than this on average: the category hardly repeats
@@ -19,6 +21,8 @@ LARGEST_SAMPLE = 20_000
 DUPLICATES = 0.01  # share of rows
 SHOWN_NAMES = 5
 
+NAME_OF_ROWS = re.compile(r"(^|[\W_])(id|ID|Id)$|[a-z](Id|ID)$")
+HALF = 0.5  # of the values of a column of such a name are different
 DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
 DATE = re.compile(rf"^\s*{DAY}([T ]\d{{1,2}}:\d{{2}}(:\d{{2}}(\.\d+)?)?)?\s*$")
 
@@ -27,8 +31,8 @@ def data_warnings(frame: pd.DataFrame, y: Any, label: str = "class") -> list[str
     """Sentences about what is suspicious in a table, each with the names of the columns it is about.
 
     Looked for are: columns that are constant, or constant in one class; identifiers; dates; categories with
-    very many values; rows that occur twice; columns that give the label away; classes of few rows; more
-    columns than rows.
+    very many values; rows that occur twice; columns that give the label away; classes of few rows; labels
+    that read like missing ones; more columns than rows.
 
     Parameters
     ----------
@@ -42,7 +46,7 @@ def data_warnings(frame: pd.DataFrame, y: Any, label: str = "class") -> list[str
     --------
     >>> frame = pd.DataFrame({"customer": [f"C{i:03}" for i in range(60)], "age": [30, 41, 52] * 20})
     >>> data_warnings(frame, ["good", "bad"] * 30)
-    ["Identifier: 'customer' (a different value in nearly every row; best left out)."]
+    ["Identifier: 'customer' (names or counts the rows; best left out)."]
     """
     features = frame.drop(columns=[label], errors="ignore").reset_index(drop=True)
     labels = pd.Series(np.asarray(y), name=label).reset_index(drop=True)
@@ -50,12 +54,13 @@ def data_warnings(frame: pd.DataFrame, y: Any, label: str = "class") -> list[str
     identifiers = [n for n in features.columns if n not in dates and _is_identifier(features[n])]
     others = [name for name in features.columns if name not in (*dates, *identifiers)]
     found = [*_constant(features[others], labels)]
-    found += _about(identifiers, "Identifier", "a different value in nearly every row; best left out")
+    found += _about(identifiers, "Identifier", "names or counts the rows; best left out")
     found += _about(dates, "Date", "best turned into a number, such as an age, or left out")
     found += _many_values(features[others])
     found += _given_away(features[others], labels, label)
     found += _duplicates(features, labels)
     found += _small_classes(labels, label)
+    found += _missing_labels(labels, label)
     if len(features.columns) >= len(features):
         found.append(f"More columns than rows: {len(features.columns)} columns, {len(features)} rows.")
     return found
@@ -84,10 +89,12 @@ def _is_date(column: pd.Series) -> bool:
 
 
 def _is_identifier(column: pd.Series) -> bool:
-    """Text that hardly repeats, or whole numbers that count the rows."""
+    """Text that hardly repeats, whole numbers that count the rows, or what is called an identifier."""
     values = column.dropna()
     if len(values) < FEW_ROWS:
         return False
+    if NAME_OF_ROWS.search(str(column.name)) and values.nunique() >= HALF * len(values):
+        return True
     if not _is_number(column):
         return bool(values.nunique() >= NEARLY_ALL * len(values))
     numbers = values.to_numpy(dtype=float)
@@ -150,7 +157,7 @@ def _told_share(column: pd.Series, codes: np.ndarray) -> float:
 
 
 def _duplicates(features: pd.DataFrame, labels: pd.Series) -> list[str]:
-    twice = int(features.assign(**{"the label": labels}).duplicated().sum())
+    twice = int(pd.concat([features, labels.to_frame()], axis=1, ignore_index=True).duplicated().sum())
     if twice <= DUPLICATES * len(features):
         return []
     return [f"Duplicates: {twice} rows repeat an earlier one, which makes a model look better than it is."]
@@ -160,6 +167,15 @@ def _small_classes(labels: pd.Series, label: str) -> list[str]:
     counts = labels.value_counts(sort=False)
     small = [f"{_shown(value)} ({count} rows)" for value, count in counts.items() if count < FEW_ROWS]
     return [f"Small class: {label!r} has few rows of {', '.join(small[:SHOWN_NAMES])}."] if small else []
+
+
+def _missing_labels(labels: pd.Series, label: str) -> list[str]:
+    found = [value for value in labels.unique() if isinstance(value, str) and value in MISSING]
+    return [
+        f"Missing label: {label!r} is {value!r} in {int((labels == value).sum())} rows, which are taken as a "
+        "class of their own; leave them out if they have no label."
+        for value in found
+    ]
 
 
 def _shown(value: Any) -> str:

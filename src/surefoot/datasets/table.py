@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +93,11 @@ def table(
     reading = source if isinstance(source, Reading) else _reading(source, form)
     where = f"{reading.name}: " if reading.name else ""
     labels, features = _parts(reading.frame, label, drop, where)
-    found = missing_label_faults(labels, label) + _feature_faults(features, categorical)
+    useless = _useless(features, categorical)
+    found = missing_label_faults(labels, label) + _number_faults(features, categorical)
+    found += [f"column {name!r} {why}; drop it" for name, why in useless.items()]
     if found:
-        raise DataError(where + joined(found))
+        raise DataError(where + joined(found) + _all_at_once(useless))
     return Dataset(
         X=_with_floats(features, categorical),
         y=labels,
@@ -252,19 +255,34 @@ def _separator_hint(frame: pd.DataFrame) -> str:
     return " (another separator?)" if frame.shape[1] == 1 else ""
 
 
-def _feature_faults(features: pd.DataFrame, categorical: Sequence[str]) -> list[str]:
-    """What is wrong with numbers and categories; holes are not."""
-    found, numbers = [], []
+def _number_faults(features: pd.DataFrame, categorical: Sequence[str]) -> list[str]:
+    """What is wrong with numbers; holes are not."""
+    found = []
     for name in features.columns:
-        column = features[name]
-        if name not in categorical and not _is_category(column):
-            numbers.append(name)
-        elif name not in categorical:
-            found += _text_faults(column)
-    for name in numbers:
-        faults = [fault for fault in column_faults(features[[name]]) if " is missing " not in fault]
-        found += [fault + _category_hint(features[name], fault) for fault in faults]
-    return found + _constant_faults(features)
+        if name not in categorical and not _is_category(features[name]):
+            faults = [fault for fault in column_faults(features[[name]]) if " is missing " not in fault]
+            found += [fault + _category_hint(features[name], fault) for fault in faults]
+    return found
+
+
+def _useless(features: pd.DataFrame, categorical: Sequence[str]) -> dict[str, str]:
+    """Columns that no model can use, and why."""
+    found = {}
+    for name in features.columns:
+        column, count = features[name], features[name].nunique()
+        if len(column) > 1 and count < 2:
+            found[name] = _constant(column)
+        elif name not in categorical and _names_rows(column, count):
+            found[name] = (
+                f"holds text that differs in nearly every row ({count:,} values in {len(column):,} rows)"
+            )
+    return found
+
+
+def _all_at_once(names: Collection[str]) -> str:
+    """What to say so that all of them are left out."""
+    shown = shlex.join(str(name) for name in names)
+    return f" (all of these: --drop {shown})" if len(names) > 1 else ""
 
 
 def _category_hint(column: pd.Series, fault: str) -> str:
@@ -284,25 +302,16 @@ def _is_category(column: pd.Series) -> bool:
     return bool(np.isfinite(_numbers(column)).sum() <= column.notna().sum() / 2)
 
 
-def _text_faults(column: pd.Series) -> list[str]:
-    count = column.nunique()
-    if isinstance(column.dtype, pd.CategoricalDtype) or not MANY_VALUES < count >= NEARLY_ALL * len(column):
-        return []
-    shown = f"holds text that differs in nearly every row ({count:,} values in {len(column):,} rows)"
-    return [f"column {column.name!r} {shown}; drop it"]
+def _names_rows(column: pd.Series, count: int) -> bool:
+    """Whether a column of text has another value in nearly every row."""
+    if isinstance(column.dtype, pd.CategoricalDtype) or not _is_category(column):
+        return False
+    return MANY_VALUES < count >= NEARLY_ALL * len(column)
 
 
 def _with_floats(features: pd.DataFrame, categorical: Sequence[str]) -> pd.DataFrame:
     numbers = [n for n in features.columns if n not in categorical and not _is_category(features[n])]
     return features.astype(dict.fromkeys(numbers, float))
-
-
-def _constant_faults(frame: pd.DataFrame) -> list[str]:
-    return [
-        f"column {name!r} {_constant(frame[name])}; drop it"
-        for name in frame.columns
-        if len(frame) > 1 and frame[name].nunique() < 2
-    ]
 
 
 def _constant(column: pd.Series) -> str:

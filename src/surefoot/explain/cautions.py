@@ -160,8 +160,8 @@ def _edges(
         names = [str(question.number_names[j]) for j in at]
         yield Caution(
             "edge_of_data",
-            f"{_joined(names)} ends where the training data end. Farther out the model knows nothing: look "
-            "for another way, with actions or alternatives.",
+            f"{_joined(names)} {'ends' if len(names) == 1 else 'end'} where the training data end. Farther "
+            "out the model knows nothing: look for another way, with actions or alternatives.",
         )
 
 

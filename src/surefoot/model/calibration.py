@@ -17,6 +17,7 @@ SMALLEST_SLOPE = (
     1e-3  # in units of the typical log-odds; a model that knows nothing is flattened, not reversed
 )
 FARTHEST = 1e6  # differences of log densities beyond this are all the same
+FAR = 10.0  # times the typical log-odds; every temperature that suits the others is certain beyond
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,9 @@ def fit_calibration(
     finite where the classes separate perfectly, and hardly matters elsewhere. It is zero for an uncalibrated
     model, so that the log loss of these rows never rises.
 
+    Log-odds more than ten times the typical ones are brought in to that. Otherwise a single row in a thousand
+    that lies far from all others, on the wrong side, would flatten the probabilities of all of them.
+
     Parameters
     ----------
     joint_log : array of shape (rows, n_classes)
@@ -74,7 +78,7 @@ def fit_calibration(
     with np.errstate(over="ignore"):
         gaps = np.maximum(joint - joint.max(axis=1, keepdims=True), -FARTHEST)
     unit = max(1.0, float(np.median(-gaps.min(axis=1), axis=0)))  # so that both kinds of unknowns are alike
-    loss = _Loss(gaps / unit, codes, w, unit)
+    loss = _Loss(np.maximum(gaps / unit, -FAR), codes, w, unit)
     k = joint.shape[1]
     result = optimize.minimize(
         loss,

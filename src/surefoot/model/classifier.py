@@ -61,8 +61,9 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     Parameters
     ----------
     structure : {"tan", "naive", "ban"}, Dag, networkx.DiGraph or dict, default="tan"
-        ``"naive"`` has no edges, ``"tan"`` learns a tree, ``"ban"`` a sparse graph by NOTEARS. A graph
-        of your own is taken as it is; a dict reads ``{child: [parents]}`` by feature name.
+        ``"naive"`` has no edges, ``"tan"`` learns a tree, ``"ban"`` a sparse graph by NOTEARS, or with
+        categories by greedy search. A graph of your own is taken as it is; a dict reads
+        ``{child: [parents]}`` by feature name.
     max_parents : int, optional
         With ``"ban"``: keep only that many strongest parents of each feature.
     root : feature name or position, optional
@@ -286,9 +287,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        # Not `categorical`, which in scikit-learn promises that whole numbers in arrays are codes; and not
-        # `string`, which promises that objects are not looked into.
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
         return tags
 
     @property

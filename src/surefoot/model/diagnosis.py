@@ -31,6 +31,7 @@ OWN = "this classifier"
 BINS = 10
 LEAST_POINTS = 2.0  # of accuracy; a smaller loss is not worth a caution
 LEAST_LOSS = 0.05  # share of a rival's log loss, likewise
+LEAST_NATS = 0.005  # of log loss; a smaller lead does not show
 CONFIDENT = 1.645  # standard errors; differences that chance explains are no differences
 SMALLEST_PROBABILITY = 1e-15
 
@@ -162,8 +163,8 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
     clf.judged_ = {"accuracy": scores[0].accuracy, "majority": scores[-1].accuracy}
     return Diagnosis(
         tuple(scores),
-        _verdict(scores, _Comparison(own, rivals, labels)),
-        tuple(data_warnings(as_frame(frame), y)),
+        _verdict(scores, _Comparison(own, rivals, labels), clf.calibration_ is not None),
+        tuple(data_warnings(as_frame(frame), y, *_label_name(y, frame))),
         len(folds),
         _can_refit(clf),
         tuple(clf.classes_.tolist()),
@@ -171,6 +172,12 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
         own.probabilities,
         pd.DataFrame(_residuals(own, clf, numbers, codes, labels), columns=_number_names(clf)),
     )
+
+
+def _label_name(y: Any, frame: Any) -> tuple[str, ...]:
+    """What the labels are called, unless they are made of a feature and have its name."""
+    name = getattr(y, "name", None)
+    return (name,) if isinstance(name, str) and name not in ("", *as_frame(frame).columns) else ()
 
 
 def calibration_curve(probabilities: Array, happened: NDArray[np.bool_], bins: int = BINS) -> pd.DataFrame:
@@ -307,11 +314,17 @@ def _clear(differences: Array) -> bool:
     return bool(differences.mean() > CONFIDENT * error)
 
 
-def _verdict(scores: list[Score], comparison: _Comparison) -> str:
+def _verdict(scores: list[Score], comparison: _Comparison, calibrated: bool) -> str:
     """One sentence, the worst news first."""
     own, *rivals, majority = scores
     if own.accuracy < majority.accuracy:
         return _below_majority(own, majority)
+    if _knows_little(own, majority):
+        return (
+            f"Predicts hardly better than {majority.model} (accuracy {own.accuracy:.1%} : "
+            f"{majority.accuracy:.1%}, log loss {own.log_loss:.2f} : {majority.log_loss:.2f}): "
+            "do not act on explanations of this model."
+        )
     best = max(rivals, key=lambda score: score.accuracy)
     points = 100 * (best.accuracy - own.accuracy)
     if points >= LEAST_POINTS and comparison.clearly_wrong_more_often(best.model):
@@ -324,13 +337,22 @@ def _verdict(scores: list[Score], comparison: _Comparison) -> str:
     sharpest = min(rivals, key=lambda score: score.log_loss)
     losses = f"(log loss {own.log_loss:.2f} : {sharpest.log_loss:.2f})"
     if own.log_loss > (1 + LEAST_LOSS) * sharpest.log_loss and comparison.clearly_loses(sharpest.model):
+        worse = f"Is right as often as {best.model}, but its probabilities"
+        if calibrated:
+            return f"{worse} say less than those of {sharpest.model} {losses}."
         return (
-            f"Is right as often as {best.model}, but its probabilities are worse than those of "
-            f"{sharpest.model} {losses}: do not rely on them, or fit with calibration='temperature'."
+            f"{worse} are worse than those of {sharpest.model} {losses}: do not rely on them, or fit with "
+            "calibration='temperature'."
         )
-    if own.log_loss < (1 - LEAST_LOSS) * sharpest.log_loss:
+    if own.log_loss < min((1 - LEAST_LOSS) * sharpest.log_loss, sharpest.log_loss - LEAST_NATS):
         return f"Predicts better than {' and '.join(score.model for score in rivals)} {losses}."
     return f"Predicts as well as {sharpest.model} {losses}."
+
+
+def _knows_little(own: Score, majority: Score) -> bool:
+    """Whether the features hardly matter; where one class is rare, log loss shows that they do."""
+    more = 100 * (own.accuracy - majority.accuracy)
+    return more < LEAST_POINTS and own.log_loss > (1 - LEAST_LOSS) * majority.log_loss
 
 
 def _below_majority(own: Score, majority: Score) -> str:

@@ -72,9 +72,7 @@ class Selection:
 
     def __str__(self) -> str:
         shown = self.table.head(SHOWN_CANDIDATES)
-        text = shown.to_string(
-            index=False, float_format=lambda value: f"{value:.4g}", formatters={"calibration": _or_none}
-        )
+        text = shown.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep="none")
         hidden = len(self.table) - len(shown)
         more = [f"... and {hidden} more"] if hidden else []
         head = f"{len(self.table)} models by log loss on held-out rows ({self.cv} folds), best first:"
@@ -82,7 +80,9 @@ class Selection:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return notes + self.table.to_html(index=False, float_format=lambda value: f"{value:.4g}")
+        return notes + self.table.to_html(
+            index=False, float_format=lambda value: f"{value:.4g}", na_rep="none"
+        )
 
 
 def select(
@@ -170,7 +170,11 @@ def _folds(rows: TrainingRows, cv: int, random_state: int | None) -> Folds:
         raise DataError(f"cv must be a whole number of at least 2, not {cv!r}")
     if sizes.min() < 3:
         label = rows.classes.tolist()[int(sizes.argmin())]
-        raise DataError(f"class {label!r} has {sizes.min()} rows; choosing a model needs at least three")
+        few = "a single row" if sizes.min() == 1 else f"{sizes.min()} rows"
+        raise DataError(
+            f"class {label!r} has {few}; choosing a model needs at least three of every class: leave such "
+            "rows out, or put classes together"
+        )
     splitter = StratifiedKFold(min(int(cv), int(sizes.min())), shuffle=True, random_state=random_state)
     return list(splitter.split(np.zeros(len(rows.labels)), rows.labels))
 
@@ -228,7 +232,3 @@ def _cross_calibrated(joint: Array, labels: Codes, folds: Folds) -> Array:
     for train, test in folds:
         found[test] = fit_calibration(joint[train], labels[train])(joint[test])
     return found
-
-
-def _or_none(value: Any) -> str:
-    return "none" if value is None or value != value else str(value)

@@ -60,3 +60,12 @@ def test_categories_holes_warps_and_calibration_are_told():
     assert "housing (3 values)" in clf._repr_html_()
     plain = ConditionalGaussianNetworkClassifier("naive").fit(frame[["age", "debt"]], labels).summary()
     assert all(word not in plain for word in ("categories", "warped", "holes", "calibrated", "shrinkage"))
+
+
+def test_who_learned_a_sparse_graph_is_told():
+    frame, labels = people(300)
+    mixed = ConditionalGaussianNetworkClassifier("ban").fit(frame, labels)
+    numbers = ConditionalGaussianNetworkClassifier("ban").fit(frame[["age", "debt"]], labels)
+    assert "learned by greedy search" in mixed.summary()
+    assert "learned by greedy search" in mixed._repr_html_()
+    assert "learned by NOTEARS" in numbers.summary()

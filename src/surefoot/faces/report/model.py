@@ -16,12 +16,13 @@ MEANINGS = {
     "ban": "sparse graph (BAN) learned by NOTEARS",
     "given": "graph given by the user",
 }
+MIXED_BAN = "sparse graph (BAN) learned by greedy search"  # see model/structure/greedy.py
 
 
 def model_text(clf: ConditionalGaussianNetworkClassifier) -> str:
     """What was learned, a few lines."""
     lines = [f"{label:>10}  {value}" for label, value in model_facts(clf)]
-    return "\n".join([f"Conditional Gaussian network, {MEANINGS[clf.structure_report_.method]}", *lines])
+    return "\n".join([f"Conditional Gaussian network, {_meaning(clf)}", *lines])
 
 
 def model_html(clf: ConditionalGaussianNetworkClassifier) -> str:
@@ -31,8 +32,13 @@ def model_html(clf: ConditionalGaussianNetworkClassifier) -> str:
         f"<td style='text-align:left'>{escape(value)}</td></tr>"
         for label, value in model_facts(clf)
     )
-    caption = escape(MEANINGS[clf.structure_report_.method])
+    caption = escape(_meaning(clf))
     return f"<table><caption style='text-align:left'>{caption}</caption><tbody>{rows}</tbody></table>"
+
+
+def _meaning(clf: ConditionalGaussianNetworkClassifier) -> str:
+    method = clf.structure_report_.method
+    return MIXED_BAN if method == "ban" and clf.schema_.n_categories else MEANINGS[method]
 
 
 def model_facts(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, str]]:

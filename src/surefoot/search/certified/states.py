@@ -31,6 +31,8 @@ Array = NDArray[np.float64]
 
 REACHED = 0.99  # share of the gap below the best distance that every state has to reach
 OWN = 0.9  # share of the gap to which single states are searched
+DEAR = 2.0  # times the way of the numbers: where the price is more, a rough search may be enough
+ROUGH = 10.0  # times the gap
 ROOM = 1e-9  # constants are rounded up by this, so that what is proved covers the state itself
 HALVINGS = 12  # for the bound of a search that ran out of time
 GRACE = 0.2  # seconds for that
@@ -103,22 +105,25 @@ class _States:
         What it costs is known at once, and bounds all that follows.
         """
         for flips in (1, 2):
-            found = sorted((self.family.price(state), state) for state in self._near_states(flips))
-            for price, state in found[:MOST_TRIED]:
-                if self._lacks_something(state) or not self.family.allows(state):
-                    continue
-                answer = as_it_is(self.family.problem(state), self.clock)
-                if answer is not None:
-                    self.best = price, state, answer
+            turned = [s for s in self._near_states(flips) if self.family.allows(s) and self._turns(s)]
+            for state in sorted(turned, key=self.family.price)[:MOST_TRIED]:
+                if self._stays(state):
                     return
 
-    def _lacks_something(self, state: State) -> bool:
-        """Whether a requirement fails in a state with the numbers as they are, by more than rounding."""
-        known = self._slope(tuple(state[k] for k in self.cover.order))
+    def _turns(self, state: State) -> bool:
+        """Whether a state alone turns the decision, were it not for errors; in doubt it does."""
+        here = self._slope(tuple(state[k] for k in self.cover.order))
         added = self.family.constants(state).tolist()
-        return any(
-            margin + more < -ROOM * (1 + abs(more)) for (margin, _), more in zip(known, added, strict=True)
+        return all(
+            margin + more >= -ROOM * (1 + abs(more)) for (margin, _), more in zip(here, added, strict=True)
         )
+
+    def _stays(self, state: State) -> bool:
+        """Whether the numbers may stay as they are in a state; then its price is its least distance."""
+        answer = as_it_is(self.family.problem(state), self.clock) if self._turns(state) else None
+        if answer is not None and self.family.price(state) < self.distance:
+            self.best = self.family.price(state), state, answer
+        return answer is not None
 
     def _near_states(self, flips: int) -> Iterator[State]:
         """The states in which so many categories have another value."""
@@ -177,14 +182,12 @@ class _States:
                 self._keep(state, constants, radius, bound_document(generous, search))
                 return
             known = search if isinstance(search, Subsets) else None
-        self._search(state, constants, generous, known)
+        if not self._stays(state):
+            self._search(state, constants, generous, known)
 
-    def _search(
-        self, state: State, constants: Array, generous: RobustProblem, known: Subsets | None = None
-    ) -> None:
+    def _search(self, state: State, constants: Array, generous: RobustProblem, known: Subsets | None) -> None:
         """Find the nearest point in a state; ``known``: a search that has found out something about it."""
-        answer = searched(generous, OWN * self.gap, self.clock, self.family.problem(state), known)
-        price = self.family.price(state)
+        answer, price = self._nearest(state, generous, known), self.family.price(state)
         assert answer.certificate is not None
         self._keep(state, constants, answer.lower_bound, answer.certificate["bound"])
         self.rounds += [_dearer(r, price) for r in answer.rounds]
@@ -196,6 +199,25 @@ class _States:
             raise KeyboardInterrupt
         if answer.status not in (Status.OPTIMAL, Status.INFEASIBLE) and self.stopped is None:
             self.stopped = answer.status.with_point
+
+    def _nearest(self, state: State, generous: RobustProblem, known: Subsets | None) -> Answer:
+        """The nearest point of a state, up to a share of the gap of its whole distance, price included.
+
+        So the gap of the way that is left to the numbers may be wider, the more the price makes of it.
+        """
+        posed, price, gap = self.family.problem(state), self.family.price(state), OWN * self.gap
+        if known is not None:
+            return searched(generous, gap, self.clock, posed, known)
+        promised, *_ = self._node(tuple(state[k] for k in self.cover.order))
+        if price > DEAR * (promised - price):
+            rough = searched(generous, ROUGH * gap, self.clock, posed)
+            if rough.point is None or rough.status is not Status.OPTIMAL:
+                return rough
+            way = posed.distance(rough.point)
+            if way - rough.lower_bound <= gap * (price + way):
+                return rough
+            gap *= 1 + price / way
+        return searched(generous, gap, self.clock, posed)
 
     def _keep(self, state: State, constants: Array, radius: float, proof: dict[str, Any] | None) -> None:
         if radius <= 0 or proof is None or proof["tree"] is None:  # nothing is proven: the price must do
