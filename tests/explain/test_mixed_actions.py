@@ -125,3 +125,24 @@ def test_what_is_said_matters(clf, kind):
     x = e.counterfactual
     h, s = ["rent", "own"].index(x["housing"]), SCHOOLING.index(x["schooling"])
     assert not allowed(x["income"], x["age"], h, s)
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 1.0])
+@pytest.mark.parametrize("norm", [np.inf, 1, 2])
+def test_whole_numbers_and_several_classes_equal_brute_force(rng, shrinkage, norm):
+    """Three classes are two requirements; with one covariance for all their margins are linear."""
+    y = rng.integers(0, 3, 300)
+    centre = np.array([[20, 30], [34, 28], [30, 44]])
+    X = np.rint(centre[y] + rng.normal(size=(300, 2)) @ [[5, 2], [0, 4]])
+    clf = ConditionalGaussianNetworkClassifier("tan", shrinkage=shrinkage).fit(X, y)
+    low, high = X.min(axis=0), X.max(axis=0)
+    every = np.array([(a, b) for a in np.arange(low[0], high[0] + 1) for b in np.arange(low[1], high[1] + 1)])
+    for row in X[clf.predict(X) == 0][:4]:
+        e = CounterfactualExplainer(clf, norm=norm).explain(row, 2)
+        met = every[(clf.predict_joint_log_proba(every)[:, [2]] >= clf.predict_joint_log_proba(every)).all(1)]
+        problem = e.question.problem(clf)
+        best = min(problem.distance(point) for point in met)
+        assert e.distance == pytest.approx(best, rel=1.01e-3)
+        assert e.counterfactual.to_numpy().tolist() in met.tolist()
+        assert verify(e, clf).ok
+        assert verify(e, clf, exact=True).ok

@@ -24,6 +24,8 @@ TANGENTS = 8  # planes that are put around the ball for one peak, p = 2
 FLAT = 0.05  # of a slab's squared width: its cost where the peak is at one of its ends, which it may leave
 NARROW = 0.03  # of the widest range: slabs count as at least so wide, or their weights would grow too large
 AT_END = 1e-3  # of its range: a direction this near to an end is at it
+BENT = 1e-4  # of the slope over a distance: the least curvature of a majorant
+BENT_BY_ITSELF = 0.01  # of a margin's own curvature: what makes no difference beside it
 THIN = 1e-6  # of the curvature: what the parts of the norm get, so that their peak is one point, p = 1
 
 
@@ -67,7 +69,7 @@ class Found(NamedTuple):
 
 
 class Frame:
-    """Coordinates, features and rows in units of their reach, and the scenarios of the one requirement.
+    """Coordinates, features and rows in units of their reach, and the scenarios of one requirement.
 
     H(u + v) for another scenario v differs from that of a base scenario by an affine function: where it is
     lower its weight grows, up to one for all. It enters as one more direction, whose price is that weight.
@@ -76,13 +78,17 @@ class Frame:
     ----------
     points : Points
     scenarios : list of int
+        One or more, all of one requirement.
     """
 
     def __init__(self, points: Points, scenarios: list[int]) -> None:
         space = points.space
         self.points, self.space, self.scenarios = points, space, scenarios
-        self.H: Quadratic = space.margins[0]
+        self.requirement = points.scenarios[scenarios[0]][0]
+        self._foreign: list[int] = []
+        self.H: Quadratic = space.margins[self.requirement]
         self.Q, self._q = self.H.matrix, self.H.gradient(np.zeros(space.n))
+        self.bulge = self.Q + self._least_bend() * np.eye(space.n)
         m = sum(function[0] != "d" for function in space.functions)
         self.reach = space.reach[:m]
         self.slopes = space.directions[:m] / self.reach[:, None]
@@ -91,6 +97,11 @@ class Frame:
         self.below, self.above = -below[:m] / self.reach, above[:m] / self.reach  # 1 but for prices
         self._table = np.zeros(0), np.zeros((0, space.n))
         self._parts = np.zeros(2 * space.n + 1)  # the ends of the norm's parts, and the level
+
+    def _least_bend(self) -> float:
+        """What majorants bend more than a nearly linear margin: else rounding carries their peaks away."""
+        least = BENT * self.space.slope / max(self.space.typical_distance, 1e-300)
+        return least if float(np.abs(self.Q).max()) < least / BENT_BY_ITSELF else 0.0
 
     def bends(self, subgradient: Array) -> Bends:
         """Slabs, and for p = 1 and 2 the norm: level^2 - u'Au with the A that costs least at a point.
@@ -114,13 +125,13 @@ class Frame:
         bends = self.bends(
             np.zeros(self.space.n) if found.push is None else found.push / max(strength, 1e-300)
         )
-        return cheapest(bends, self._prospects(bends, u, ends, level), self.H.matrix)
+        return cheapest(bends, self._prospects(bends, u, ends, level), self.bulge)
 
     def majorants(
         self, found: Found, major: Majorant, ends: tuple[Array, Array], level: float
     ) -> Iterator[Majorant]:
         """Others that may cost less around a peak."""
-        yield cheaper(major, self._prospects(major.bends, found.u, ends, level), self.H.matrix)
+        yield cheaper(major, self._prospects(major.bends, found.u, ends, level), self.bulge)
         if self.space.norm != np.inf:
             yield self.stationary(found, major, ends, level)
 
@@ -140,7 +151,7 @@ class Frame:
         strength = float(lp_norm(push, dual_exponent(self.space.norm)))
         bends = self.bends(push / max(strength, 1e-300))
         known = np.append(known, strength / (2 * level))
-        return at_least(bends, known, self._prospects(bends, found.u, ends, level), self.H.matrix)
+        return at_least(bends, known, self._prospects(bends, found.u, ends, level), self.bulge)
 
     def _prospects(self, bends: Bends, u: Array, ends: tuple[Array, Array], level: float) -> Array:
         """What a unit of each weight costs at u, and a bit of what it may cost elsewhere."""
@@ -159,6 +170,20 @@ class Frame:
         if self.space.norm == np.inf:
             return costs
         return np.append(costs, major.weights[m] * max(level**2 - major.bends.round(found.u), 0.0))
+
+    @property
+    def known(self) -> list[int]:
+        """The scenarios, and those of other requirements that points had to withstand."""
+        return self.scenarios + self._foreign
+
+    def learn(self, s: int) -> bool:
+        """Take one more scenario; whether it is a new one, and of this requirement."""
+        own = self.points.scenarios[s][0] == self.requirement
+        scenarios = self.scenarios if own else self._foreign
+        if s in scenarios:
+            return False
+        scenarios.append(s)
+        return own
 
     def scenario(self, b: int) -> Array:
         """A scenario's shift."""

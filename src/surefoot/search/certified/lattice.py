@@ -45,7 +45,7 @@ LEAST = 1e-12  # standard deviations: within such a level there is nothing to lo
 
 
 def fits(space: Space) -> bool:
-    """Whether this search is for a space: sets of values, one requirement, no equations.
+    """Whether this search is for a space: sets of values, not very many requirements, no equations.
 
     With eithers, or prices that differ up and down, for p = infinity alone.
     """
@@ -54,7 +54,12 @@ def fits(space: Space) -> bool:
     uneven = space.prices is not None and not space.prices.even
     if space.norm != np.inf and (space.forks or uneven):
         return False
-    return bool(space.sets) and len(space.margins) == 1 and space.problem is not None
+    return bool(space.sets) and not space.crowded and space.problem is not None
+
+
+def is_box(space: Space) -> bool:
+    """Whether one requirement is to be refuted within a box: then small regions are best."""
+    return space.norm == np.inf and len(space.margins) == 1
 
 
 @dataclass(eq=False)
@@ -83,6 +88,8 @@ class Lattice:
     clock : Clock
     goal, enough : callable
         The level at which regions are refuted, and the bound at which they are done with.
+    requirement : int
+        The one by which regions are refuted, and by others where these fail. Points meet all of them.
     """
 
     def __init__(
@@ -92,14 +99,22 @@ class Lattice:
         clock: Clock,
         goal: Callable[[], float],
         enough: Callable[[], float],
+        requirement: int = 0,
     ) -> None:
         self.ways, self.points, self.clock, self.goal, self.enough = ways, ways.points, clock, goal, enough
-        self.frame = Frame(self.points, [0])
+        self.frame = Frame(self.points, [requirement])
         self._rows = [k for k, function in enumerate(self.frame.space.functions) if function[0] in ("r", "w")]
         self.rounding = self._rounding(gap)
         self._roundings: dict[frozenset[tuple[int, int]], Rounding | None] = {frozenset(): self.rounding}
         self.entries = Entries(self.frame)
         self.nodes = 0
+        self._first_look: tuple[Majorant, Found] | None = None
+        self._others: list[Lattice] = []
+
+    def helped_by(self, others: Iterable[Lattice]) -> Lattice:
+        """The same search with others that have other requirements."""
+        self._others = list(others)
+        return self
 
     def run(self, regions: Iterable[Region], start: Array) -> None:
         """Go on until everything is refuted, or too much is left."""
@@ -225,6 +240,8 @@ class Lattice:
         for _ in range(TRIES):
             if self.goal() < node.level and not self._open(node):
                 return []
+            if self._refuted_by_others(node):
+                return []
             parts = self._ways_out(node)
             if parts is not None:
                 return parts
@@ -242,6 +259,24 @@ class Lattice:
                 break
         cut = None if node.region.depth >= DEEPEST else self._cut(node)
         return [] if cut is None else [child for child in self._children(node, cut) if self._open(child)]
+
+    def _refuted_by_others(self, node: _Node) -> bool:
+        """Try the requirements that fail at a node's peak."""
+        u = node.found.u
+        return any(other.frame.H(u) < 0 and other._refutes(node, u) for other in self._others)
+
+    def _refutes(self, node: _Node, start: Array) -> bool:
+        """Whether this search's requirement refutes a node of another one's."""
+        if self._first_look is None:
+            found, level = self.rounding.start(start), self.goal()
+            if found is None:
+                return False
+            frame = self.frame
+            ends = frame.within(frame.low, frame.high, level)
+            self._first_look = frame.first_majorant(found, ends, level), found
+        own = _Node(node.region, node.low, node.high, *self._first_look)
+        self._open(own)
+        return own.region.bound >= self.enough()
 
     def _lowered(self, node: _Node) -> bool:
         """Take the best of other majorants; whether the node is still open."""
@@ -301,15 +336,12 @@ class Lattice:
     def _settled(self, u: Array, rounding: Rounding) -> bool:
         frame, points = self.frame, self.points
         before, point = points.distance, points.on_values(u)
-        margin, s = points.harm(point, frame.scenarios, EFFORT)
+        margin, s = points.harm(point, frame.known, EFFORT)
         if margin >= 0:
             points.accept(point, margin, s)
             rounding.settle(u)
             return points.distance < before
-        if s in frame.scenarios:
-            return False
-        frame.scenarios.append(s)
-        return True
+        return frame.learn(s)
 
     def _cut(self, node: _Node) -> Cut | None:
         """Between the values around the feature that is farthest from one, or where curvature costs most."""

@@ -110,6 +110,18 @@ class Points:
         self._adversary_seconds += time.perf_counter() - start
         return min(margin, float(known.min())), s
 
+    def telling(self, most: int) -> list[int]:
+        """The scenarios; of more than so many those without errors, and those that are hardest to withstand.
+
+        That is judged where the best point is.
+        """
+        every = list(range(len(self.scenarios)))
+        if len(every) <= most or self.best is None:
+            return every
+        order = np.argsort(self._margins(self.best, every), kind="stable").tolist()
+        first = [s for s in every if not self.scenarios[s][1].any()]
+        return sorted({*first, *order[:most]})
+
     def _worst_margin(self, u: Array, effort: int) -> tuple[int, Harm]:
         """The margin that is lowest within the noise around u."""
         space, worst = self.space, (0, Harm(np.inf, np.zeros_like(u), False))

@@ -81,11 +81,8 @@ class Rounding:
     def _withstand(self, u: Array) -> bool:
         """Make the worst perturbation of a point a scenario; whether it is a new one."""
         frame = self.frame
-        _, s = frame.points.harm(u, frame.scenarios, EFFORT)
-        if s in frame.scenarios:
-            return False
-        frame.scenarios.append(s)
-        return True
+        _, s = frame.points.harm(u, frame.known, EFFORT)
+        return frame.learn(s)
 
     def dive(self, u: Array, settled: bool = False) -> None:
         """Other values than those nearest to a local optimum, within one level after the other, and around.
@@ -178,12 +175,11 @@ class Rounding:
             if found is None:
                 return False
             u = points.on_values(found.u)
-            margin, s = points.harm(u, frame.scenarios, EFFORT)
+            margin, s = points.harm(u, frame.known, EFFORT)
             if points.accept(u, margin, s, as_it_is=self._rigid):
                 return True
-            if s in frame.scenarios:
+            if not frame.learn(s):
                 return False
-            frame.scenarios.append(s)
         return False
 
     @cached_property

@@ -19,7 +19,7 @@ from surefoot.search.certified.branching import (
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import Multipliers, minimise, refutes
 from surefoot.search.certified.lagrangian import Lagrangian
-from surefoot.search.certified.lattice import Lattice, fits
+from surefoot.search.certified.lattice import Lattice, fits, is_box
 from surefoot.search.certified.levels import proven_level
 from surefoot.search.certified.local import Step
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
@@ -65,6 +65,7 @@ RAYS = 4  # slopes of the price that a region inherits at most
 RAY_ROUNDS = 3
 DEARER = 1e-3  # share of the level by which the relaxed solution must be too dear for another slope
 MOST_EVERYWHERE = 100  # combinations of ways that are tried at an infinite distance
+MOST_TELLING = 40  # scenarios that a search begins with; regions take in others as they need them
 FAR = 1e5  # an open domain is given up beyond so many times the way to the boundary
 
 
@@ -104,7 +105,7 @@ class Search:
         self.points = Points(space, gap, clock)
         self.ways = Ways(self.points)
         self._over_values = fits(space)
-        self.points.dives = not self._over_values
+        self.points.dives = not (self._over_values and self._alone)
         self.level = min(space.typical_distance, space.farthest)
         self.far = FAR * max(1.0, self.level)
         self.root = self._whole()
@@ -142,9 +143,14 @@ class Search:
         return stopped if self.points.best is not None else stopped.without_point
 
     @property
+    def _alone(self) -> bool:
+        """Whether there is one requirement: points of the search over allowed values know no other."""
+        return len(self.space.margins) == 1
+
+    @property
     def _values_first(self) -> bool:
         """Whether the search over allowed values begins, with points of its own."""
-        return self._over_values and not self.space.forks
+        return self._over_values and not self.space.forks and self._alone
 
     def _point_first(self) -> bool:
         """Whether a point comes before the first bound."""
@@ -177,7 +183,7 @@ class Search:
         return max(self.root, self._finished, key=Region.proven)
 
     def _whole(self) -> Region:
-        return Region(scenarios=list(range(len(self.scenarios))))
+        return Region(scenarios=self.points.telling(MOST_TELLING))
 
     def _allowance(self) -> float:
         """How far below the best point's distance a proof may end."""
@@ -255,10 +261,10 @@ class Search:
 
     def _refute_values(self) -> None:
         """Refute what can be without semidefinite programs; from then on these see to the rest."""
-        left = [leaf for leaf in self.root.leaves() if leaf.bound < self._enough()]
-        start = self._first_start()
-        if left and start is not None and np.isinf(self.points.within):
-            lattice = Lattice(self.ways, self.gap, self.clock, self._goal_of_values, self._enough)
+        left, start = self._open_leaves(), self._first_start()
+        known = self._alone or self.points.best is not None
+        if left and start is not None and known and np.isinf(self.points.within):
+            lattice = self._lattice(start)
             lattice.run(left, start)
             self.nodes += lattice.nodes
             self.points.dives = True
@@ -268,6 +274,25 @@ class Search:
             self.points.record(self.root.proven())
         self.points.dives = True
 
+    def _lattice(self, start: Array) -> Lattice:
+        """The search over allowed values: by the tightest requirement, helped by the others."""
+        first = self._tightest(start)
+        order = [first, *(r for r in range(len(self.space.margins)) if r != first)]
+        lattice, *others = (
+            Lattice(self.ways, self.gap, self.clock, self._goal_of_values, self._enough, r) for r in order
+        )
+        return lattice.helped_by(others)
+
+    def _open_leaves(self) -> list[Region]:
+        return [leaf for leaf in self.root.leaves() if leaf.bound < self._enough()]
+
+    def _tightest(self, u: Array) -> int:
+        """The requirement that is hardest to meet around a point."""
+        if len(self.space.margins) == 1:
+            return 0
+        _, s = self.points.harm(u, list(range(len(self.space.margins))), LOCAL_EFFORT)
+        return self.scenarios[s][0]
+
     def _first_start(self) -> Array | None:
         """Where the search over allowed values starts."""
         if self._values_first:
@@ -275,18 +300,19 @@ class Search:
         return None if self.points.local_optimum is None else self.points.local_optimum[0].u
 
     def _keep_or_begin_anew(self, tried: list[Region]) -> None:
-        """Semidefinite bounds go on where the search over values ended; for p = 1 and 2 they begin anew.
+        """Semidefinite bounds go on where the search over values ended, or they begin anew.
 
-        There they need few regions, and many small ones would cost more than one large one.
+        For p = 1 and 2, and for several requirements, they need few regions, and many small ones would cost
+        more than one large one.
         """
-        if self.space.norm == np.inf:
+        if is_box(self.space):
             self._bound_open_leaves()
         elif tried == [self.root] and self.root.proven() < self._enough():
             self.root = self._whole()
 
     def _bound_open_leaves(self) -> None:
         """Give what is still open the whole's bound: time may end before each has one of its own."""
-        left = [leaf for leaf in self.root.leaves() if leaf.bound < self._enough()]
+        left = self._open_leaves()
         if left and self.root.children:
             whole = self._whole()
             self._attempt(whole, self._goal())
