@@ -8,7 +8,7 @@ import pytest
 from surefoot.proof import exact
 from tests.proof import test_mutants_states as states
 from tests.proof.test_conditions import leaf, proof, setting
-from tests.proof.test_mutants_exact import case_of, content
+from tests.proof.test_mutants_exact import answer, asked, case_of, content, domain, row
 
 
 @pytest.mark.parametrize("value", [3, 0, 1.5, -2.0, "-inf"])
@@ -64,3 +64,82 @@ def test_categories_add_nothing_to_a_distance():
     model = states.content(decision=None)
     case = states.case_of(states.answer(model), model)
     assert case.twice_gain(away(1.0, (0.0,)), (1, 0)) == exact.NOTHING
+
+
+@pytest.mark.parametrize("key", ["status", "message", "model", "method", "backend", "advice"])
+def test_texts(key):
+    with pytest.raises(exact.UnreadableError, match=f"{key} is not a text"):
+        exact.read_answer(answer() | {key: 5})
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"iterations": 5}, "iterations is not a list"),
+        ({"cautions": [{"code": 5, "text": "x"}]}, "a caution is not a text"),
+        ({"cautions": [{"code": "x", "text": 5}]}, "a caution is not a text"),
+        ({"conflict": [5]}, "conflict is not a text"),
+    ],
+)
+def test_context_that_cannot_be_read(changes, text):
+    with pytest.raises(exact.UnreadableError, match=text):
+        exact.read_answer(answer() | changes)
+
+
+def test_a_refused_request_without_a_model():
+    with pytest.raises(exact.UnreadableError, match="there is no model"):
+        exact.check([], answer() | {"status": "refused"})
+
+
+def curved(power=0.5, **of_domain):
+    """A case whose first number is measured on a curved scale."""
+    scales = [{"power": power, "shift": 0.0, "scale": 1.0}, {"power": None, "shift": 0.0, "scale": 1.0}]
+    stated = [list(scale.values()) for scale in scales]
+    return case_of(asked(warps=stated, domain=domain() | of_domain), content(warps=scales))
+
+
+def way(*coefficients):
+    return [{"name": "e", "ways": [{"rows": [row(-1.0, 2.0, coefficients)], "values": []}]}]
+
+
+@pytest.mark.parametrize(
+    ("of_domain", "fault"),
+    [
+        ({}, False),
+        ({"rows": [row(-1.0, 2.0, (0.0, 1.0))]}, False),
+        ({"rows": [row(-1.0, 2.0, (1.0, 0.0))]}, True),
+        ({"rows": [row(-1.0, 2.0, (0.5, -1.0))]}, True),
+        ({"eithers": way(1.0, 0.0)}, False),
+        ({"eithers": way(0.0, 1.0)}, False),
+        ({"eithers": way(0.0, 2.0)}, False),
+        ({"eithers": way(2.0, 0.0)}, True),
+        ({"eithers": way(1.0, 1.0)}, True),
+    ],
+)
+def test_rows_add_up_nothing_that_is_curved(of_domain, fault):
+    """On the scale they would mean something else; the interval of one number is taken there and back."""
+    expected = "a row of the domain adds up numbers on curved scales" if fault else ""
+    assert exact._scales_misfit(curved(**of_domain)) == expected
+
+
+def test_numbers_beyond_their_scale():
+    expected = "a number lies beyond what its scale can hold"
+    assert exact._scales_misfit(curved(2.0, high=[1e300, "inf"])) == expected
+    assert exact._scales_misfit(curved(2.0, high=["inf", 1e300])) == ""
+
+
+def priced(*prices):
+    distance = {"kind": "cost", "whitening": "cholesky", "norm": 2, "prices": [list(pair) for pair in prices]}
+    return case_of(asked(distance=distance)).question
+
+
+@pytest.mark.parametrize("pair", [(0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (-1.0, 1.0), (1.0, -1.0)])
+def test_prices_of_numbers_are_positive(pair):
+    assert exact._domain_fault(priced((1.0, 2.0), pair)) == "a price of a number is not positive"
+    assert exact._domain_fault(priced((1.0, 2.0), (2.0, 1.0))) == ""
+
+
+def test_the_geometry_in_words():
+    plain = "the cholesky whitening of the factual's class"
+    assert exact.geometry_words(case_of().question) == plain
+    assert exact.geometry_words(priced((1.0, 2.0), (2.0, 1.0))) == f"standard deviations, and {plain}"
