@@ -143,3 +143,56 @@ def test_the_geometry_in_words():
     plain = "the cholesky whitening of the factual's class"
     assert exact.geometry_words(case_of().question) == plain
     assert exact.geometry_words(priced((1.0, 2.0), (2.0, 1.0))) == f"standard deviations, and {plain}"
+
+
+def covering(eithers=(), limits=(), **options):
+    """All states of two categories with two values each."""
+    model = states.content(decision=None)
+    e = states.answer(model, **options)
+    e["question"]["domain"] |= {"eithers": list(eithers), "limits": list(limits)}
+    return exact.Cover(states.case_of(e, model), [], [0.0], 1.0)
+
+
+def limited(count, numbers, categories):
+    return {"name": "l", "count": count, "numbers": numbers, "categories": categories}
+
+
+def test_gains_of_a_distance_to_keep():
+    for k in (0, 1):
+        assert covering()._plain_gain(away(1.0, (0.0,)), k) == exact.Gain([k], {(0,): 0, (1,): 0})
+
+
+def test_ways_that_no_category_may_take():
+    ways = [{"rows": [], "values": [[0, [1]]]}, {"rows": [], "values": [[1, [0]]]}]
+    closed = covering([{"name": "e", "ways": ways}], prices=((0.0, "inf"), (0.0, 0.5)))
+    assert closed.ways == [[(1, {1: [0]})]]
+    assert closed.forbidden((0, 1))
+    assert not closed.forbidden((0, 0))
+
+
+def test_one_limit_is_enough_to_forbid():
+    counts = {0: 0, 1: 1}
+    few = covering(limits=[limited(count, [], [k]) for k, count in counts.items()])
+    assert [few.forbidden(values) for values in ((), (0, 1), (1, 0), (1, 1))] == [False, False, True, True]
+
+
+def test_less_than_nothing_is_left():
+    model = states.content()
+    proof = states.refuted(0.0, 0.74) | {"left": [-1]}
+    e = states.answer(model, [proof])
+    e["question"]["domain"] |= {"limits": [limited(1, [0], [0])]}
+    with pytest.raises(exact.FaultError, match="less than nothing"):
+        exact._refuted(states.case_of(e, model), proof)
+    assert exact._refuted(states.case_of(e, model), proof | {"left": [1]}).left == [1]
+
+
+def test_ways_in_words():
+    def said(rows=(), values=None):
+        return exact._way_words(states.case_of().question, exact.Way(list(rows), values or {}), ["a"])
+
+    assert said() == "anything"
+    assert said(values={0: [0, 1]}) == "k is x or y"
+    assert said(values={0: []}) == "k is nothing"
+    assert (
+        said([exact.Row([1.0], 0.0, 2.0, "")], {0: [1], 1: [0]}) == "0 <= 1 a <= 2 and k is y and m is False"
+    )
