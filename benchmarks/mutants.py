@@ -1,7 +1,8 @@
 """Small faults put into the checkers, one at a time: do the tests notice each of them?
 
 usage: make mutants      or      python benchmarks/mutants.py [--file NAME ...] [--function NAME ...]
-                                 [--match TEXT] [--seconds S] [--log FILE]
+                                 [--match TEXT] [--seconds S] [--tests FILE ...] [--quick S] [--patience S]
+                                 [--log FILE]
 
 Every mutant has one comparison, boolean operator, constant, sign, shift, minimum or maximum changed, one
 ``return`` of a verdict replaced, or one guard dropped. pytest collects tests/proof and runs it once, to fill
@@ -10,7 +11,8 @@ puts the code of the changed function in place and runs the tests that reach the
 noticed most so far first, until one fails or the patience ends. No file is written, nothing imported again.
 
 A mutant that no test notices is printed with its place; `mutants_explained.toml` names those that change
-nothing, with the reason. The log keeps what is done; a second run goes on after it.
+nothing, with the reason. The log keeps what is done; a second run goes on after it. On a busy machine, a
+first run with ``--quick 1 --patience 6`` leaves little to a second one that runs the slow tests too.
 """
 
 import __future__
@@ -41,7 +43,7 @@ FILES = (
     "exact.py", "fast.py", "pieces.py", "products.py", "rounding.py", "worst_case.py", "lowest.py",
 )  # fmt: skip
 SLOW = "command_itself or equal_to_scip or any_package or terminal_cannot"  # another process, or a solver
-PYTEST = ("-q", "-x", "-s", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:faulthandler",
+PYTEST = ("-q", "-x", "-s", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:faulthandler",
           "-p", "no:xdist", "-k", f"not ({SLOW})")  # fmt: skip
 MEMORY = 4 << 30  # bytes that a child may take beyond what this process has
 
@@ -140,13 +142,13 @@ def mutants(name):
     """Every mutant of a file: its key, the node, its function, and what takes the place of the node."""
     tree, places = ast.parse((PROOF / name).read_text(encoding="utf-8")), Places()
     places.visit(tree)
-    seen = Counter()
+    holders, seen = _holders(tree.body), Counter()
     for node, function, returns in places.found:
         for new in variants(node, returns):
             said = f"{name} {function}: {_short(node)} -> {_short(new)}"
             seen[said] += 1
             key = said if seen[said] == 1 else f"{said} (number {seen[said]})"
-            yield Mutant(key, name, function, tree, node, new)
+            yield Mutant(key, name, function, *holders[node], node, new)
 
 
 def _short(node):
@@ -157,16 +159,14 @@ def _short(node):
 class Mutant:
     """One fault: where it is, and how it is put in place."""
 
-    def __init__(self, key, name, function, tree, node, new):
-        self.key, self.name, self.function, self.tree, self.node, self.new = (
-            key, name, function, tree, node, new,
-        )  # fmt: skip
+    def __init__(self, key, name, function, statement, way, node, new):
+        self.key, self.name, self.function, self.node, self.new = key, name, function, node, new
+        self.statement, self.way = statement, way
 
-    @functools.cached_property
+    @property
     def code(self):
         """Of the whole function: an earlier outcome counts as long as it is the same."""
-        statement, _ = next(_statement(self.tree.body, self.node))
-        return hashlib.sha256(ast.dump(statement).encode()).hexdigest()[:16]
+        return _dumped(self.statement)
 
     @property
     def lines(self):
@@ -175,28 +175,33 @@ class Mutant:
 
     def put(self):
         """Change the module as it is loaded: the code of one function, or one of its constants."""
-        statement, way = next(_statement(self.tree.body, self.node))
-        memo = {}
+        statement, memo = self.statement, {}
         twin = copy.deepcopy(statement, memo)
         changed = ast.fix_missing_locations(Put(memo[id(self.node)], self.new).visit(twin))
         flags = __future__.annotations.compiler_flag
         code = compile(ast.Module([changed], []), str(PROOF / self.name), "exec", flags, dont_inherit=True)
         module = importlib.import_module(f"surefoot.proof.{self.name.removesuffix('.py')}")
         if isinstance(statement, ast.FunctionDef):
-            found = _function(functools.reduce(_member, [*way, statement.name], module))
+            found = _function(functools.reduce(_member, [*self.way, statement.name], module))
             found.__code__ = next(c for c in code.co_consts if getattr(c, "co_name", "") == statement.name)
         else:
             _run_again(module, code)
 
 
-def _statement(statements, node, way=()):
-    """The outermost function, or the statement at the top, that holds a node; and its class."""
+def _holders(statements, way=()):
+    """Of every node the outermost function, or the statement at the top, that holds it; and its class."""
+    found = {}
     for statement in statements:
-        if any(inner is node for inner in ast.walk(statement)):
-            if isinstance(statement, ast.ClassDef):
-                yield from _statement(statement.body, node, (*way, statement.name))
-            else:
-                yield statement, way
+        if isinstance(statement, ast.ClassDef):
+            found |= _holders(statement.body, (*way, statement.name))
+        else:
+            found |= dict.fromkeys(ast.walk(statement), (statement, way))
+    return found
+
+
+@functools.cache
+def _dumped(statement):
+    return hashlib.sha256(ast.dump(statement).encode()).hexdigest()[:16]
 
 
 def _member(holder, name):
@@ -238,7 +243,8 @@ class Tests:
     def pytest_runtestloop(self, session):
         self.items = {item.nodeid: item for item in session.items}
         self.recall()
-        items = [item for item in session.items if self.seconds.get(item.nodeid, 1.0) > 0.1]
+        quick = self.options.quick
+        items = [item for item in session.items if 0.1 < self.seconds.get(item.nodeid, quick) <= quick]
         for number, item in enumerate(items):  # fills the caches of the tests as well
             self.measure(item, items[number + 1 : number + 2], item.nodeid not in self.seconds)
             if self.failed:
@@ -275,7 +281,7 @@ class Tests:
 
     def measure(self, item, following, traced):
         """Run a test; note how long it takes and, if asked, what it reaches."""
-        start, reached = time.perf_counter(), {path: set() for path in PATHS}
+        start, reached = time.process_time(), {path: set() for path in PATHS}
 
         def line(frame, event, _):
             if event == "line":
@@ -291,7 +297,7 @@ class Tests:
             self.protocol(item, following)
         finally:
             sys.settrace(None)
-        self.seconds[item.nodeid] = time.perf_counter() - start
+        self.seconds[item.nodeid] = time.process_time() - start
         if traced:
             self.lines[item.nodeid] = {Path(path).name: sorted(lines) for path, lines in reached.items()}
 
@@ -303,6 +309,7 @@ class Tests:
         found = set().union(*(self.reached[mutant.name, line] for line in mutant.lines))
         if not mutant.function:
             found = set(self.items)
+        found = {nodeid for nodeid in found if self.seconds[nodeid] <= self.options.quick}
         there = self.noticed_in[mutant.name, mutant.function]
 
         def promise(nodeid):
@@ -331,7 +338,7 @@ class Tests:
         if os.WIFSIGNALED(status) or os.WEXITSTATUS(status):
             self.noticed[last] += 1
             self.noticed_in[mutant.name, mutant.function][last] += 1
-            late = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM
+            late = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF
             return ("timeout" if late else "killed"), last
         return "survived", f"{len(said)} of {len(order)} tests that reach it"
 
@@ -350,12 +357,12 @@ class Tests:
             for number, nodeid in enumerate(order):
                 if time.process_time() > self.options.patience:
                     break
-                signal.alarm(10 + int(10 * self.seconds[nodeid]))
-                start = time.perf_counter()
+                start = time.process_time()  # of this process: others may keep the machine busy
+                signal.setitimer(signal.ITIMER_PROF, 5 + 10 * self.seconds[nodeid])
                 self.protocol(self.items[nodeid], [self.items[other] for other in order[number + 1 :][:1]])
                 if self.failed:
                     break
-                os.write(into, f"{time.perf_counter() - start:.4f}\n".encode())
+                os.write(into, f"{time.process_time() - start:.4f}\n".encode())
             code = int(self.failed)
         finally:
             os._exit(code)
@@ -392,9 +399,15 @@ def finished(log):
 
 
 def stands(entry, mutant, now):
-    """Whether an earlier outcome still counts: for who survived only if nothing changed since."""
-    same = entry["code"] == mutant.code
-    return same and (entry["outcome"] != "survived" or (entry["checkers"], entry["tests"]) == now)
+    """Whether an earlier outcome still counts: for who survived only if nothing changed since.
+
+    Checkers and tests have to be the same then, and no more effort be asked for.
+    """
+    if entry["code"] != mutant.code or entry["outcome"] != "survived":
+        return entry["code"] == mutant.code
+    effort = zip(entry["effort"], now["effort"], strict=True)
+    same = (entry["checkers"], entry["tests"]) == (now["checkers"], now["tests"])
+    return same and all(earlier >= asked for earlier, asked in effort)
 
 
 def chosen(options):
@@ -409,7 +422,9 @@ def chosen(options):
 
 def report(options, found_by):
     """Run the mutants, print those that nothing noticed, and the counts."""
-    reasons, known, now = explained(), finished(options.log), (checkers(), tests())
+    reasons, known = explained(), finished(options.log)
+    effort = [options.quick, options.patience, len(found_by.items)]
+    now = {"checkers": checkers(), "tests": tests(), "effort": effort}
     until, counts, files = time.monotonic() + options.seconds, Counter(), {}
     late = {key for key, entry in known.items() if entry["outcome"] == "survived"}
     for mutant in sorted(chosen(options), key=lambda mutant: mutant.key in late):
@@ -424,7 +439,7 @@ def report(options, found_by):
             outcome, by = found_by.outcome(mutant)
             entry = {"mutant": mutant.key, "outcome": outcome, "by": by, "code": mutant.code}
             with options.log.open("a", encoding="utf-8") as log:
-                log.write(json.dumps({**entry, "checkers": now[0], "tests": now[1]}) + "\n")
+                log.write(json.dumps(entry | now) + "\n")
         counts[outcome] += 1
         files.setdefault(mutant.name, Counter())[outcome] += 1
         if outcome == "survived":
@@ -441,13 +456,15 @@ def main():
     parser.add_argument("--function", nargs="*", default=[], help="only these functions")
     parser.add_argument("--match", default="", help="only mutants whose description holds this text")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
+    parser.add_argument("--tests", nargs="*", default=["tests/proof"], help="only these files of tests")
+    parser.add_argument("--quick", type=float, default=1e9, help="leave out tests that take longer")
     parser.add_argument("--patience", type=float, default=60, help="seconds of tests for a mutant")
     parser.add_argument("--log", type=Path, default=Path(tempfile.gettempdir()) / "surefoot-mutants.jsonl")
     options = parser.parse_args()
     os.chdir(HOME)
     sys.path[:0] = [str(HOME / "src"), str(HOME)]
     plugin = Tests(options)
-    code = pytest.main([*PYTEST, "tests/proof"], plugins=[plugin])
+    code = pytest.main([*PYTEST, *options.tests], plugins=[plugin])
     sys.exit(plugin.code or int(code) % 5)  # 5: no test was run in the usual way
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import DataError
+from surefoot.explain.words import allowed_words
 from surefoot.faces.cli import main
 from surefoot.model.network import LinearGaussianNetwork
 from surefoot.waist.domain import Domain
+from surefoot.waist.question import Away, Decision, DensityFloor, Odds
 from tests.edited import edited
 
 CASES = [
@@ -247,6 +250,86 @@ def test_a_narrow_domain_is_said(bundled):
     assert "Searched: variance at least 0; entropy stays -0.44699." in str(verify(e, clf)).splitlines()
     free = CounterfactualExplainer(clf, budget=0.05).explain(data.X.iloc[0], target=1)
     assert "Searched" not in str(verify(free, clf))
+
+
+@pytest.fixture(scope="module")
+def asked(bundled):
+    data = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    return clf, CounterfactualExplainer(clf, budget=0.05).explain(data.X.iloc[0], target=1)
+
+
+FURTHER = {
+    "1 has a probability of at least 99.99 % against 0": Odds(1, 0, 0.9999),
+    "1 has a probability of at least 50 % against 0, errors apart": Odds(1, 0, 0.5, robust=False),
+    "0 has a probability of at least 50 % against 1": Odds(0, 1, 0.5),
+    "1 has a probability of at least 50 % against 0, under model 1 of the question": Odds(1, 0, 0.5, model=1),
+    "the decision value of 1 is at least 0.5 above that of 0": Decision(1, 0, 0.5),
+    "the log density of class 1 is at least -4": DensityFloor(1, -4.0),
+    "at least 2 standard deviations from variance 1, skewness 0, curtosis 0, entropy 0": Away(
+        (1.0, 0.0, 0.0, 0.0), 2.0, 0
+    ),
+}
+
+
+@pytest.mark.parametrize("said", FURTHER)
+def test_a_stricter_question_is_said(asked, said):
+    """Its proof would otherwise pass for one of the question that is printed."""
+    clf, e = asked
+    more = (*e.question.requirements, FURTHER[said])
+    stricter = replace(e, question=replace(e.question, models=(e.model, "another"), requirements=more))
+    for shown in (verify(stricter, clf).question, str(stricter).splitlines()):
+        assert f"Allowed: every feature stays within the range seen in training; {said}." in shown
+        assert any("1 a probability of at least 50.0 %" in line for line in shown)
+
+
+def test_several_models_are_said_together(asked):
+    _, e = asked
+    usual = e.question.requirements[0]
+    more = [replace(usual, model=k, threshold=0.6) for k in range(3)]
+    question = replace(e.question, models=("a", "b", "c"), requirements=(usual, *more))
+    said = "under the explained model and models 1, 2 of the question"
+    assert allowed_words(question)[-1] == f"1 has a probability of at least 60 % against 0, {said}"
+
+
+def test_what_an_alternative_keeps_is_said(asked):
+    _, e = asked
+    question = replace(e.question, declared={"keeping": [["variance"], ["entropy", "skewness"]]})
+    assert allowed_words(question) == ("variance stays", "one of entropy, skewness stays")
+
+
+def test_what_is_said_without_proof(asked):
+    clf, e = asked
+    assert not any("without proof" in line for line in verify(e, clf).question)
+    advised = replace(e, answer=replace(e.answer, advice="Without entropy the least is 0.1."))
+    assert verify(advised, clf).question[-1] == "Said without proof: advice."
+
+
+def test_a_range_that_is_not_that_of_the_training_data(asked, bundled):
+    """A file alone cannot tell what was seen in training; the model can."""
+    clf, honest = asked
+    explainer = CounterfactualExplainer(clf, budget=0.05, bounds=None)
+    e = explainer.explain(bundled["banknote"].X.iloc[0], target=1)
+    declared = {**e.question.declared, "bounds": "data"}
+    forged = Explanation.from_json(replace(e, question=replace(e.question, declared=declared)).to_json())
+    assert "every feature stays within the range seen in training" in str(forged)
+    for exact in (False, True):
+        assert verify(honest, clf, exact=exact).ok
+        assert verify(e, clf, exact=exact).ok
+        assert [claim.name for claim in verify(forged, clf, exact=exact).failures] == ["wishes"]
+
+
+@pytest.mark.parametrize("columns", [3, 5])
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_question_about_other_features(asked, bundled, columns, exact):
+    """It carries the fingerprint of a model that it cannot be about."""
+    clf, _ = asked
+    data = bundled["banknote"]
+    X = data.X.assign(more=np.linspace(0.0, 1.0, len(data.X))).iloc[:, :columns]
+    other = ConditionalGaussianNetworkClassifier("naive").fit(X, data.y)
+    e = CounterfactualExplainer(other).explain(X.iloc[0], target=1)
+    forged = replace(e, question=replace(e.question, models=(clf.fingerprint_,)))
+    assert refused(forged, clf, "question", exact=exact)
 
 
 def test_a_refused_request_claims_nothing(bundled):

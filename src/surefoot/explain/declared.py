@@ -91,14 +91,15 @@ def _object(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
-def check_declared(question: Question) -> None:
+def check_declared(question: Question, observed_range: ArrayLike | None = None) -> None:
     """Refuse a question whose domain is not what its declared wishes say.
 
-    The range seen in training is not in the question: where it is a bound, it is taken to be what the
-    domain says, which must agree with all other wishes.
+    The range seen in training is not in the question: where it is a bound and the model is not at hand, it
+    is taken to be what the domain says, which must agree with all other wishes.
     """
     domain, seen = question.domain, np.full((2, len(question.features)), np.nan)
     seen[:, list(question.numbers)] = domain.low, domain.high
+    seen = seen if observed_range is None else np.asarray(observed_range, dtype=float)
     try:
         wishes = read_declared(question.declared, question.features, seen, _categories(question))
         said = wishes.allowed(question.factual, question.state)

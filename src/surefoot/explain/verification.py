@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from surefoot.exceptions import DataError
 from surefoot.explain.cautions import model_cautions
-from surefoot.explain.declared import check_plausible
+from surefoot.explain.declared import check_declared, check_plausible
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.words import allowed_words, domain_words, question_words
 from surefoot.formats import printable
@@ -106,17 +106,20 @@ def verify(
     except checker.UnreadableError as error:
         raise DataError(f"the explanation cannot be checked: {error}") from None
     claims = tuple(Claim(claim.name, claim.verdict, claim.reason) for claim in found)
-    claims += _of_the_model(explanation, known[0])
+    if not any(claim.verdict == "FAILS" for claim in claims if claim.name in ("model", "question")):
+        claims += _of_the_model(explanation, known[0])
     return Verification(claims, _words(explanation, known[0]))
 
 
 def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[Claim, ...]:
-    """That what is called plausible is so by the model's own figures, and that no caution is kept back."""
-    if not isinstance(e.question, Question) or e.question.models[0] != clf.fingerprint_:
+    """That wishes mean what they say by the model's own figures, and that no caution is kept back."""
+    if not isinstance(e.question, Question):
         return ()
-    if not {e.question.factual_class, e.question.target} <= set(clf.classes_.tolist()):
-        return ()  # of a question that has failed already
     found = []
+    try:
+        check_declared(e.question, clf.feature_range_)
+    except DataError as error:
+        found.append(Claim("wishes", "FAILS", str(error)))
     if "plausible" in e.question.declared:
         try:
             check_plausible(e.question, clf)
@@ -141,4 +144,7 @@ def _words(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[s
     narrow: tuple[str, ...] = ()
     if len(clf.feature_labels_) == len(e.question.features):
         narrow = domain_words(e.question, clf.feature_range_)
-    return (*lines, *([f"Searched: {'; '.join(narrow)}."] if narrow else []))
+    lines += [f"Searched: {'; '.join(narrow)}."] if narrow else []
+    said = {"advice": e.advice, "conflict": e.conflict, "share of refits": e.model_share}
+    unproved = [name for name, held in said.items() if held]
+    return (*lines, *([f"Said without proof: {', '.join(unproved)}."] if unproved else []))

@@ -14,7 +14,7 @@ from surefoot.explain.rules import rule_text
 from surefoot.explain.wishes import DATA
 from surefoot.formats import exact, number, share
 from surefoot.waist.either import Way
-from surefoot.waist.question import Budget, Question
+from surefoot.waist.question import Asked, Away, Budget, Decision, DensityFloor, Odds, Question
 from surefoot.waist.row import Row
 
 NORMS = {
@@ -32,7 +32,7 @@ def question_words(question: Question) -> str:
     """What was asked, in one sentence."""
     change = f"What is the {'smallest' if question.prices is None else 'cheapest'} change that"
     reached = f"{change} gives {question.target} a probability of at least {share(question.threshold)}"
-    if question.decision is not None:
+    if question.decision is not None and math.isnan(question.threshold):
         value = f"the decision value of {question.target} at least {question.decision:g}"
         reached = f"{change} puts {value} above that of every other class"
     rivals = {r.to_dict().get("rival") for r in question.requirements} - {None}
@@ -67,7 +67,7 @@ def _miss(name: Any, down: float, up: float) -> str:
 
 
 def allowed_words(question: Question) -> tuple[str, ...]:
-    """What was allowed, as it was declared: one phrase for each wish."""
+    """What was allowed, as it was declared: one phrase for each wish, and for whatever else is required."""
     declared = question.declared
     lines = list(_bound_lines(declared.get("bounds")))
     for may, phrase in MAY.items():
@@ -78,7 +78,58 @@ def allowed_words(question: Question) -> tuple[str, ...]:
         lines += [f"{name} {phrase}" for phrase in _limits(entry, name in categories)]
     whole = declared.get("whole") or []
     lines += [f"{_listed(whole)} {WHOLE}"] if whole else []
-    return (*lines, *_over_several(declared)) or ("every feature may take any value",)
+    lines += [*_over_several(declared), *_kept_words(declared), *required_words(question)]
+    return tuple(lines) or ("every feature may take any value",)
+
+
+def _kept_words(declared: Mapping[str, Any]) -> list[str]:
+    """That an answer leaves alone something that each earlier one changed."""
+    kept = [list(map(str, names)) for names in declared.get("keeping") or ()]
+    return [f"{names[0]} stays" if len(names) == 1 else f"one of {_listed(names)} stays" for names in kept]
+
+
+def required_words(question: Question) -> list[str]:
+    """Whatever is required beyond the sentence of the question: a file must not hide a stricter one."""
+    by_phrase: dict[str, list[int]] = {}
+    for asked in question.requirements:
+        if not _is_usual(asked, question):
+            by_phrase.setdefault(_required(asked, question), []).append(asked.model)
+    return [f"{phrase}{_under(models)}" for phrase, models in by_phrase.items()]
+
+
+def _is_usual(asked: Asked, question: Question) -> bool:
+    """Whether the sentence of the question says it."""
+    stated = (question.target, True, 0)
+    if isinstance(asked, Odds):
+        return asked.threshold == question.threshold and (asked.target, asked.robust, asked.model) == stated
+    if not isinstance(asked, Decision) or not math.isnan(question.threshold):
+        return False
+    return asked.value == question.decision and (asked.target, asked.robust, asked.model) == stated
+
+
+def _required(asked: Asked, question: Question) -> str:
+    if isinstance(asked, Away):
+        with np.errstate(all="ignore"):
+            place = question.unwarped_values(np.array(asked.point))
+        named = [f"{name} {v:.6g}" for name, v in zip(question.number_names, place, strict=True)]
+        return f"at least {asked.distance:g} standard deviations from {_listed(named)}"
+    alone = "" if asked.robust else ", errors apart"
+    if isinstance(asked, DensityFloor):
+        return f"the log density of class {asked.label} is at least {asked.floor:.6g}{alone}"
+    if isinstance(asked, Odds):
+        odds = f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} %"
+        return f"{odds} against {asked.rival}{alone}"
+    ahead = f"the decision value of {asked.target} is at least {asked.value:g} above"
+    return f"{ahead} that of {asked.rival}{alone}"
+
+
+def _under(models: list[int]) -> str:
+    """By which models; nothing is said of the explained one."""
+    others = [str(k) for k in models if k]
+    if not others:
+        return ""
+    own = "under the explained model and " if 0 in models else "under "
+    return f", {own}model{'s' if len(others) > 1 else ''} {_listed(others)} of the question"
 
 
 def _over_several(declared: Mapping[str, Any]) -> list[str]:

@@ -2774,16 +2774,17 @@ def _missing_odds(case: Case) -> str:
         values = {entry.mark for entry in asked.requirements if (entry.kind, entry.model) == ("decision", 0)}
         if not math.isnan(threshold) or len(values) != 1:
             return "a model without probabilities has one value of the decision, and no threshold"
-    kind = ("odds", threshold) if case.model.has_probability else ("decision", values.pop())
-    wanted = (kind[0], 0, kind[1], True)
-    rivals = [
-        entry.rival
-        for entry in asked.requirements
-        if (entry.kind, entry.model, entry.mark, entry.robust) == wanted and same(entry.label, asked.target)
-    ]
+    rivals = [entry.rival for entry in asked.requirements if _usual(case, entry)]
     others = [label for label in case.model.labels if not same(label, asked.target)]
     missing = [label for label in others if not any(same(label, rival) for rival in rivals)]
     return f"the odds against {shown(missing[0])} are not required" if missing else ""
+
+
+def _usual(case: Case, entry: Asked) -> bool:
+    """Whether a requirement is one that every question has: the target against a rival, robustly."""
+    kind = "odds" if case.model.has_probability else "decision"
+    usual = (entry.kind, entry.model, entry.mark, entry.robust) == (kind, 0, _asked_for(case), True)
+    return usual and same(entry.label, case.question.target)
 
 
 def _disagreement(case: Case) -> str:
@@ -3030,7 +3031,7 @@ def _row_holds(row: Row, x: Sequence[float]) -> bool:
     terms = [Fraction(a) * Fraction(v) for a, v in zip(row.coefficients, x, strict=True)]
     value, room = sum(terms, Fraction(0)), AGREE * sum(map(abs, terms), Fraction(0))
     if row.low == row.high:
-        return row.low - room <= value <= row.high + room if math.isfinite(row.low) else False
+        return math.isfinite(row.low) and abs(value - Fraction(row.low)) <= room
     return row.low <= value <= row.high
 
 
@@ -3531,7 +3532,7 @@ def _asked_for(case: Case) -> float:
     """The threshold, or the value of the decision where there are no probabilities."""
     marks = (entry.mark for entry in case.question.requirements if entry.decides)
     stated: float = case.answer["threshold"]
-    return next(marks, math.nan) if math.isnan(stated) else stated
+    return stated if case.model.has_probability else next(marks, math.nan)
 
 
 def _ball_words(asked: Question, names: list[str]) -> str:
@@ -3598,7 +3599,7 @@ def _more_words(case: Case) -> list[str]:
             lines.append(f"Required: numbers at least {entry.mark:g} away from {place}")
         elif entry.kind == "density":
             lines.append(f"Required {by}: log density of {shown(entry.label)} at least {entry.mark:g}")
-        elif entry.model or not entry.robust or not same(entry.label, case.question.target):
+        elif not _usual(case, entry):
             lines.append(f"Required {by}: {shown(entry.label)} against {shown(entry.rival)} {entry.mark:g}")
     return lines
 
