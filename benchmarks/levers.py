@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 import pandas as pd
-from worth import TABLES, Case
+from worth import TABLES, Case, cpu_limits
 
 KEY = ["table", "asked"]
 COLUMNS = [
@@ -34,6 +34,7 @@ MOVED = 0.005
 
 
 def rows(done=frozenset()):
+    cpu_limits()
     for table in os.environ.get("TABLES", ",".join(TABLES)).split(","):
         left = [asked for asked in ASKED if (table, asked) not in done]
         case = Case(table, "tree") if left else None

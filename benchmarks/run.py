@@ -13,7 +13,8 @@ RESULTS = Path(__file__).parent / "results"
 NAMES = (
     "fitting", "structure", "paper_methods", "encoding", "coordinates", "certified", "norms", "growth",
     "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest",
-    "tables", "holes", "mixed", "worth", "levers", "at_most",
+    "tables", "holes", "mixed", "worth", "levers", "largest_share",
+    "at_most",
 )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ forest, gradient boosting. Medians over the rows found, but for shares, which ar
 
 Distances are Mahalanobis, norm inf, and 1 for each changed category, whoever made the point; surefoot has
 budget 0.05, gap 1 %, whole=False and 10 seconds for a row ("finished": proven optimal within the gap, or
-proven that there is none). Seconds are of CPU, since the machine was busy; fitting the refits and setting up
-the peers are not counted. "floor holds": of the answers asked to be plausible, those that both checkers
+proven that there is none). Seconds are of CPU, limits too, since the machine was busy; fitting the refits and
+setting up the peers are not counted. "floor holds": of the answers asked to be plausible, those that both checkers
 accept (the exact one, too) and whose floor 10,000 samples of the ball keep.
 
 DiCE, NICE and CEML take part where they are installed, with the settings of benchmarks/peers: run it with
@@ -90,6 +90,7 @@ def order(line):
 
 
 def rows(done=frozenset()):
+    cpu_limits()
     tables, cases = os.environ.get("TABLES", ",".join(TABLES)).split(","), {}
     for table, model, asked in sorted(product(tables, MODELS, [*ASKED, *PEERS]), key=slow):
         if (table, model, asked) in done or (model, asked) not in LINES:
@@ -101,10 +102,17 @@ def rows(done=frozenset()):
         yield cases[table, model].line(asked)
 
 
+def cpu_limits():
+    """Time limits count seconds of CPU: what else the machine does must not decide what is finished."""
+    time.perf_counter = time.process_time
+
+
 def slow(line):
     """The quick ones first."""
-    table, _, asked = line
-    return "models" in asked and (2 if table in ("Ionosphere", "German credit") else 1)
+    table, model, asked = line
+    if "models" in asked:
+        return 3 if table in ("Ionosphere", "German credit") else 1
+    return 2 if model == "logistic" or asked.startswith("DiCE") else 0
 
 
 class Case:

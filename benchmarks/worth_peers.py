@@ -20,7 +20,7 @@ except ImportError:  # the peers have an environment of their own
     adapters = None
 
 
-LIMIT = 60  # seconds for one row
+LIMIT = 60  # seconds of CPU for one row
 
 
 class OutOfTime(BaseException):
@@ -80,15 +80,15 @@ def answers(case, peer):
 
 def limited(explain, factual):
     """A point; none where the peer has none, or takes too long."""
-    signal.signal(signal.SIGALRM, out_of_time)
-    signal.alarm(LIMIT)
+    signal.signal(signal.SIGPROF, out_of_time)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         with open(os.devnull, "w") as null, redirect_stderr(null), redirect_stdout(null):
             return explain(factual).point
     except OutOfTime:
         return None
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def out_of_time(*_):
