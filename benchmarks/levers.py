@@ -1,13 +1,13 @@
 """Levers: few of them with distances along the graph and norm 1, and what that does to plausibility.
 
-The tables, halves, classifiers (tree) and rows of the benchmark "worth"; budget 0.05, gap 1 %, whole=False, 10 seconds
-for a row. A lever is a feature that moves more than 0.005 standard deviations away from what its parents
-predict in the factual's class, or a category that changes. "changed": features that change by more than 0.005
-standard deviations. "pulled": all pulls together, in conditional standard deviations, and 1 for each changed
-category. "density percentile" is the model's: the share of the target's training rows that are less typical;
-"density share", "10-LOF" and "isolation forest" are those of the half that the model has not seen, as in
-"worth". "distance" is the default one (Mahalanobis, norm inf). Medians over the rows, but for "isolation
-forest", a share; seconds are of CPU.
+The tables, halves, classifiers (tree) and rows of the benchmark "worth"; budget 0.05, gap 1 %, whole=False,
+10 seconds for a row. A lever is a feature that moves more than 0.005 standard deviations away from what its
+parents predict in the factual's class, or a category that changes. "changed": features that change by more
+than 0.005 standard deviations. "pulled": all pulls together, in conditional standard deviations, and 1 for
+each changed category. "distance" is the default one (Mahalanobis, norm inf). "density percentile" is the
+model's: the share of the target's training rows that are less typical; "density share", "10-LOF" and
+"isolation forest" are those of the half that the model has not seen, as in "worth". Medians over the rows,
+but for "isolation forest", a share; seconds are of CPU.
 
 usage: python benchmarks/run.py [--resume] levers      (ROWS=25 and TABLES=Pima,WDBC in the environment)
 """
@@ -17,6 +17,7 @@ import time
 
 import numpy as np
 import pandas as pd
+
 from worth import TABLES, Case, cpu_limits
 
 KEY = ["table", "asked"]

@@ -8,13 +8,14 @@ forest, gradient boosting. Medians over the rows found, but for shares, which ar
 
 Distances are Mahalanobis, norm inf, and 1 for each changed category, whoever made the point; surefoot has
 budget 0.05, gap 1 %, whole=False and 10 seconds for a row ("finished": proven optimal within the gap, or
-proven that there is none). Seconds are of CPU, limits too, since the machine was busy; fitting the refits and
-setting up the peers are not counted. "floor holds": of the answers asked to be plausible, those that both checkers
-accept (the exact one, too) and whose floor 10,000 samples of the ball keep.
+proven that there is none). Seconds are of CPU, limits too, since the machine was busy; fitting the refits
+and setting up the peers are not counted. "floor holds": of the answers asked to be plausible, those that
+both checkers accept (the exact one, too) and whose floor 10,000 samples of the ball keep.
 
 DiCE, NICE and CEML take part where they are installed, with the settings of benchmarks/peers: run it with
-benchmarks/peers/.venv/bin/python. CEML takes no network and no categories, and has its plausibility for linear
-models only: so it explains a logistic regression, next to surefoot on the same model, on four of the tables. The peers have 60 seconds for a row.
+benchmarks/peers/.venv/bin/python. CEML takes no network and no categories, and has its plausibility for
+linear models only: so it explains a logistic regression, next to surefoot on the same model, on four of the
+tables. The peers have 60 seconds for a row.
 
 usage: python benchmarks/run.py [--resume] worth      (ROWS=25 and TABLES=Pima,WDBC in the environment)
 """
@@ -33,11 +34,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KernelDensity, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
-from worth_peers import PEERS
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, adopt, datasets, verify
 from surefoot.explain.refits import Refits
 from surefoot.model.mixed import log_density
+from worth_peers import PEERS
 
 KEY = ["table", "model", "asked"]
 COLUMNS = [

@@ -1,4 +1,4 @@
-"""DiCE, NICE and CEML on the cases of worth.py, with the adapters of benchmarks/peers; nothing without them."""
+"""DiCE, NICE and CEML on the cases of worth.py, by the adapters of benchmarks/peers; none without them."""
 
 import os
 import random

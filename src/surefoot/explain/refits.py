@@ -137,7 +137,7 @@ def _refitted_network(
 
 
 def _as_known(X: Any, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
-    """A table as the model knows it: numbers on its scales; all values of a category, even if none is drawn."""
+    """A table as the model knows it: numbers on its scales, all values of a category, drawn or not."""
     schema = clf.schema_
     numbers, codes = schema.encode(X)
     frame = pd.DataFrame(X).copy()
