@@ -7,7 +7,7 @@ rows are refused. Gurobi maximises the least log density over the ball (most_typ
 share from the one named; "within": rows in which that is at most 1 % of the share (or 0.0005, if that is
 more). "left open": rows in which time ran out before the share was known so well. Seconds are of CPU.
 
-usage: python benchmarks/run.py [--resume] largest_share      (ROWS=25 and TABLES=Pima,WDBC in the environment)
+usage: python benchmarks/run.py [--resume] largest_share      (ROWS=25, TABLES=Pima,WDBC in the environment)
 """
 
 import os
@@ -21,8 +21,8 @@ from worth import Case, cpu_limits
 
 KEY = ["table", "may change"]
 COLUMNS = [
-    *KEY, "rows", "refused", "left open", "named", "proved that none", "Gurobi", "largest difference", "within",
-    "seconds",
+    *KEY, "rows", "refused", "left open", "named", "proved that none", "Gurobi", "largest difference",
+    "within", "seconds",
 ]  # fmt: skip
 FREE = {"Pima": (3, 5), "Banknote": (2, 3), "Ionosphere": (5, 8), "WDBC": (5, 8)}
 SHARE, BUDGET = 0.95, 0.1
