@@ -146,7 +146,8 @@ def _as_known(X: Any, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame
         if not clf.warps_[i].is_identity:
             frame[schema.names[j]] = np.asarray(clf.warps_[i](numbers[:, i]), dtype=float)
     for k, (j, values) in enumerate(zip(schema.categories, schema.category_values, strict=True)):
-        frame[schema.names[j]] = pd.Categorical.from_codes(codes[:, k], list(values), schema.ordered[j])
+        known = pd.CategoricalDtype(list(values), schema.ordered[j])
+        frame[schema.names[j]] = pd.Categorical.from_codes(codes[:, k], dtype=known)
     return frame
 
 
