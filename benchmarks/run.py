@@ -13,8 +13,8 @@ RESULTS = Path(__file__).parent / "results"
 NAMES = (
     "fitting", "structure", "paper_methods", "encoding", "coordinates", "certified", "norms", "growth",
     "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest",
-    "tables", "calibration", "holes", "mixed", "worth", "at_most", "combined", "hangs", "models",
-    "alternatives",
+    "tables", "calibration", "holes", "mixed", "worth", "levers", "largest_share", "at_most", "combined",
+    "hangs", "models", "alternatives",
 )  # fmt: skip
 
 
@@ -29,6 +29,8 @@ def main(names, resume=False):
         done = {tuple(row[key] for key in module.KEY) for row in found} if resumed else set()
         for row in module.rows(done) if resumed else module.rows():
             found.append(row)
+            if hasattr(module, "order"):  # what was measured later stands where it belongs
+                found.sort(key=module.order)
             print("  ".join(f"{key}: {value}" for key, value in row.items()), flush=True)
             # After every row, so that an interrupted run loses nothing.
             write(name, pd.DataFrame(found, columns=module.COLUMNS), module.__doc__.strip())

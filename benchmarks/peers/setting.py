@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A fitted classifier with the rows it was fitted on and those to explain."""
+    """A fitted classifier with the rows it was fitted on, those to explain, and the class to reach."""
 
     data: str
     classifier: str
@@ -39,6 +39,8 @@ class Case(NamedTuple):
     X: pd.DataFrame
     y: pd.Series
     rows: list[int]
+    target: int = TARGET
+    categories: tuple[str, ...] = ()
 
     def factual(self, row):
         return self.X.iloc[row]

@@ -1,5 +1,9 @@
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
+from sklearn.model_selection import train_test_split
 
 from surefoot import (
     Action,
@@ -12,6 +16,9 @@ from surefoot import (
 )
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.plausibility import checked_plausible
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+from most_typical import largest_share
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +117,35 @@ def test_the_largest_share_is_named_and_right(pima):
     assert near.explain(row, 0, on_failure="return").counterfactual is not None
     far = CounterfactualExplainer(clf, plausible=beyond + 0.005, **settings)
     assert far.explain(row, 0, on_failure="return").status == "infeasible"
+
+
+def named_share(e):
+    """What the advice says: a share that can be reached, and one that cannot."""
+    said, proved = e.advice.split(": with plausible=")
+    return float(said.split()[-1]), float(proved.split()[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "row", "may_change"),
+    [
+        ("pima", 0, 2, ["plas", "age", "mass", "preg", "insu"]),
+        ("pima", 0, 1, ["plas", "age", "mass"]),  # a small share
+        ("banknote", 1, 2, ["variance", "skewness"]),  # so little room that points must not step far inside
+        ("banknote", 1, 9, ["variance", "skewness"]),
+    ],
+)
+def test_the_largest_share_is_that_of_an_independent_solver(name, target, row, may_change):
+    data = getattr(datasets, f"load_{name}")()
+    X, _, y, _ = train_test_split(data.X, data.y, test_size=0.5, stratify=data.y, random_state=0)
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(X, y)
+    kept = [feature for feature in X if feature not in may_change]
+    explainer = CounterfactualExplainer(clf, plausible=0.95, budget=0.1, whole=False, immutable=kept)
+    factual = X[clf.predict(X) != target].iloc[row]
+    e = explainer.explain(factual, target, on_failure="return")
+    reached, beyond = named_share(e)
+    best = largest_share(clf, explainer.problem(factual, target), target)
+    assert reached * 0.999 <= best <= beyond * 1.001
+    assert abs(reached - best) <= 0.01 * best
 
 
 def test_where_the_floor_is_not_to_blame_the_wishes_are_named(pima):

@@ -97,6 +97,16 @@ def test_refits_of_tables_with_categories(settings):
         assert (model.predict(german.X) == clf.predict(german.X)).mean() > 0.85
 
 
+def test_a_value_that_a_draw_leaves_out_is_still_known():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=40), "kind": ["a", "b"] * 19 + ["a", "rare"]})
+    y = (X["size"] + 0.5 * rng.normal(size=40) > 0).astype(int)
+    for table in (X, X.to_numpy()):
+        clf = ConditionalGaussianNetworkClassifier("naive").fit(table, y)
+        refits = Refits(clf, clf, 8, (table, y))
+        assert {model.schema_.category_values for model in refits.searched} == {(("a", "b", "rare"),)}
+
+
 def test_refits_of_a_pipeline():
     german = datasets.load_german_credit()
     words = ["housing", "purpose"]

@@ -4,13 +4,13 @@ from functools import partial
 
 import dice_ml
 from raiutils.exceptions import UserConfigValidationException
-from setting import TARGET, Answer
+from setting import Answer
 
 
 def prepare(case, method):
     data = dice_ml.Data(
         dataframe=case.X.assign(outcome=case.y),
-        continuous_features=list(case.X.columns),
+        continuous_features=[name for name in case.X if name not in case.categories],
         outcome_name="outcome",
     )
     explainer = dice_ml.Dice(data, dice_ml.Model(model=case.model, backend="sklearn"), method=method)
@@ -19,7 +19,7 @@ def prepare(case, method):
         try:
             # No random_seed: with one, every feature gets the same stream of random numbers.
             found = explainer.generate_counterfactuals(
-                factual.to_frame().T, total_CFs=1, desired_class=TARGET
+                factual.to_frame().T, total_CFs=1, desired_class=case.target
             )
         except UserConfigValidationException as error:
             if "No counterfactuals found" not in str(error):
@@ -27,7 +27,8 @@ def prepare(case, method):
             return Answer(None)
         # What DiCE shows by default: the counterfactual after its post-hoc sparsity step.
         frame = found.cf_examples_list[0].final_cfs_df_sparse
-        return Answer(frame[case.X.columns].to_numpy(dtype=float)[0] if len(frame) else None)
+        kind = object if case.categories else float
+        return Answer(frame[case.X.columns].to_numpy(dtype=kind)[0] if len(frame) else None)
 
     return explain
 

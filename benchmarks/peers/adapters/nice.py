@@ -3,20 +3,20 @@
 from functools import partial
 
 from nice import NICE
-from setting import TARGET, Answer
+from setting import Answer
 
 
 def prepare(case, optimization):
     explainer = NICE(
         predict_fn=case.model.predict_proba,
         X_train=case.X.to_numpy(copy=True),  # it writes into what it is given
-        cat_feat=[],
+        cat_feat=[case.X.columns.get_loc(name) for name in case.categories],
         y_train=case.y.to_numpy(),
         optimization=optimization,
     )
 
     def explain(factual):
-        return Answer(explainer.explain(factual.to_numpy(copy=True)[None], [TARGET])[0])
+        return Answer(explainer.explain(factual.to_numpy(copy=True)[None], [case.target])[0])
 
     return explain
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from setting import TARGET, Answer
+from setting import Answer
 
 from surefoot import CounterfactualExplainer
 
@@ -13,7 +13,7 @@ def prepare(case, **settings):
     )
 
     def explain(factual):
-        e = explainer.explain(factual, TARGET, on_failure="return")
+        e = explainer.explain(factual, case.target, on_failure="return")
         if e.counterfactual is None:
             return Answer(None)
         return Answer(e.counterfactual.to_numpy(), e.distance / e.lower_bound - 1)

@@ -16,9 +16,13 @@ from surefoot.waist.question import DensityFloor, Question
 
 Array = NDArray[np.float64]
 
-CLOSE = 0.005  # shares nearer than this are not told apart
-ROUGH_GAP = 0.5  # whether there is a point at all matters here, not how near it is
+CLOSE, CLOSE_RATIO = 0.005, 0.01  # shares as near as both say are not told apart,
+FINEST = 0.0005  # nor nearer ones
+# Whether there is a point at all matters here, not how near it is: so a rough gap first. But points step
+# inside by a share of the gap, and near the largest share there is little room: then a fine one.
+GAPS = {0.5: 0.5, 0.001: 2.0}  # each with its seconds
 PATIENCE = 10.0  # seconds for all questions together
+BESIDE = (0.5, 0.25, 0.75)  # where the middle cannot be told, what lies beside it often can
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Reachable:
     share : float
         Some answer is as typical as this share of the target's training rows.
     beyond : float
-        And none as this one: proved. Not a number where time ran out.
+        And none as this one: proved.
     """
 
     share: float
@@ -38,10 +42,11 @@ class Reachable:
 
     def words(self) -> str:
         """As a sentence."""
-        said = f"The largest share that can be reached is about {self.share:.3g}"
-        if np.isnan(self.beyond):
-            return f"{said}, as far as was found in the time."
-        return f"{said}: with plausible={self.beyond:.3g} it is proved that there is none."
+        proved = f": with plausible={self.beyond:.3g} it is proved that there is none."
+        if not _is_close(self.share, self.beyond):
+            said = f"The largest share that can be reached is at least {self.share:.3g}"
+            return f"{said}, as far as was found in the time{proved}"
+        return f"The largest share that can be reached is about {self.share:.3g}{proved}"
 
 
 def largest_share(
@@ -54,7 +59,7 @@ def largest_share(
     problem : RobustProblem or Family
         Of the question.
     question : Question
-        Without an answer; with a floor on the density.
+        Proved to be without an answer; with a floor on the density.
     percentiles : array of shape (101,)
         Of the log density that the target gives to its own training rows.
     time_limit : float
@@ -70,31 +75,48 @@ def largest_share(
     low, high = 0.0, share
     if not _exists(problem, r, float(percentiles[0]) - asked.floor, end):
         return None
-    while high - low > CLOSE:
-        middle = 0.5 * (low + high)
-        floor = float(np.interp(100 * middle, np.arange(101.0), percentiles))
-        found = _exists(problem, r, floor - asked.floor, end)
-        if found is None:
-            return Reachable(low, np.nan)
-        low, high = (middle, high) if found else (low, middle)
+    while not _is_close(low, high):
+        for part in BESIDE:
+            between = low + part * (high - low)
+            floor = float(np.interp(100 * between, np.arange(101.0), percentiles))
+            found = _exists(problem, r, floor - asked.floor, end)
+            if found is not None:
+                break
+        else:
+            break
+        low, high = (between, high) if found else (low, between)
     return Reachable(low, high)
+
+
+def _is_close(low: float, high: float) -> bool:
+    """Whether two shares need not be told apart any further."""
+    return high - low <= max(min(CLOSE, CLOSE_RATIO * high), FINEST)
 
 
 def _exists(problem: RobustProblem | Family, r: int, raised: float, end: float) -> bool | None:
     """Whether there is an answer with the floor raised by so much; None where time is up."""
-    left = end - time.perf_counter()
-    if left <= 0:
-        return None
+    higher = _with_higher_floor(problem, r, raised)
+    for gap, seconds in GAPS.items():
+        left = min(seconds, end - time.perf_counter())
+        if left <= 0:
+            return None
+        if isinstance(higher, Family):
+            found = certified_states(higher, gap, left)
+        else:
+            found = certified_search(higher, gap, left)
+        if found.status.with_point is Status.INTERRUPTED:
+            raise KeyboardInterrupt  # the search took the signal; nothing may be concluded from it
+        if found.point is not None or found.status is Status.INFEASIBLE:
+            return found.point is not None
+    return None
+
+
+def _with_higher_floor(problem: RobustProblem | Family, r: int, raised: float) -> RobustProblem | Family:
+    """The problem with the floor of requirement r raised."""
     if isinstance(problem, Family):
         mixed = list(problem.requirements)
         mixed[r] = replace(mixed[r], margin=mixed[r].margin.shifted(-raised))
-        found = certified_states(replace(problem, requirements=tuple(mixed), _bases={}), ROUGH_GAP, left)
-    else:
-        plain = list(problem.requirements)
-        plain[r] = replace(plain[r], margin=plain[r].margin + -raised)
-        found = certified_search(replace(problem, requirements=tuple(plain)), ROUGH_GAP, left)
-    if found.status.with_point is Status.INTERRUPTED:
-        raise KeyboardInterrupt  # the search took the signal; nothing may be concluded from it
-    if found.point is None and found.status is not Status.INFEASIBLE:
-        return None
-    return found.point is not None
+        return replace(problem, requirements=tuple(mixed), _bases={})
+    plain = list(problem.requirements)
+    plain[r] = replace(plain[r], margin=plain[r].margin + -raised)
+    return replace(problem, requirements=tuple(plain))

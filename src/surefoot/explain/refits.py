@@ -126,23 +126,28 @@ def _refitted_network(
     curved = not all(warp.is_identity for warp in clf.warps_)
     model = clone(clf)
     weights = _weights(y, rng)
+    table = _as_known(X, clf) if curved or clf.schema_.n_categories else X
     if not curved:
-        return _like(model.fit(X, y, sample_weight=weights), clf)
-    model.set_params(marginals="gaussian").fit(_on_scales(X, clf), y, sample_weight=weights)
+        return _like(model.fit(table, y, sample_weight=weights), clf)
+    model.set_params(marginals="gaussian").fit(table, y, sample_weight=weights)
     model.warps_, model.schema_ = clf.warps_, clf.schema_
     for name in ("feature_range_", "feature_percentiles_"):
         setattr(model, name, getattr(clf, name))
     return _like(model, clf)
 
 
-def _on_scales(X: Any, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
-    """A table with its numbers on the model's scales."""
+def _as_known(X: Any, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
+    """A table as the model knows it: numbers on its scales, all values of a category, drawn or not."""
     schema = clf.schema_
-    numbers, _ = schema.encode(X)
+    numbers, codes = schema.encode(X)
     frame = pd.DataFrame(X).copy()
     frame.columns = list(schema.names)
     for i, j in enumerate(schema.numbers):
-        frame[schema.names[j]] = np.asarray(clf.warps_[i](numbers[:, i]), dtype=float)
+        if not clf.warps_[i].is_identity:
+            frame[schema.names[j]] = np.asarray(clf.warps_[i](numbers[:, i]), dtype=float)
+    for k, (j, values) in enumerate(zip(schema.categories, schema.category_values, strict=True)):
+        known = pd.CategoricalDtype(list(values), schema.ordered[j])
+        frame[schema.names[j]] = pd.Categorical.from_codes(codes[:, k], dtype=known)
     return frame
 
 
