@@ -185,7 +185,9 @@ def _broken_feature(name, action, x, y, is_whole, ends):
     by_itself = is_whole and action.step is None and listed is None
     if (by_itself if action.whole is None else action.whole) and y != round(y):
         found.append(f"{name} is not whole")
-    if ends is not None and not min(ends[0], x) <= y <= max(ends[1], x):
+    bottom, top = (-math.inf, math.inf) if ends is None else ends  # ends of one's own take their place
+    bottom, top = bottom if action.low is None else low, top if action.high is None else high
+    if not min(bottom, x) <= y <= max(top, x):
         found.append(f"{name} leaves the range of the data")
     return found
 

@@ -146,3 +146,41 @@ def test_whole_numbers_and_several_classes_equal_brute_force(rng, shrinkage, nor
         assert e.counterfactual.to_numpy().tolist() in met.tolist()
         assert verify(e, clf).ok
         assert verify(e, clf, exact=True).ok
+
+
+@pytest.mark.parametrize("norm", [np.inf, 1, 2])
+@pytest.mark.parametrize("factor", [0.5, 1.0, -1.0])
+def test_links_of_whole_numbers_equal_brute_force(rng, norm, factor):
+    """Equations and cuts may leave a single point, on an allowed value: only its margin refutes that."""
+    y = rng.integers(0, 2, 400)
+    X = np.rint(np.array([[0, 0], [3, -4]])[y] + rng.normal(size=(400, 2)) * [[3, 2]])
+    names = ["x0", "x1"]
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(pd.DataFrame(X, columns=names), y)
+    low, high = X.min(axis=0), X.max(axis=0)
+    asked = CounterfactualExplainer(clf, norm=norm, actions=Actions(links=[("x1", "x0", factor)]))
+    answered = 0
+    for row in X[:30]:
+        target = 1 - clf.predict(pd.DataFrame([row], columns=names))[0]
+        points = [np.add(row, (k, factor * k)) for k in range(-40, 41) if float(factor * k).is_integer()]
+        points = [p for p in points if (p >= low).all() and (p <= high).all()]
+        chances = clf.predict_proba(pd.DataFrame(points, columns=names))[:, target]
+        e = asked.explain(pd.Series(row, names), target, on_failure="return")
+        enough = [p for p, chance in zip(points, chances, strict=True) if chance >= 0.5]
+        assert (e.counterfactual is not None) == bool(enough)
+        if enough:
+            answered += 1
+            best = min(e.question.problem(clf).distance(p) for p in enough)
+            assert e.distance == pytest.approx(best, rel=1.01e-3)
+        assert verify(e, clf).ok
+    assert answered > 3
+
+
+@pytest.mark.parametrize("norm", [np.inf, 1, 2])
+def test_categories_alone(rng, norm):
+    X = pd.DataFrame({"a": rng.choice(list("xyz"), 300), "b": rng.choice(["p", "q"], 300)})
+    y = np.where((X["a"] == "x") ^ (rng.random(300) < 0.1), "no", "yes")
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    e = CounterfactualExplainer(clf, norm=norm, budget=0.05).explain(X[X["a"] == "x"].iloc[0], "yes")
+    assert (e.status, e.distance, e.changed) == (Status.OPTIMAL, 1.0, ["a"])
+    assert verify(e, clf).ok
+    assert verify(e, clf, exact=True).ok

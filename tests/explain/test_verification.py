@@ -295,7 +295,7 @@ def test_several_models_are_said_together(asked):
 def test_what_an_alternative_keeps_is_said(asked):
     _, e = asked
     question = replace(e.question, declared={"keeping": [["variance"], ["entropy", "skewness"]]})
-    assert allowed_words(question) == ("variance stays", "one of entropy, skewness stays")
+    assert allowed_words(question) == ("variance stays", "at least one of entropy, skewness stays")
 
 
 def test_what_is_said_without_proof(asked):

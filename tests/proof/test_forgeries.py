@@ -49,6 +49,12 @@ QUESTIONS = {
     "zca": (banknote, banknote_row, 1, {"budget": 0.05, "whitening": "zca"}),
     "dag": (banknote, banknote_row, 1, {"budget": 0.05, "whitening": "dag"}),
     "whole": (pima, lambda: datasets.load_pima().X.iloc[0], 0, {"budget": 0.05, "norm": 2, "actions": WHOLE}),
+    "between": (
+        pima,
+        lambda: datasets.load_pima().X.iloc[6],
+        None,
+        {"budget": 0.05, "norm": 1, "actions": WHOLE, "plausible": 0.3, "gap": 0.01},
+    ),
     "three": (lambda: small(2, 3), lambda: mean_of(small(2, 3), "a"), "c", {"budget": 0.05}),
     "already": (banknote, banknote_row, 0, {"budget": 0.05}),
     "steep": (steep, lambda: mean_of(steep(), 0), 1, {}),
@@ -265,7 +271,7 @@ def test_a_choice_that_skips_an_allowed_number(checker):
 
 
 def test_between_that_skips_an_allowed_number(checker):
-    content, e = honest("whole")
+    content, e = honest("between")
     entries = [entry for leaf in leaves(e["certificate"]["bound"]["tree"]) for entry in leaf["between"]]
     assert entries
     entries[0][3] += 1.0

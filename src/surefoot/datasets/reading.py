@@ -331,7 +331,7 @@ def _finished(
 
 def _without_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """What pandas and R write before the first column when nobody tells them not to."""
-    if frame.columns[0] != "":
+    if not len(frame.columns) or frame.columns[0] != "":
         return frame, ""
     first = frame[""]
     if first.nunique() < len(first) or _has_fractions(frame[[""]]) or frame.shape[1] == 1:

@@ -37,11 +37,11 @@ TEMPLATE = f"""{FIRST_LINE}
 # backticks, and income.now is today's value of income.
 # An if-then rule says what must hold where something else does: a feature rises, falls, changes or stays,
 # a category is one of its values, or a rule holds.
-# at_most = 3                          (features that change)
+# at_most = 3                          # features that change
 # at_most_of = [[1, ["loan a", "loan b"]]]
 # rules = ["rent + loan <= 0.4 * income"]
 # when = [{{ if = "schooling rises", then = "age >= age.now + 2" }}]
-# links = [["tenure", "age", 1.0]]     (tenure changes by 1.0 times the change of age)
+# links = [["tenure", "age", 1.0]]     # tenure changes by 1.0 times the change of age
 
 [features]
 """

@@ -126,7 +126,9 @@ class Asker:
         self.schema, self.warps = classifier.schema_, _curved(classifier.warps_)
         self.numbers = tuple(self.features[j] for j in self.schema.numbers)
         if terms.distance != "cost" and wishes.priced:
-            unused = f"{wishes.priced[0]!r} has a price, which counts with distance='cost' only"
+            names = ", ".join(repr(name) for name in wishes.priced)
+            said = "has a price, which counts" if len(wishes.priced) == 1 else "have prices, which count"
+            unused = f"{names} {said} with distance='cost' only"
             warnings.warn(unused, SurefootWarning, stacklevel=4)  # where the explainer is made
             wishes = wishes.unpriced()
         self.wishes, self.declared = wishes, wishes.declared()

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 FEW_ROWS = 30  # a class with fewer says little about its own spread
 EXTREME = 3.0  # conditional standard deviations
+EDGE = 1e-6  # of a range: values this near to its ends are at them
 SMALL = 1e-6  # standard deviations; a smaller change is rounding
 CODES = (
     "imputed",
@@ -155,7 +156,8 @@ def _edges(
     clf: ConditionalGaussianNetworkClassifier, question: Question, point: Array, changed: NDArray[np.bool_]
 ) -> Iterator[Caution]:
     low, high = clf.feature_range_[:, list(question.numbers)]
-    at = np.flatnonzero(changed & ((point <= low) | (point >= high)))
+    near = EDGE * (high - low)
+    at = np.flatnonzero(changed & ((point <= low + near) | (point >= high - near)))
     if len(at):
         names = [str(question.number_names[j]) for j in at]
         yield Caution(

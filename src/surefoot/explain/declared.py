@@ -107,7 +107,9 @@ def check_declared(question: Question, observed_range: ArrayLike | None = None) 
         raise DataError(f"the declared wishes make no sense: {error}") from None
     same = (domain.low == said.domain.low) & (domain.high == said.domain.high)
     if not same.all() or _sets(domain) != _sets(said.domain):
-        raise DataError("the domain is not what the declared wishes say")
+        older = " (before links held what is linked, they were written otherwise: ask again)"
+        hint = older if question.declared.get("links") else ""
+        raise DataError(f"the domain is not what the declared wishes say{hint}")
     if said.choices != question.choices:
         raise DataError("the choices of the categories are not what the declared wishes say")
     if not _same_rows(domain.rows, said.domain.rows):

@@ -130,7 +130,7 @@ class Explanation:
     searched_with : tuple of classifiers
         Further models that the question names, for `verify`; a file only names them.
 
-    The names below are properties that read these three.
+    The names below are properties that read the first three.
     """
 
     question: Question | Refusal

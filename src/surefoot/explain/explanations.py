@@ -61,7 +61,9 @@ class Explanations(list[Explanation]):
             f"counterfactual: {name}": [math.nan if x is None else x.iloc[k] for x in points]
             for k, name in enumerate(names)
         }
-        features = pd.DataFrame(columns, index=table.index)
+        features = pd.DataFrame(
+            {name: _column(values, rows) for name, values in columns.items()}, index=table.index
+        )
         for k in self._whole():
             for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
                 features[which] = _as_whole(features[which])
@@ -111,6 +113,12 @@ class Explanations(list[Explanation]):
         from surefoot.faces.report.fragment import batch_fragment
 
         return batch_fragment(self)
+
+
+def _column(values: list[Any], rows: pd.Index) -> pd.Series:
+    """Text as Python has it: pandas' own kind of text cannot hold every string that a file may have."""
+    text = any(isinstance(value, str) for value in values)
+    return pd.Series(values, rows, dtype=object) if text else pd.Series(values, rows)
 
 
 def _as_whole(column: pd.Series) -> pd.Series:

@@ -78,14 +78,28 @@ def allowed_words(question: Question) -> tuple[str, ...]:
         lines += [f"{name} {phrase}" for phrase in _limits(entry, name in categories)]
     whole = declared.get("whole") or []
     lines += [f"{_listed(whole)} {WHOLE}"] if whole else []
-    lines += [*_over_several(declared), *_kept_words(declared), *required_words(question)]
+    lines += [*_over_several(declared), *_kept_words(declared), *_plausible_words(question)]
+    lines += required_words(question)
     return tuple(lines) or ("every feature may take any value",)
+
+
+def _plausible_words(question: Question) -> list[str]:
+    """How typical of the target an answer has to be."""
+    said = question.declared.get("plausible")
+    if isinstance(said, list | tuple) and len(said) == 2:
+        return [f"no changed feature is farther than {said[1]:g} standard deviations from what is expected"]
+    if isinstance(said, float | int):
+        return [f"at least as typical of {question.target} as {100 * said:g} % of its training rows"]
+    return []
 
 
 def _kept_words(declared: Mapping[str, Any]) -> list[str]:
     """That an answer leaves alone something that each earlier one changed."""
     kept = [list(map(str, names)) for names in declared.get("keeping") or ()]
-    return [f"{names[0]} stays" if len(names) == 1 else f"one of {_listed(names)} stays" for names in kept]
+    return [
+        f"{names[0]} stays" if len(names) == 1 else f"at least one of {_listed(names)} stays"
+        for names in kept
+    ]
 
 
 def required_words(question: Question) -> list[str]:

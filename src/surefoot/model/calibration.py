@@ -60,7 +60,7 @@ def fit_calibration(
 
     A penalty, ``((1/T - 1)^2 + sum of squared shifts) / 2`` in units of one row's log loss, keeps the answer
     finite where the classes separate perfectly, and hardly matters elsewhere. It is zero for an uncalibrated
-    model, so that the log loss of these rows never rises.
+    model, so that the log loss of these rows, the far ones brought in, never rises.
 
     Log-odds more than ten times the typical ones are brought in to that. Otherwise a single row in a thousand
     that lies far from all others, on the wrong side, would flatten the probabilities of all of them.

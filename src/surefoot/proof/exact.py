@@ -446,7 +446,9 @@ class Network:
     @cached_property
     def inverse(self) -> Dyadic:
         """1 / v, rounded down; adding 1 to a whole number rounds it up."""
-        shift = SHARP + max(above.bit_length() - below.bit_length() for above, below in self.ratios)
+        shift = SHARP + max(
+            (above.bit_length() - below.bit_length() for above, below in self.ratios), default=0
+        )
         shift = max(shift, 0)
         return Dyadic([(below << shift) // above for above, below in self.ratios], shift)
 

@@ -21,7 +21,7 @@ from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.grafting import Member
 from surefoot.search.certified.narrowing import narrowed
 from surefoot.search.certified.settling import Open, choose_cuts, settled_points
-from surefoot.search.certified.slices import Boxes, Slices
+from surefoot.search.certified.slices import Boxes, Slices, _factors, _products
 from surefoot.search.certified.stacks import cholesky, first_weights, minimise, of_points
 from surefoot.search.certified.subsets import Subsets
 from surefoot.threads import one_blas_thread
@@ -479,3 +479,11 @@ def test_categories_take_from_the_count(norm):
         assert e.status is Status.OPTIMAL
         assert (e.counterfactual != e.factual).sum() <= 2
         accepted(e, clf)
+
+
+def test_ends_that_exclude_each_other_have_a_weight_of_sane_size():
+    """A rule that is broken today, over features that do not move: its product is a constant below zero."""
+    nothing = np.zeros((1, 1, 3))
+    factor = _factors(nothing, np.array([[-2.0]]), np.array([[-5.0]]))
+    product = _products(nothing, np.array([[-2.0]]), np.array([[-5.0]]))[0, 0, -1, -1] * factor[0, 0]
+    assert -1 <= product < -0.01

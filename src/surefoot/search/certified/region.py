@@ -203,7 +203,7 @@ class Piece:
     fixed: NDArray[np.bool_]
     origin: Array
     basis: Array | None
-    settled: NDArray[np.bool_]
+    settled: dict[int, float]
     rays: tuple[Array, ...] = ()
 
     @cached_property
@@ -235,15 +235,16 @@ class Piece:
         stated = (space.low > below) | (space.high < above)
         stated[list(region.idle)] = False
         stated[list(region.splits)] = True
-        stated &= ~self.fixed & ~self.settled
-        stated[list(self.corners)] = False
+        stated &= ~self.fixed
+        stated[[*self.corners, *self.settled]] = False
         return np.flatnonzero(stated)
 
     @cached_property
     def pairs(self) -> list[Pair]:
         """The region's pairs of directions that are free here and do not depend on a corner."""
         held = list(self.corners)
-        free = ~self.fixed & ~self.settled & ~self.space.directions[:, held].any(axis=1)
+        free = ~self.fixed & ~self.space.directions[:, held].any(axis=1)
+        free[list(self.settled)] = False
         pairs = [p for p in self.region.pairs if isinstance(p, Pair)]
         return sorted(p for p in pairs if free[p.i] and free[p.j])
 
@@ -251,8 +252,8 @@ class Piece:
     def wedges(self) -> list[Wedge]:
         """The region's wedges of directions that are free here."""
         wedges = [w for w in self.region.pairs if isinstance(w, Wedge)]
-        held = self.fixed | self.settled
-        return sorted(w for w in wedges if np.isfinite(self.level) and not held[w.k])
+        held = {*np.flatnonzero(self.fixed).tolist(), *self.settled}
+        return sorted(w for w in wedges if np.isfinite(self.level) and w.k not in held)
 
     @cached_property
     def gaps(self) -> list[tuple[int, tuple[float, float]]]:
@@ -265,7 +266,13 @@ class Piece:
             and a < self.high[k]
             and b > self.low[k]
             and not self.space.directions[k, held].any()
+            and self._tells(k, a, b)
         ]
+
+    def _tells(self, k: int, a: float, b: float) -> bool:
+        """Whether a gap says anything: of a direction that is settled, where it is strictly between."""
+        room = FLAT * self.space.reach[k]
+        return k not in self.settled or a + room < self.settled[k] < b - room
 
     @cached_property
     def cross(self) -> list[tuple[int, int]]:
@@ -348,18 +355,19 @@ def piece(
 
 def _settled(
     space: Space, fixed: NDArray[np.bool_], origin: Array, basis: Array | None, ends: tuple[Array, Array]
-) -> NDArray[np.bool_]:
-    """Directions that equations leave one value, within their ends: products with them say nothing.
+) -> dict[int, float]:
+    """Directions that equations leave one value, within their ends: products with these say nothing.
 
     Their weights would mean nothing either, and grow beyond all that equations can make up for.
     """
     equations = any(space.functions[k][0] in ("r", "w") for k in np.flatnonzero(fixed))
     if not equations or basis is None:
-        return np.zeros(len(fixed), dtype=bool)
+        return {}
     (low, high), room = ends, FLAT * space.reach
     flat = np.abs(space.directions @ basis).max(axis=1, initial=0.0) <= room
     at = space.directions @ origin
-    return np.asarray(flat & (at >= low - room) & (at <= high + room))
+    inside = (at >= low - room) & (at <= high + room)
+    return {int(k): float(at[k]) for k in np.flatnonzero(flat & inside)}
 
 
 def _fixed(space: Space, region: Region) -> NDArray[np.bool_]:

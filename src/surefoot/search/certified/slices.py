@@ -334,10 +334,15 @@ class Slices:
 
 
 def _factors(slopes: Array, low: Array, high: Array) -> Array:
-    """What makes the products of the ends' distances one at most; of an open end nearly so."""
+    """What makes the products of the ends' distances one at most; of an open end nearly so.
+
+    Ends that exclude each other leave a product that is negative, wherever it is: of about minus one then.
+    """
     half, open_ = 0.5 * (high - low), np.abs(slopes).sum(axis=2)
     wide = np.isfinite(half) & (half > NARROW)
-    return np.where(wide, 1 / np.maximum(half, NARROW) ** 2, 1 / np.maximum(open_, 1e-300))
+    ends = np.where(np.isfinite(low), np.abs(low), 0.0) + np.where(np.isfinite(high), np.abs(high), 0.0)
+    size = np.maximum(np.maximum(open_, ends), NARROW)
+    return np.where(wide, 1 / np.maximum(half, NARROW) ** 2, 1 / np.where(np.isfinite(half), size**2, size))
 
 
 def _products(slopes: Array, low: Array, high: Array) -> Array:

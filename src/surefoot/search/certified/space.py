@@ -343,8 +343,8 @@ def steepest(q: Array, p: float) -> Array:
     if p == 2:
         return np.asarray(q / max(float(np.linalg.norm(q)), 1e-300))
     d = np.zeros(len(q))
-    i = int(np.abs(q).argmax())
-    d[i] = 1.0 if q[i] >= 0 else -1.0
+    for i in np.abs(q).argsort()[-1:]:  # none where no number moves
+        d[i] = 1.0 if q[i] >= 0 else -1.0
     return d
 
 

@@ -36,6 +36,8 @@ ROUGH = 10.0  # times the gap
 ROOM = 1e-9  # constants are rounded up by this, so that what is proved covers the state itself
 HALVINGS = 12  # for the bound of a search that ran out of time
 GRACE = 0.2  # seconds for that
+BRIEFLY = 0.1  # of the time for these
+LEADING = 4  # requirements by which the promise of a state is judged, of however many
 MOST_TRIED = 500  # changes of categories that are tried with the numbers as they are
 
 
@@ -60,6 +62,7 @@ class _States:
     def __init__(self, family: Family, gap: float, clock: Clock) -> None:
         self.family, self.gap, self.clock = family, gap, clock
         self.cover = Cover(family)
+        self._leading = replace(family, requirements=family.requirements[:LEADING], _bases={})
         self.best: tuple[float, State, Answer] | None = None
         self.rounds: list[Round] = []
         self.stopped: Status | None = None
@@ -81,8 +84,7 @@ class _States:
             self._begin()
             if self.family.allows(self.family.today):
                 self._look_at(self.family.today)
-            heap = [self._node(values) for values in self._shapes()]
-            heapq.heapify(heap)
+            heap = [self._node(())]
             while heap:
                 _, _, price, values = heapq.heappop(heap)
                 if self.cover.covers(price, values, self.level()):
@@ -104,18 +106,19 @@ class _States:
 
         What it costs is known at once, and bounds all that follows.
         """
+        brief = Clock(BRIEFLY * self.clock.left)
         for flips in (1, 2):
             turned = [s for s in self._near_states(flips) if self.family.allows(s) and self._turns(s)]
             for state in sorted(turned, key=self.family.price)[:MOST_TRIED]:
-                if self._stays(state):
+                if brief.left < 0 or self._stays(state):
                     return
 
     def _turns(self, state: State) -> bool:
         """Whether a state alone turns the decision, were it not for errors; in doubt it does."""
         here = self._slope(tuple(state[k] for k in self.cover.order))
-        added = self.family.constants(state).tolist()
+        added = self._leading.constants(state).tolist()
         return all(
-            margin + more >= -ROOM * (1 + abs(more)) for (margin, _), more in zip(here, added, strict=True)
+            margin + more >= -ROOM * (1 + abs(more)) for (margin, _), more in zip(here, added, strict=False)
         )
 
     def _stays(self, state: State) -> bool:
@@ -138,28 +141,26 @@ class _States:
     def _allowed(self, depth: int) -> tuple[int, ...]:
         return self.family.choices[self.cover.order[depth]].allowed
 
-    def _shapes(self) -> list[tuple[int, ...]]:
-        """All values of the shaping categories."""
-        return list(product(*(self._allowed(depth) for depth in range(len(self.cover.shaping)))))
-
     def _node(self, values: tuple[int, ...]) -> tuple[float, int, float, tuple[int, ...]]:
         """An assignment with its price, first what may lead to near points."""
         choices = (self.family.choices[k] for k in self.cover.order)
         price = float(sum(choice.prices[v] for choice, v in zip(choices, values, strict=False)))
+        if len(values) < len(self.cover.shaping):
+            return price, next(self._order), price, values
         lacking = [
             max(0.0, -(margin + more)) / slope
-            for (margin, slope), more in zip(self._slope(values), self.cover.most(values), strict=True)
+            for (margin, slope), more in zip(self._slope(values), self.cover.most(values), strict=False)
         ]
         return price + max(lacking), next(self._order), price, values
 
     def _slope(self, values: tuple[int, ...]) -> list[tuple[float, float]]:
-        """For each requirement of a shape: its value at the factual, and how fast it can grow there."""
-        shape = values[: len(self.cover.shaping)]
+        """For the leading requirements of a shape: what they are at the factual, and how fast they grow."""
+        rest = (self._allowed(d)[0] for d in range(len(values), len(self.cover.order)))
+        state, family = self.cover.state((*values, *rest)), self._leading
+        shape = tuple(state[k] for k in family.shaping)
         if shape not in self._slopes:
-            rest = (self._allowed(d)[0] for d in range(len(shape), len(self.cover.order)))
-            nothing = [0.0] * len(self.family.requirements)
-            problem = self.family.problem(self.cover.state((*shape, *rest)), nothing, self.family.domain)
-            B, dual = coordinates(self.family.metric)[1], dual_exponent(self.family.metric.norm)
+            problem = family.problem(state, [0.0] * len(family.requirements), family.domain)
+            B, dual = coordinates(family.metric)[1], dual_exponent(family.metric.norm)
             self._slopes[shape] = [
                 (
                     float(g(problem.factual)),
@@ -210,7 +211,7 @@ class _States:
             return searched(generous, gap, self.clock, posed, known)
         promised, *_ = self._node(tuple(state[k] for k in self.cover.order))
         if price > DEAR * (promised - price):
-            rough = searched(generous, ROUGH * gap, self.clock, posed)
+            rough = searched(generous, min(ROUGH * gap, 0.5), self.clock, posed)
             if rough.point is None or rough.status is not Status.OPTIMAL:
                 return rough
             way = posed.distance(rough.point)
