@@ -234,7 +234,10 @@ class Search:
                 for child in region.take(fork):
                     heapq.heappush(heap, (child.bound, next(order), child, 0))
                 continue
-            self._note_gaps(region, part, found)
+            fresh = self._note_gaps(region, part, found)
+            if fresh and part.is_point:  # which equations leave, between allowed values
+                heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
+                continue
             if self._tightened(region, part, found, tries):
                 heapq.heappush(heap, (region.bound, next(order), region, max(tries, ROOT_TRIES) + 1))
                 continue
@@ -320,11 +323,15 @@ class Search:
                 if leaf.bound < whole.bound:
                     leaf.bound, leaf.leaf = whole.bound, whole.leaf
 
-    def _note_gaps(self, region: Region, part: Piece, found: Multipliers) -> None:
-        """Neighbouring allowed values that the relaxed solution mixes: nothing lies between them."""
-        if self.space.sets:
-            mixed = mixed_values(part, part.lifted(found.z))
-            region.gaps |= {k: (a, b) for k, (_, a, b) in mixed.items()}
+    def _note_gaps(self, region: Region, part: Piece, found: Multipliers) -> bool:
+        """Note allowed values that the relaxed solution mixes: nothing lies between; whether some are new."""
+        if not self.space.sets:
+            return False
+        mixed = mixed_values(part, part.lifted(found.z))
+        gaps = {k: (a, b) for k, (_, a, b) in mixed.items()}
+        fresh = any(region.gaps.get(k) != ends for k, ends in gaps.items())
+        region.gaps |= gaps
+        return fresh
 
     def _tightened(self, region: Region, part: Piece, found: Multipliers, tries: int) -> bool:
         """Whether products of two distances were added to the whole's bound, which is then tried again.
