@@ -17,7 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from surefoot import ConditionalGaussianNetworkClassifier, Dag
 from surefoot.datasets import synthetic
-from surefoot.exceptions import DataError, StructureError
+from surefoot.exceptions import DataError, StructureError, SurefootWarning
+from surefoot.model.network import LinearGaussianNetwork
 
 STRUCTURES = ("naive", "tan", "ban")
 
@@ -31,21 +32,9 @@ class OfNumbers(ConditionalGaussianNetworkClassifier):
         return tags
 
 
-SINGLE = "labels are made of rounded numbers here, and a class has one row only, which has no variance"
-
-
-def expected_failures(estimator):
-    """None for numbers. The same six checks run there, with labels that have more rows."""
-    checks = (
-        "check_dict_unchanged", "check_dont_overwrite_parameters", "check_f_contiguous_array_estimator",
-        "check_fit2d_predict1d", "check_methods_sample_order_invariance", "check_methods_subset_invariance",
-    )  # fmt: skip
-    return {} if isinstance(estimator, OfNumbers) else dict.fromkeys(checks, SINGLE)
-
-
+@pytest.mark.filterwarnings("ignore:class .* has a single row")  # labels made of rounded numbers
 @parametrize_with_checks(
-    [kind(structure=s) for kind in (ConditionalGaussianNetworkClassifier, OfNumbers) for s in STRUCTURES],
-    expected_failed_checks=expected_failures,
+    [kind(structure=s) for kind in (ConditionalGaussianNetworkClassifier, OfNumbers) for s in STRUCTURES]
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
@@ -314,8 +303,20 @@ def test_one_class():
     assert "two classes, but y holds one class only: 'a'" in fit_error(np.eye(3), ["a"] * 3)
 
 
-def test_class_with_a_single_row():
-    assert "class 'b' has a single row" in fit_error(np.eye(3), ["a", "a", "b"])
+def test_classes_of_single_rows_alone():
+    assert "class 'a' has a single row" in fit_error(np.eye(2), ["a", "b"])
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_a_class_with_a_single_row_has_the_spread_of_the_others(rng, structure):
+    X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 3))
+    y = np.repeat([0, 1, 2], [19, 40, 1])
+    clf = ConditionalGaussianNetworkClassifier(structure, var_smoothing=0)
+    with pytest.warns(SurefootWarning, match="class 2 has a single row: its spread is taken from the other"):
+        clf.fit(X, y)
+    spread = (19 * np.cov(X[:19].T, bias=True) + 40 * np.cov(X[19:59].T, bias=True)) / 59
+    alone = LinearGaussianNetwork.from_moments(clf.dag_, X[59], spread, np.zeros(3))
+    assert clf.predict_joint_log_proba(X)[:, 2] == pytest.approx(np.log(1 / 60) + alone.log_density(X))
 
 
 def test_infinite_numbers_are_located():
@@ -409,8 +410,8 @@ def test_equal_weights_are_no_weights(bundled, constant):
 def test_a_failed_refit_leaves_an_unfitted_model(bundled):
     X, y = bundled["banknote"].X, bundled["banknote"].y
     clf = ConditionalGaussianNetworkClassifier().fit(X, y)
-    with pytest.raises(DataError, match="class 2 has a single row"):
-        clf.fit(X, np.append(y[:-1], 2))
+    with pytest.raises(DataError, match="one class only"):
+        clf.fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="not fitted"):
         clf.predict(X)
 

@@ -287,10 +287,22 @@ def test_bad_tables():
         (frame.assign(housing=None), labels, "housing"),
         (frame.assign(age=np.inf), labels, "column 'age' is infinite"),
         (frame.set_axis(["a", "a", "b", "c", "d"], axis=1), labels, "occurs more than once"),
-        (frame, np.where(np.arange(50) == 0, "good", "bad"), "has a single row"),
     ):
         with pytest.raises(ValueError, match=message):
             clf.fit(X, y)
+
+
+@pytest.mark.parametrize("structure", ["naive", "tan"])
+def test_a_class_with_a_single_row_has_the_spread_of_the_others(structure):
+    frame, labels = people(60)
+    lone = np.where(np.arange(60) == 7, "odd", labels)
+    clf = ConditionalGaussianNetworkClassifier(structure, cell_smoothing=0.0)
+    with pytest.warns(SurefootWarning, match="class 'odd' has a single row"):
+        clf.fit(frame, lone)
+    odd, *others = (clf.networks_[c] for c in (clf.classes_ == "odd").argsort()[::-1])
+    for own, *theirs in zip(odd.cells, *(network.cells for network in others), strict=True):
+        assert own.variance.min() > 0.1 * min(cell.variance.min() for cell in theirs)
+    assert np.isfinite(clf.predict_joint_log_proba(frame)).all()
 
 
 def test_too_few_rows_to_hold_out():

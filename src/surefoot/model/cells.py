@@ -112,7 +112,7 @@ def _smoothed(family: CellMoments, rows: float) -> tuple[Array, Array, Array]:
 
     With no such rows, cells that are empty are their class.
     """
-    whole = _over_cells(family)
+    whole = _without_empty(family.over_cells())
     extra = np.full(family.totals.shape, rows) if rows else (family.totals == 0).astype(float)
     average = CellMoments(
         extra,
@@ -122,20 +122,6 @@ def _smoothed(family: CellMoments, rows: float) -> tuple[Array, Array, Array]:
     )
     merged = family.merged(average)
     return merged.totals, merged.means, merged.scatter / merged.totals[..., None, None]
-
-
-def _over_cells(family: CellMoments) -> CellMoments:
-    """Moments of whole classes; the axes of the cells are kept, with length one."""
-    axes = tuple(range(1, family.totals.ndim))
-    totals = family.totals.sum(axis=axes, keepdims=True)
-    share = np.divide(family.totals, totals, out=np.zeros_like(family.totals), where=totals > 0)[..., None]
-    # Empty cells have no mean; what stands there has no weight.
-    offset = np.where(share > 0, family.means, 0.0).max(axis=(0, *axes))
-    means = (share * (family.means - offset)).sum(axis=axes, keepdims=True) + offset
-    away = np.where(share > 0, family.means - means, 0.0)
-    between = away[..., :, None] * away[..., None, :] * family.totals[..., None, None]
-    scatter = (family.scatter + between).sum(axis=axes, keepdims=True)
-    return _without_empty(CellMoments(totals, means, scatter))
 
 
 def _without_empty(classes: CellMoments) -> CellMoments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.model_selection import StratifiedKFold
 
-from surefoot.exceptions import DataError, ZeroVarianceError
+from surefoot.exceptions import DataError, SurefootWarning, ZeroVarianceError
 from surefoot.model.calibration import Calibration, fit_calibration
 from surefoot.model.cells import Smoothing, mixed_networks, pooled
 from surefoot.model.completion import completed_by_class
@@ -117,13 +118,14 @@ class Gathered:
     completion: str | None = None
 
     def networks(self, clf: Any, shrinkage: float) -> Networks:
-        """The network of every class."""
+        """The network of every class; a class with a single row has the others' spread."""
         noise = _noise(self.moments, clf.var_smoothing)
         if self.statistics is not None:
             smoothing = Smoothing(float(clf.cell_smoothing), noise, shrinkage)
-            return mixed_networks(self.dag, self.schema, self.statistics, smoothing, self.classes)
-        covariances = pooled(self.moments.covariances, self.moments.totals, shrinkage)
-        means = self.moments.means
+            statistics = self.statistics.borrowed(self.moments.single)
+            return mixed_networks(self.dag, self.schema, statistics, smoothing, self.classes)
+        moments = self.moments.borrowed()
+        covariances, means = pooled(moments.covariances, moments.totals, shrinkage), moments.means
         return tuple(self._network(c, means[c], covariances[c], noise) for c in range(len(self.classes)))
 
     def _network(self, c: int, mean: Array, covariance: Array, noise: Array) -> LinearGaussianNetwork:
@@ -285,19 +287,26 @@ def learned_structure(clf: Any, rows: TrainingRows, moments: ClassMoments) -> St
 
 
 def refuse_unusable(moments: ClassMoments, schema: Schema, classes: Sequence[Any]) -> None:
-    """Refuse classes that are too small and columns whose squares overflow."""
+    """Refuse classes without a row, classes of single rows alone, and columns whose squares overflow."""
     sizes = np.array([np.diag(S) for S in moments.covariances])
     huge = np.flatnonzero(~np.isfinite(sizes).all(axis=0))
     if huge.size:
         i = int(huge[0])
         name, low, high = schema.names[schema.numbers[i]], moments.low[i], moments.high[i]
         raise DataError(f"column {name!r} holds values too large to square ({low:g} to {high:g})")
-    for label, rows, total in zip(classes, moments.rows, moments.totals, strict=True):
-        if rows < 2 and total < 2:  # a row of weight two counts as two rows
+    few = [(c, rows) for c, rows, one in zip(classes, moments.rows, moments.single, strict=True) if one]
+    for label, rows in few:
+        if not rows or len(few) == len(classes):
             raise DataError(
                 f"class {label!r} has {'a single row' if rows else 'no row'} with positive weight; "
                 f"its variances need at least two (all classes: n_samples={moments.rows.sum()})"
             )
+    if few:
+        warnings.warn(
+            f"class {few[0][0]!r} has a single row: its spread is taken from the other classes",
+            SurefootWarning,
+            stacklevel=2,
+        )
 
 
 def class_priors(priors: Any, totals: Array, classes: list[Any]) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,18 @@ class ClassMoments:
     low: Array
     high: Array
 
+    @property
+    def single(self) -> NDArray[np.bool_]:
+        """Classes without a spread of their own: one row, and of a weight below two."""
+        return np.asarray((self.rows < 2) & (self.totals < 2))
+
+    def borrowed(self) -> ClassMoments:
+        """The same, with the average spread of the other classes where a class has a single row."""
+        if not self.single.any():
+            return self
+        covariances = with_borrowed(self.covariances, self.totals, self.single)
+        return replace(self, covariances=covariances)
+
     def pooled_covariance(self) -> Array:
         """Biased covariance of all rows together: within the classes plus between them."""
         share = self.totals / self.totals.sum()
@@ -45,6 +57,13 @@ class ClassMoments:
         return np.asarray(
             np.tensordot(share, self.covariances, axes=1) + (offsets * share[:, None]).T @ offsets
         )
+
+
+def with_borrowed(covariances: Array, totals: Array, single: NDArray[np.bool_]) -> Array:
+    """Covariances by class, those of single rows replaced by the others' average by weight."""
+    share = np.where(single, 0.0, totals)
+    average = np.tensordot(share / share.sum(), covariances, axes=1)
+    return np.where(single[:, None, None], average, covariances)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # the caller names columns whose squares overflow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import StructureError
 from surefoot.model.dag import Dag
 from surefoot.model.mixed import positions, split_parents
-from surefoot.model.moments import row_chunks
+from surefoot.model.moments import row_chunks, with_borrowed
 from surefoot.model.schema import Schema
 
 Array = NDArray[np.float64]
@@ -52,6 +52,29 @@ class CellMoments:
             totals, self.means + step * share[..., None], self.scatter + other.scatter + between
         )
 
+    def over_cells(self) -> CellMoments:
+        """Moments of whole classes; the axes of the cells are kept, with length one."""
+        axes = tuple(range(1, self.totals.ndim))
+        totals = self.totals.sum(axis=axes, keepdims=True)
+        share = np.divide(self.totals, totals, out=np.zeros_like(self.totals), where=totals > 0)[..., None]
+        # Empty cells have no mean; what stands there has no weight.
+        offset = np.where(share > 0, self.means, 0.0).max(axis=(0, *axes))
+        means = (share * (self.means - offset)).sum(axis=axes, keepdims=True) + offset
+        away = np.where(share > 0, self.means - means, 0.0)
+        between = away[..., :, None] * away[..., None, :] * self.totals[..., None, None]
+        scatter = (self.scatter + between).sum(axis=axes, keepdims=True)
+        return CellMoments(totals, means, scatter)
+
+    def borrowed(self, single: NDArray[np.bool_]) -> CellMoments:
+        """The same, with the other classes' average spread in the cell of a class's single row."""
+        whole, n = self.over_cells(), self.scatter.shape[-1]
+        totals = whole.totals.reshape(-1)
+        divisor = np.where(totals > 0, totals, 1.0)[:, None, None]
+        spread = with_borrowed(whole.scatter.reshape(-1, n, n) / divisor, totals, single)
+        wide = (len(single), *(1,) * (self.totals.ndim - 1))
+        scatter = spread.reshape(*wide, n, n) * self.totals[..., None, None]
+        return replace(self, scatter=np.where(single.reshape(*wide, 1, 1), scatter, self.scatter))
+
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
@@ -73,6 +96,12 @@ class Statistics:
         counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
         families = tuple(a.merged(b) for a, b in zip(self.families, other.families, strict=True))
         return Statistics(counts, families)
+
+    def borrowed(self, single: NDArray[np.bool_]) -> Statistics:
+        """The same, with the other classes' average spread where a class has a single row."""
+        if not single.any():
+            return self
+        return replace(self, families=tuple(family.borrowed(single) for family in self.families))
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def streamed(clf: Any, stream: Stream, complete: bool = False) -> tuple[Training
     """
     rows, moments = stream.sample.weighted(stream.moments), stream.moments
     classes = rows.classes.tolist()
-    few = len(classes) < 2 or bool(((moments.rows < 2) & (moments.totals < 2)).any())
+    few = len(classes) < 2 or bool(moments.single.any())
     if few and not complete:
         return None
     if len(classes) < 2:
