@@ -14,6 +14,8 @@ from surefoot.search.certified.answer import certificate
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.lattice import fits
 from surefoot.search.certified.prices import Prices
+from surefoot.search.certified.proof import proof_of
+from surefoot.search.certified.region import Cut, Region
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import whitened
 from surefoot.search.certified.units import in_units
@@ -406,3 +408,64 @@ def test_the_papers_methods_refuse_uneven_prices():
             ProblemError, match=f"method='{method}' cannot take prices that differ up and down"
         ):
             make()
+
+
+def norm_part(node, rates, u):
+    """``w L^2 - w sum (s_i u_i)^2 - 2 sum x_ij s_i u_i s_j u_j`` of a leaf."""
+    v = rates * u
+    pairs = sum(x * v[i] * v[j] for i, j, x in node["cross"])
+    return node["norm"][0] * (node["level"] ** 2 - float(v @ v)) - 2 * pairs
+
+
+@pytest.mark.parametrize("feature", range(3))
+def test_parts_that_inherit_a_bound_state_it_at_their_own_prices(feature):
+    """The sum of a leaf is to be no larger where a cut says on which side of today's value a feature is."""
+    whitening = Whitening(np.eye(3), "cholesky")
+    margin = Quadratic(np.array([[0.3, 0.5, 0.0], [0.5, 0.0, 0.4], [0.0, 0.4, -0.2]]), np.ones(3), -2.0)
+    prices = np.array([[1.0, 2.0], [3.0, 1.0], [1.0, 1.5]])
+    problem = RobustProblem(
+        np.zeros(3), (Requirement(margin),), Metric(whitening, 1.0, prices), Ball.whitened(whitening, 1, 0.0)
+    )
+    search = Search(whitened(problem), GAP, Clock(10.0))
+    search.run()
+    space, root = search.space, Region(scenarios=[0])
+    search._attempt(root, 1.1 * search.points.distance)
+    assert 0 < root.bound < search.points.distance
+    whole = proof_of(space, root, search.scenarios)["tree"]
+    assert any(abs(x) > 0.1 * whole["norm"][0] for _, _, x in whole["cross"])
+    parts = root.split(Cut(space.n + feature, 0.0, 0.0))
+    tree = proof_of(space, root, search.scenarios)["tree"]
+    for u in np.random.default_rng(0).normal(size=(200, 3)):
+        inherited = norm_part(whole, prices.min(axis=1), u)
+        for part, name in zip(parts, ("below", "above"), strict=True):
+            rates = prices.min(axis=1)
+            rates[feature] = prices[feature, int(name == "below")]
+            assert np.array_equal(part.rates(space), rates / prices.min(axis=1))
+            assert norm_part(tree[name], rates, u) <= inherited + 1e-12
+
+
+@pytest.mark.parametrize("time_limit", [0.2, 20.0])
+def test_bounds_that_parts_inherit_are_proved_for_both_checkers(bundled, time_limit):
+    """Whole numbers and sets of values at uneven prices: cuts come in quick succession, some without gain."""
+    pima = bundled["pima"]
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(pima.X, pima.y)
+    actions = Actions(
+        {
+            "preg": Action(values=[0.0, 3.0, 6.0, 10.0]),
+            "plas": Action(may="rise", cost=(1.0, 0.5)),
+            "pres": Action(values=[64.0, 68.0, 74.0]),
+            "skin": Action(values=[0.0, 20.0, 22.0, 29.0], cost=(2.0, 0.5)),
+            "insu": Action(most=576.2, step=28.81, cost=(3.0, 1.0)),
+            "mass": Action(whole=True, cost=(0.5, 3.0)),
+            "pedi": Action(cost=(3.0, 2.0)),
+            "age": Action(cost=(3.0, 2.0)),
+        },
+        rules=["mass + 0.247 * plas >= 57.88", "pres + 5.744 * preg <= 104.58"],
+    )
+    row = pima.X.iloc[668]
+    settings = {"norm": 1, "gap": 0.02, "budget": 0.05, "time_limit": time_limit}
+    e = CounterfactualExplainer(clf, distance="cost", actions=actions, **settings).explain(
+        row, on_failure="return"
+    )
+    assert verify(e, clf).ok
+    assert verify(e, clf, exact=True).ok

@@ -136,6 +136,30 @@ def test_whole_numbers_are_proved_for_both_checkers(pima, row, norm):
     assert verify(e, clf, exact=True).ok
 
 
+FEW = 12  # regions that rounding may leave to semidefinite bounds, of hundreds
+LINKS = [("pedi", "plas", -1.0), ("plas", "pedi", -96.0), ("pres", "mass", 2.0), ("skin", "pres", 1.0)]
+
+
+@pytest.mark.parametrize("norm", [np.inf, 1.0, 2.0])
+@pytest.mark.parametrize("link", LINKS)
+def test_linked_whole_numbers_are_proved_for_both_checkers(pima, link, norm, monkeypatch):
+    """An equation is a slab without width; the bounds are those of the search that eliminates it."""
+    data, clf, _ = pima
+    asked = CounterfactualExplainer(clf, budget=0.05, norm=norm, gap=0.02, actions=Actions(links=[link]))
+    semidefinite, attempt = [], Search._attempt
+    with monkeypatch.context() as patched:
+        patched.setattr(Search, "_attempt", lambda *told: semidefinite.append(1) or attempt(*told))
+        e = asked.explain(data.X.iloc[18])
+    assert e.status is Status.OPTIMAL
+    assert verify(e, clf).ok
+    assert verify(e, clf, exact=True).ok
+    assert norm != np.inf or len(semidefinite) <= FEW
+    monkeypatch.setattr("surefoot.search.certified.search.fits", lambda space: False)
+    other = asked.explain(data.X.iloc[18])
+    assert e.lower_bound <= other.distance * (1 + 1e-9)
+    assert other.lower_bound <= e.distance * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("norm", [np.inf, 1.0])
 @pytest.mark.parametrize("row", [548, 642, 239])
 def test_distances_are_those_of_a_mixed_integer_program(pima, row, norm):

@@ -70,7 +70,7 @@ class Entries:
         for k, weight in enumerate(weights.tolist()):
             if cube and k < space.n and low[k] == below[k] and high[k] == above[k]:
                 norm[k] = weight
-            elif low[k] < high[k] and weight > 0:
+            elif weight > 0 and (low[k] < high[k] or k >= 2 * space.n):  # features with one value go
                 products.append((weight, self._side(ends, k, False), self._side(ends, k, True)))
         return products
 

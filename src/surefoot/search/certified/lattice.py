@@ -45,12 +45,11 @@ LEAST = 1e-12  # standard deviations: within such a level there is nothing to lo
 
 
 def fits(space: Space) -> bool:
-    """Whether this search is for a space: sets of values, not very many requirements, no equations.
+    """Whether this search is for a space: sets of values, and not very many requirements.
 
+    An equation is a slab without width, whose weight costs nothing.
     With eithers, or prices that differ up and down, for p = infinity alone.
     """
-    if any(space.functions[k][0] == "r" for k in np.flatnonzero(space.fixed)):
-        return False  # its leaves do not eliminate them
     uneven = space.prices is not None and not space.prices.even
     if space.norm != np.inf and (space.forks or uneven):
         return False
@@ -192,8 +191,6 @@ class Lattice:
         if (low > high + 1e-11 * (np.abs(low) + np.abs(high))).any():
             node.region.bound, node.region.leaf = level, self.entries.empty(node.region, level)
             return False
-        if (high[self._rows] <= low[self._rows]).any():
-            return False  # an equation, which its leaves do not eliminate
         if self._refuted(node, (low, high)):
             return False
         node.promise = level - node.found.value / max(node.found.rise, 1e-300)

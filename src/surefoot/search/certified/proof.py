@@ -89,7 +89,7 @@ def leaf_of(
     ]
     margins = {s: float(w) for s, w in zip(region.scenarios, weights, strict=True) if w > 0}
     between = [(float(w), k, *ends) for (k, ends), w in zip(part.gaps, gaps, strict=True) if w > 0]
-    return Leaf(bound, norm.tolist(), cross, products, margins, between)
+    return Leaf(bound, norm.tolist(), cross, products, margins, between, part.scales)
 
 
 def side(part: Piece | Ends, k: int, above: bool) -> Affine:
@@ -265,7 +265,7 @@ def _node(
     return {
         "level": leaf.level,
         "norm": leaf.norm,
-        "cross": [list(entry) for entry in leaf.cross],
+        "cross": [list(entry) for entry in leaf.cross_at(region.rates(space))],
         "products": [list(entry) for entry in leaf.products],
         "requirements": [[w, scenarios[s][0], place[s]] for s, w in leaf.margins.items()],
         "between": [[w, *_values(space, k, a, b)] for w, k, a, b in leaf.between],

@@ -148,6 +148,20 @@ class Region:
         for child in self.children:
             yield from child.leaves()
 
+    def rates(self, space: Space) -> Array | None:
+        """For p = 1 and 2: the price of each coordinate on its side, or the lower one; None if all are 1."""
+        if space.norm == np.inf or space.prices is None or space.prices.even:
+            return None
+        own = slice(space.n, 2 * space.n)
+        low, high = space.low[own].copy(), space.high[own].copy()
+        for k, (least, most) in self.splits.items():
+            if space.n <= k < 2 * space.n:
+                low[k - space.n], high[k - space.n] = (
+                    max(low[k - space.n], least),
+                    min(high[k - space.n], most),
+                )
+        return space.prices.scales(low, high)
+
     def split(self, cut: Cut) -> list[Region]:
         """The part below the cut and the part above it."""
         k, self.cut = cut.direction, cut
@@ -213,11 +227,8 @@ class Piece:
 
     @cached_property
     def scales(self) -> Array | None:
-        """For p = 1 and 2: the price of each coordinate on its side, or the lower one; None if all are 1."""
-        space = self.space
-        if space.norm == np.inf or space.prices is None or space.prices.even:
-            return None
-        return space.prices.scales(self.low[space.n : 2 * space.n], self.high[space.n : 2 * space.n])
+        """The region's rates."""
+        return self.region.rates(self.space)
 
     @cached_property
     def undecided(self) -> NDArray[np.bool_]:
