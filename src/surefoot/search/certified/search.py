@@ -30,10 +30,9 @@ from surefoot.search.certified.region import (
     Region,
     Scenario,
     Wedge,
-    first_multipliers,
-    lagrangian,
     piece,
 )
+from surefoot.search.certified.rows import first_multipliers, lagrangian
 from surefoot.search.certified.space import MAX_CROSS, Space
 from surefoot.search.certified.stationary import at_once, stationary_multipliers
 from surefoot.search.certified.ways import Ways
