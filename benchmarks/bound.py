@@ -12,7 +12,8 @@ from scipy import sparse
 from growth import network
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.interior import minimise
-from surefoot.search.certified.region import Region, first_multipliers, lagrangian, piece
+from surefoot.search.certified.region import Region, piece
+from surefoot.search.certified.rows import first_multipliers, lagrangian
 from surefoot.search.certified.space import whitened
 
 COLUMNS = ["features", "ours (s)", "Clarabel (s)", "Clarabel : ours", "relative difference"]

@@ -15,7 +15,8 @@ from surefoot.search.certified.interior import minimise
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.local import Columns, ConvexConcave
 from surefoot.search.certified.noise import Noise
-from surefoot.search.certified.region import Region, first_multipliers, lagrangian, monotone_corners, piece
+from surefoot.search.certified.region import Region, monotone_corners, piece
+from surefoot.search.certified.rows import first_multipliers, lagrangian
 from surefoot.search.certified.space import whitened
 from surefoot.search.certified.sphere import nearest_robust
 from surefoot.search.paper.cutting_set import cutting_set

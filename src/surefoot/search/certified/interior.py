@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dsyevr, dtrtrs
 
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.lagrangian import Lagrangian
@@ -89,8 +90,7 @@ def refutes(form: Lagrangian, x: Array) -> float | None:
 
 
 def _below_zero(value: float, x: Array, form: Lagrangian) -> bool:
-    constants = form.left[:, -1] * form.right[:, -1]
-    return value < -SAFETY * (float(np.abs(x) @ np.abs(constants)) + abs(value))
+    return value < -SAFETY * (float(np.abs(x) @ form.constants) + abs(value))
 
 
 def _negative(state: _State, value: float) -> bool:
@@ -102,7 +102,7 @@ class _State:
 
     def __init__(self, form: Lagrangian, x: Array, s: float, Z: Array, factor: Array) -> None:
         self.form, self.x, self.s, self.Z, self.factor = form, x, s, Z, factor
-        self.chosen = np.zeros(form.size)
+        self.chosen = np.zeros(form.size + 1)
         self.chosen[form.margins] = 1.0
         self.W = _inverse(factor)
         # Both on the central path with the mu for which Y_ee = 1; the rest of Y's equations comes later.
@@ -111,9 +111,10 @@ class _State:
         self.w = mu / self.slacks(x)
         self.eta = s - mu * (len(Z) + len(self.w))
         # How far the second program's equations are from being met; every step shrinks all by one factor.
-        self.residual = np.abs(
-            form.products(self.Y) - self.eta * self.chosen - self.slacks_transposed(self.w)
-        )
+        gaps = form.products(self.Y) - self.eta * self.chosen[:-1] - self.slacks_transposed(self.w)
+        shares = np.abs(gaps) / np.where(self.chosen[:-1] > 0, 1.0, np.maximum(form.heights, 1e-300))
+        rest = np.delete(shares, form.margins)
+        self.residuals = float(shares[form.margins].max()), float(rest.max(initial=0.0))
 
     @classmethod
     def start(cls, form: Lagrangian, x: Array) -> _State:
@@ -163,8 +164,8 @@ class _State:
 
         A margin is about eta, a product of two affine functions about the most it can be between its zeros.
         """
-        scale = np.where(self.chosen > 0, abs(self.eta), self.form.heights)
-        return float((self.residual / np.maximum(scale, 1e-300)).max())
+        margins, rest = self.residuals
+        return float(max(margins / max(abs(self.eta), 1e-300), rest))
 
     def peak(self) -> float:
         """Max F for the present multipliers: s minus the Schur complement of Z."""
@@ -177,40 +178,32 @@ class _State:
 
     def advance(self) -> bool:
         """One predictor-corrector step; False where rounding leaves no way on."""
-        form, Y, W = self.form, self.Y, self.W
+        rows, Y, W = self.form.lowered, self.Y, self.W
         xi = self.slacks(self.x)
-        if not (xi > 0).all():
+        if not xi.min() > 0:
             return False
-        mu = (float(np.einsum("ij,ij->", Y, self.Z)) + float(self.w @ xi)) / (len(Y) + len(xi))
-        m = form.size
-        S = np.empty((m + 1, m + 1))
-        S[:m, :m] = form.gram(Y, W) + self.weights(self.w / xi)
-        column = -form.products(0.5 * (np.outer(Y[:, -1], W[-1]) + np.outer(W[-1], Y[:, -1])))
-        S[:m, m] = S[m, :m] = column
-        S[m, m] = Y[-1, -1] * W[-1, -1]
-        S.flat[:: m + 2] *= 1 + 1e-13
-        if not np.isfinite(S).all():
-            return False
+        mu = (float(np.vdot(Y, self.Z)) + float(self.w @ xi)) / (len(Y) + len(xi))
+        S = rows.gram(Y, W)
+        S[:-1, :-1] += self.weights(self.w / xi)
+        S.flat[:: len(S) + 1] *= 1 + 1e-13
         factor, info = dpotrf(S, lower=1)
-        if info:
+        if info or not math.isfinite(factor.sum()):
             return False
         solve = self._solver(factor)
-        traces = np.append(form.products(W), -W[-1, -1])
-        target = np.zeros(m + 1)
-        target[m] = -1.0
-        step = solve(target)
-        affine = self._directions(step, 0.0, xi, None)
+        target = np.zeros(len(S))
+        target[-1] = -1.0
+        affine = self._directions(solve(target), 0.0, xi, None)
         pace = _pace(self.Z, affine.dual_change, _ratio(xi, affine.dxi))
-        pace = min(pace, _pace(self.Y, affine.primal_change, _ratio(self.w, affine.dw)))
+        pace = min(pace, _pace(Y, affine.primal_change, _ratio(self.w, affine.dw)))
         sigma = (1 - pace) ** 3 if pace > 0.2 else 0.8
-        sigma = max(sigma, 1e-4)
-        cone = np.append(self.slacks_transposed(sigma * mu / xi - affine.dw * affine.dxi / xi), 0.0)
+        aim = max(sigma, 1e-4) * mu
+        bend = affine.dw * affine.dxi / xi
         N = affine.primal_change @ affine.dual_change @ W
         N = 0.5 * (N + N.T)
-        second = np.append(form.products(N), -N[-1, -1])
-        step = solve(target + cone - sigma * mu * traces + second)
-        moves = self._directions(step, sigma * mu, xi, (affine, N))
-        if not (np.isfinite(moves.dual_change).all() and np.isfinite(moves.primal_change).all()):
+        target += rows.products(N - aim * W)
+        target[:-1] += self.slacks_transposed(aim / xi - bend)
+        moves = self._directions(solve(target), aim, xi, (bend, N))
+        if not (math.isfinite(moves.dual_change.sum()) and math.isfinite(moves.primal_change.sum())):
             return False
         dual, primal = self._dual_length(moves, xi), self._primal_length(moves)
         if max(dual, primal) < 1e-7:
@@ -219,7 +212,7 @@ class _State:
 
     def _solver(self, factor: Array) -> Callable[[Array], tuple[Array, float]]:
         """Solve S d - chosen * (eta + d_eta) = right with the margins' sum unchanged."""
-        chosen = np.append(self.chosen, 0.0)
+        chosen = self.chosen
         toward = dpotrs(factor, chosen, lower=1)[0]
         weight = float(chosen @ toward)
 
@@ -231,21 +224,19 @@ class _State:
         return solve
 
     def _directions(
-        self, step: tuple[Array, float], target: float, xi: Array, second: tuple[_Moves, Array] | None
+        self, step: tuple[Array, float], target: float, xi: Array, second: tuple[Array, Array] | None
     ) -> _Moves:
         d, eta = step
-        dx, ds = d[:-1], float(d[-1])
-        dZ = -self.form.matrix(dx)
-        dZ[-1, -1] += ds
-        dxi = self.slacks(dx)
-        dY = self.Y @ dZ @ self.W
-        dY = target * self.W - self.Y - 0.5 * (dY + dY.T)
-        dw = target / xi - self.w - self.w / xi * dxi
+        dZ = -self.form.lowered.matrix(d)
+        dxi = self.slacks(d[:-1])
+        half = self.Y @ dZ @ self.W
+        dY = -self.Y - 0.5 * (half + half.T)
+        dw = -self.w - self.w / xi * dxi
         if second is not None:
-            affine, N = second
-            dY = dY - N
-            dw = dw - affine.dw * affine.dxi / xi
-        return _Moves(dx, ds, eta, dZ, dY, dxi, dw)
+            bend, N = second
+            dY += target * self.W - N
+            dw += target / xi - bend
+        return _Moves(d[:-1], float(d[-1]), eta, dZ, dY, dxi, dw)
 
     def _dual_length(self, moves: _Moves, xi: Array) -> float:
         return min(0.95 * _ratio(xi, moves.dxi), 0.95 * _reach(self.factor, moves.dual_change), 1.0)
@@ -267,7 +258,7 @@ class _State:
         self.Y = self.Y + primal * moves.primal_change
         self.w = self.w + primal * moves.dw
         self.eta = self.eta + primal * (moves.eta - self.eta)
-        self.residual = self.residual * (1 - primal)
+        self.residuals = self.residuals[0] * (1 - primal), self.residuals[1] * (1 - primal)
         return True
 
 
@@ -284,8 +275,8 @@ class _Moves:
 
 def _ratio(value: Array, change: Array) -> float:
     """How far one may go until an entry vanishes."""
-    fraction = float(np.max(-change / value))
-    return 1.0 / fraction if fraction > 0 else np.inf
+    fraction = float((change / value).min())
+    return -1.0 / fraction if fraction < 0 else np.inf
 
 
 def _pace(matrix: Array, change: Array, limit: float) -> float:
@@ -301,10 +292,13 @@ def _pace(matrix: Array, change: Array, limit: float) -> float:
 def _reach(factor: Array, change: Array) -> float:
     """How far one may go from factor factor' until it is singular."""
     half = dtrtrs(factor, change, lower=1)[0]
-    lowest = float(np.linalg.eigvalsh(dtrtrs(factor, half.T, lower=1)[0])[0])
+    scaled = dtrtrs(factor, half.T, lower=1)[0]
+    lowest = float(dsyevr(scaled, compute_v=0, range="I", lower=1, il=1, iu=1)[0][0])
     return -1.0 / lowest if lowest < 0 else np.inf
 
 
 def _inverse(factor: Array) -> Array:
-    W = np.tril(dpotri(factor, lower=1)[0])
-    return np.asarray(W + W.T - np.diag(W.diagonal()))
+    lower = dpotri(factor, lower=1)[0]  # nothing above the diagonal: there is nothing in the factor either
+    W = lower + lower.T
+    W.flat[:: len(W) + 1] *= 0.5
+    return np.asarray(W)

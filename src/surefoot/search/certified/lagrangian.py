@@ -55,6 +55,19 @@ class Lagrangian:
         return slice(self.size - self.n_margins, self.size)
 
     @cached_property
+    def lowered(self) -> Lagrangian:
+        """The same rows and one more, the constant -1: minus its matrix is Z = s e e' - sum x_j A_j."""
+        e = np.zeros((1, self.left.shape[1]))
+        e[0, -1] = 1.0
+        rows = np.concatenate([self.left, e]), np.concatenate([self.right, -e])
+        return Lagrangian(*rows, self.curvatures, np.append(self.kind, -1), 0, self.n_norm, self.n_cross)
+
+    @cached_property
+    def constants(self) -> Array:
+        """Absolute values of the rows at z = 0."""
+        return np.abs(self.left[:, -1] * self.right[:, -1])
+
+    @cached_property
     def members(self) -> Array:
         """One row per curvature: which rows carry it."""
         return np.array([self.kind == k for k in range(len(self.curvatures))], dtype=float)
@@ -86,15 +99,14 @@ class Lagrangian:
 
     def gram(self, Y: Array, W: Array) -> Array:
         """tr(A_i Y A_j W), symmetrised: the Schur complement of the interior-point method."""
-        L, R = self.left, self.right
+        L, R, D, n = self.left, self.right, self.curvatures, len(Y) - 1
         LY, RY, LW, RW = L @ Y, R @ Y, L @ W, R @ W
         mixed = (LY @ R.T) * (RW @ L.T)
         G = 0.25 * (mixed + mixed.T + (RY @ R.T) * (LW @ L.T) + (LY @ L.T) * (RW @ R.T))
-        n, members = len(Y) - 1, self.members
-        DY, DW = self.curvatures @ Y[:n], self.curvatures @ W[:n]
-        bent = Y[:, :n] @ DW
-        with_rows = np.array([np.einsum("mi,mi->m", L @ (0.5 * (N + N.T)), R) for N in bent])
-        flat = len(members), n * n
-        with_each_other = DY[:, :, :n].transpose(0, 2, 1).reshape(flat) @ DW[:, :, :n].reshape(flat).T
-        half = members.T @ with_rows
-        return np.asarray(G + half + half.T + members.T @ with_each_other @ members)
+        bent = np.einsum("kmi,mi->km", LY[:, :n] @ D, RW[:, :n])
+        bent += np.einsum("kmi,mi->km", LW[:, :n] @ D, RY[:, :n])
+        flat = len(D), n * n
+        DY, DW = D @ Y[:n, :n], D @ W[:n, :n]
+        with_each_other = DY.transpose(0, 2, 1).reshape(flat) @ DW.reshape(flat).T
+        half = self.members.T @ (0.5 * bent + 0.5 * (with_each_other @ self.members))
+        return np.asarray(G + half + half.T)

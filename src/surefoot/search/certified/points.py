@@ -94,6 +94,8 @@ class Points:
         margin, s = self.harm(u, active, LOCAL_EFFORT)
         if start is None:
             self.accept(u, margin, s)
+        if s not in active:  # what harms here mostly harms at the optimum too
+            active.append(s)
         return u
 
     def harm(self, u: Array, active: list[int], effort: int) -> tuple[float, int]:

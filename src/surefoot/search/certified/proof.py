@@ -17,7 +17,8 @@ from surefoot.search.certified.interior import Multipliers
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.leaf import ONE, Affine, Leaf
 from surefoot.search.certified.levels import at_level
-from surefoot.search.certified.region import Cut, Piece, Region, Scenario, lagrangian
+from surefoot.search.certified.region import Cut, Piece, Region, Scenario
+from surefoot.search.certified.rows import lagrangian
 from surefoot.search.certified.space import Space, terms
 from surefoot.search.certified.units import in_units
 

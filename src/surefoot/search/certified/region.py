@@ -1,25 +1,23 @@
-"""A region of the search: a level of the norm and slabs of some directions, and what refutes it."""
+"""A region of the search: a level of the norm and slabs of some directions."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.linalg.lapack import dpotrf
 
 from surefoot.search.certified.fork import Ends, Fork
-from surefoot.search.certified.lagrangian import Indices, Lagrangian
+from surefoot.search.certified.lagrangian import Indices
 from surefoot.search.certified.leaf import Leaf
 from surefoot.search.certified.space import MAX_CROSS, Space
 
 Array = NDArray[np.float64]
 Scenario = tuple[int, Array]  # rival, perturbation
-Row = tuple[Array, Array]  # two affine functions of u whose product is not negative
 
 FLAT = 1e-9  # share of a direction's reach at which it counts as constant
 MONOTONE = 1 + 1e-9  # slopes must exceed what rounding could take from them
@@ -445,110 +443,3 @@ def monotone_corners(
         corners |= {int(i): float(a[i]) for i in np.flatnonzero(up | down)}
         open_ &= ~(up | down)
     return corners
-
-
-def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
-    """Weighted sum of everything that is known to be non-negative in the region.
-
-    Rows in this order: norm (and for p = 1 its cross terms), slabs, rays, pairs, wedges, gaps, margins.
-    """
-    space = part.space
-    norm, n_norm = _norm_rows(part)
-    slabs = [(_side(part, k, 1.0), _side(part, k, -1.0)) for k in part.stated]
-    slabs += [(np.append(y, -low), np.append(-y, high)) for y, (low, high) in part.ray_ends]
-    sides = cache(lambda k, above: _side(part, k, -1.0 if above else 1.0))  # each is in many pairs
-    slabs += [(sides(i, above_i), sides(j, above_j)) for i, above_i, j, above_j in part.pairs]
-    slabs += [
-        (_side(part, k, -1.0 if above else 1.0), np.append(-np.array(y), part.level))
-        for k, above, y in part.wedges
-    ]
-    slabs += [
-        (np.append(space.directions[k], -a), np.append(space.directions[k], -b)) for k, (a, b) in part.gaps
-    ]
-    margins = [_margin_row(part, r, v) for r, v in scenarios]
-    left, right = (np.array(side) for side in zip(*norm, *slabs, *margins, strict=True))
-    kind = np.full(len(left), -1)
-    rivals = sorted({r for r, _ in scenarios})
-    kind[len(left) - len(margins) :] = [rivals.index(r) for r, _ in scenarios]
-    curvatures = space.curvatures[rivals]
-    round_ = bool(n_norm) and space.norm != np.inf
-    scales = np.ones(space.n) if part.scales is None else part.scales
-    if round_:
-        kind[0] = len(curvatures)
-        curvatures = np.concatenate([curvatures, -np.diag(scales**2)[None]])
-    if part.basis is not None:
-        curvatures = part.basis.T @ curvatures @ part.basis
-        left, right = _substituted(left, part), _substituted(right, part)
-        centre = scales * part.origin
-        right[0, -1] -= float(centre @ centre) if round_ else 0.0
-    return Lagrangian(left, right, curvatures, kind, len(margins), n_norm, len(norm) - 1 if round_ else 0)
-
-
-def _substituted(rows: Array, part: Piece) -> Array:
-    """Affine functions of u as affine functions of z."""
-    return np.column_stack([part.reduced(rows[:, :-1]), rows[:, :-1] @ part.origin + rows[:, -1]])
-
-
-def _norm_rows(part: Piece) -> tuple[list[Row], int]:
-    """P = infinity: (L - u_i)(L + u_i); else L^2 - u'u, and for p = 1 the cross terms u_i (-2 u_j).
-
-    Where prices differ up and down each L has its own, and each u_i the price of its side.
-    """
-    n, level = part.space.n, part.level
-    if not np.isfinite(level):
-        return [], 0
-    eye = np.eye(n, n + 1)
-    one = np.append(np.zeros(n), 1.0)
-    if part.space.norm == np.inf:
-        below, above = part.space.level_ends(level)
-        return [(above[i] * one - eye[i], -below[i] * one + eye[i]) for i in part.free], len(part.free)
-    eye = eye if part.scales is None else part.scales[:, None] * eye
-    return [(one, level**2 * one), *((eye[i], -2 * eye[j]) for i, j in part.cross)], 1
-
-
-def _side(part: Piece, k: int, sign: float) -> Array:
-    """d_k'u - low_k or high_k - d_k'u; an open side is the constant 1."""
-    end = part.low[k] if sign > 0 else part.high[k]
-    if not np.isfinite(end):
-        return np.append(np.zeros(part.space.n), 1.0)
-    return np.append(sign * part.space.directions[k], -sign * end)
-
-
-def _margin_row(part: Piece, r: int, v: Array) -> Row:
-    """The affine part of H_r(u + v), expanded around the piece's origin, times the constant 1."""
-    H, at = part.space.margins[r], v + part.origin
-    slope = H.gradient(at)
-    constant = float(H(at)) - float(slope @ part.origin)
-    return np.append(np.zeros(part.space.n), 1.0), np.append(slope, constant)
-
-
-def first_multipliers(part: Piece, form: Lagrangian) -> Array | None:
-    """Multipliers with which the Lagrangian is concave; None if none were found."""
-    steepest = float(np.abs(form.right[form.margins, :-1]).max(initial=0.0)) / part.level
-    size = max(2 * part.space.most_convex, 0.1 * steepest, 1e-12)
-    x = np.full(form.size, 0.05 * size)
-    x[: form.n_norm] = size
-    x[1 : 1 + form.n_cross] = 0.0
-    x[form.margins] = 1.0 / form.n_margins
-    movable = slice(0, form.n_norm) if form.n_norm else slice(0, form.margins.start)
-    rivals = form.kind[form.margins]
-    for _ in range(40 if form.n_norm or form.margins.start else 1):
-        for weights in [None] if form.n_norm else _mixtures(int(rivals.max()) + 1):
-            if weights is not None:
-                shares = np.array([weights[r] / (rivals == r).sum() for r in rivals])
-                x[form.margins] = shares / shares.sum()
-            if dpotrf(-form.matrix(x)[:-1, :-1], lower=1)[1] == 0:
-                return x
-        x[movable] *= 4.0
-    return None
-
-
-def _mixtures(n_rivals: int) -> list[Array]:
-    """Weights of the rivals among which some may make the sum of their margins concave."""
-    mixtures = [np.full(n_rivals, 1.0 / n_rivals)]
-    for r in range(n_rivals):
-        for share in (0.2, 0.4, 0.6, 0.8, 0.95, 0.999) if n_rivals > 1 else ():
-            rest = np.full(n_rivals, (1 - share) / (n_rivals - 1))
-            rest[r] = share
-            mixtures.append(rest)
-    return mixtures

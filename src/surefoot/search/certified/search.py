@@ -30,10 +30,9 @@ from surefoot.search.certified.region import (
     Region,
     Scenario,
     Wedge,
-    first_multipliers,
-    lagrangian,
     piece,
 )
+from surefoot.search.certified.rows import first_multipliers, lagrangian
 from surefoot.search.certified.space import MAX_CROSS, Space
 from surefoot.search.certified.stationary import at_once, stationary_multipliers
 from surefoot.search.certified.ways import Ways
@@ -42,7 +41,7 @@ from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
-AIM = 0.8  # share of the gap at which proofs are attempted: the rest is room for rounding
+AIM = 0.9  # share of the gap at which proofs are attempted: the rest is room for rounding
 AIM_VALUES = 0.97  # and in the search over allowed values, whose leaves prove the whole level
 ABSOLUTE_GAP = 1e-6  # standard deviations; near distance zero a relative gap means nothing
 ROOT_TRIES = 6  # the whole is tried again this often when there are new scenarios or a nearer point

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.interior import minimise
 from surefoot.search.certified.proof import leaf_of
-from surefoot.search.certified.region import Region, Scenario, first_multipliers, lagrangian, piece
+from surefoot.search.certified.region import Region, Scenario, piece
+from surefoot.search.certified.rows import first_multipliers, lagrangian
 from surefoot.search.certified.space import Space
 
 VAGUE = 0.3  # how exactly a bound is computed that does not refute, relative to itself
