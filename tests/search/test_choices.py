@@ -203,6 +203,13 @@ def test_a_bit_of_everything_by_trying(seed):
     assert nearest >= found.lower_bound * (1 - 1e-9)
 
 
+def test_a_level_that_runs_away_while_rounding():
+    """Its square overflowed; the answer is Gurobi's (benchmarks/agreement.py)."""
+    found = certified_search(mixed_problem(718), 1e-3, 20.0)
+    assert str(found.status) == "optimal"
+    assert found.lower_bound == pytest.approx(1.2705, rel=1.1e-3)
+
+
 def test_pairs_are_products_that_the_relaxed_solution_violates():
     problem = random_problem(6, 11, budget=0.0)
     space = whitened(problem)

@@ -17,6 +17,7 @@ Pins = dict[int, float]  # set direction -> the value it is held at
 
 BEND = 1e-3  # of the largest curvature, so that the bent margin has one peak
 STEPS = 20  # towards the least level
+FARTHEST = 1e100  # standard deviations: whoever asks for more has no least level, and its square has no end
 SETTLED = 1e-3  # of a direction's reach; features this near to an allowed value take it together
 CLOSE = 0.05  # of the gap: how exactly least levels are computed
 ROUND = 0.7  # of the norm's price: what bends the ball, p = 2; planes that touch it see to the rest
@@ -217,6 +218,8 @@ class Rounding:
         least = max(float(np.maximum(low / frame.above, -high / frame.below).max()) * (1 + 1e-9), 0.0)
         level, top = max(frame.space.size(u), least, 1e-300), self._safe_top(u)
         for _ in range(STEPS):
+            if level > FARTHEST:
+                return None
             found = frame.peak(self.bent, top, frame.within(low, high, level), level)
             if found.missing:
                 if found.rise > 0:
