@@ -269,10 +269,12 @@ class Search:
         if left and start is not None and known and np.isinf(self.points.within):
             lattice = self._lattice(start)
             lattice.run(left, start)
-            self.nodes += lattice.nodes
             self.points.dives = True
             if self.points.best is None and self._values_first:
                 self._improve(self.points.begin(self.root.scenarios, self.level, None), self.root)
+                if self.points.best is not None:
+                    lattice.run(self._open_leaves(), start)
+            self.nodes += lattice.nodes
             self._keep_or_begin_anew(left)
             self.points.record(self.root.proven())
         self.points.dives = True
