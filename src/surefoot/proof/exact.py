@@ -1890,7 +1890,15 @@ def leaf_fault(proof: Proof, leaf: Any, path: Sequence[Step]) -> str:
     if moved:
         places = [piece.moving.index(j) for j in moved]
         rows = restricted(rows, dict(zip(places, changes.whole, strict=True)), 1 << changes.shift)
-    return "" if definite(rows) else "the weighted sum is not negative everywhere"
+    return "" if definite(depended_on(rows)) else "the weighted sum is not negative everywhere"
+
+
+def depended_on(rows: list[list[int]]) -> list[list[int]]:
+    """The matrix without coordinates whose entries are all zero: the function does not depend on them."""
+    last = len(rows) - 1
+    idle = {i for i in range(last) if not any(rows[i]) and not any(row[i] for row in rows[i + 1 :])}
+    kept = (row for i, row in enumerate(rows) if i not in idle)
+    return [[v for j, v in enumerate(row) if j not in idle] for row in kept]
 
 
 class Piece:

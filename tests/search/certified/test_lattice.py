@@ -160,6 +160,18 @@ def test_linked_whole_numbers_are_proved_for_both_checkers(pima, link, norm, mon
     assert other.lower_bound <= e.distance * (1 + 1e-9)
 
 
+def test_the_tree_goes_on_once_another_search_finds_a_point(pima, monkeypatch):
+    """The link leaves three values of the first feature: rounding finds none of them within its few tries."""
+    data, clf, _ = pima
+    semidefinite, attempt = [], Search._attempt
+    monkeypatch.setattr(Search, "_attempt", lambda *told: semidefinite.append(1) or attempt(*told))
+    asked = CounterfactualExplainer(clf, budget=0.05, gap=0.02, actions=Actions(links=LINKS[:1]))
+    e = asked.explain(data.X.iloc[100])
+    assert e.status is Status.OPTIMAL
+    assert verify(e, clf).ok
+    assert len(semidefinite) <= FEW
+
+
 @pytest.mark.parametrize("norm", [np.inf, 1.0])
 @pytest.mark.parametrize("row", [548, 642, 239])
 def test_distances_are_those_of_a_mixed_integer_program(pima, row, norm):

@@ -22,11 +22,15 @@ from surefoot.search.certified.grafting import Member
 from surefoot.search.certified.narrowing import narrowed
 from surefoot.search.certified.settling import Open, choose_cuts, settled_points
 from surefoot.search.certified.slices import Boxes, Slices, _factors, _products
+from surefoot.search.certified.space import whitened
 from surefoot.search.certified.stacks import cholesky, first_weights, minimise, of_points
 from surefoot.search.certified.subsets import Subsets
 from surefoot.threads import one_blas_thread
 from surefoot.waist.domain import Domain, ValueSet
 from surefoot.waist.either import Limit
+from surefoot.waist.geometry import Ball, Metric, Whitening
+from surefoot.waist.problem import Requirement, RobustProblem
+from surefoot.waist.quadratic import Quadratic
 from surefoot.waist.row import Row
 from tests.problems import mixed_problem, random_problem
 from tests.search.certified.cost_problems import cost_problem
@@ -487,3 +491,24 @@ def test_ends_that_exclude_each_other_have_a_weight_of_sane_size():
     factor = _factors(nothing, np.array([[-2.0]]), np.array([[-5.0]]))
     product = _products(nothing, np.array([[-2.0]]), np.array([[-5.0]]))[0, 0, -1, -1] * factor[0, 0]
     assert -1 <= product < -0.01
+
+
+def test_points_on_allowed_values_keep_to_equations():
+    """Rounding in the coordinates must not make an equation fail that allowed values meet."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        M = np.triu(rng.normal(size=(3, 3))) + 2 * np.eye(3)
+        x0 = np.round(10 * rng.normal(size=3))
+        link = Row([2.0, 1.0, 0.0], float(2 * x0[0] + x0[1]), float(2 * x0[0] + x0[1]), "a link")
+        sets = tuple(ValueSet(j, None, float(x0[j])) for j in range(3))
+        domain = Domain(x0 - 9, x0 + 9, (link,), sets)
+        whitening = Whitening(M, "cholesky")
+        margin = Requirement(Quadratic(np.zeros((3, 3)), np.ones(3), 50.0, x0))
+        metric, ball = Metric(whitening, 2.0), Ball.whitened(whitening, 2.0, 0.0)
+        space = whitened(RobustProblem(x0, (margin,), metric, ball, domain))
+        changes = np.array([3.0, -6.0, 0.4])
+        open_ = Open(1.0, None, changes, np.zeros(3), changes, np.full(3, -9.0), np.full(3, 9.0))
+        found = settled_points(space, [(0, np.zeros(3))], open_, 0.0)
+        reached = {tuple(np.round(space.inverse @ u, 6).tolist()) for _, u, _ in found}
+        assert {(3.0, -6.0, 0.0), (3.0, -6.0, 1.0)} <= reached
+        assert all(2 * a + b == 0 for a, b, _ in reached)

@@ -17,6 +17,7 @@ from surefoot.search.certified.branching import (
     violated_pairs,
 )
 from surefoot.search.certified.clock import Clock, OutOfTimeError
+from surefoot.search.certified.contradiction import contradiction
 from surefoot.search.certified.interior import Multipliers, minimise, refutes
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.lattice import Lattice, fits, is_box
@@ -121,6 +122,8 @@ class Search:
         """Search until the gap is closed, nothing can be found, or time is up."""
         try:
             self._start = start
+            if self.contradictory(self.root):
+                return Status.INFEASIBLE
             if (start is not None or self._point_first()) and not self._values_first:
                 u = self.points.begin(self.root.scenarios, self.level, start)
                 self._improve(u, self.root)
@@ -268,10 +271,12 @@ class Search:
         if left and start is not None and known and np.isinf(self.points.within):
             lattice = self._lattice(start)
             lattice.run(left, start)
-            self.nodes += lattice.nodes
             self.points.dives = True
             if self.points.best is None and self._values_first:
                 self._improve(self.points.begin(self.root.scenarios, self.level, None), self.root)
+                if self.points.best is not None:
+                    lattice.run(self._open_leaves(), start)
+            self.nodes += lattice.nodes
             self._keep_or_begin_anew(left)
             self.points.record(self.root.proven())
         self.points.dives = True
@@ -506,10 +511,22 @@ class Search:
         return False
 
     def _refuted_at_any_distance(self, region: Region) -> bool:
+        if self.contradictory(region):
+            return True
         try:
             return self._attempt(region, np.inf)[2].refuted
         except NotConcaveError:
             return False
+
+    def contradictory(self, region: Region) -> bool:
+        """Whether ends and rows exclude each other, in an open domain; elsewhere bounds tell."""
+        problem = self.space.problem
+        if problem is None or np.isfinite(self.space.farthest):
+            return False
+        leaf = contradiction(self.space, region) if problem.domain.rows or region.ways else None
+        if leaf is not None:
+            region.leaf, region.bound = leaf, np.inf
+        return leaf is not None
 
 
 def _single_point(form: Lagrangian) -> Multipliers:

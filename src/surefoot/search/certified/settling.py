@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 
 WHOLE = 1e-6  # of what a level allows; a value this near to an allowed one counts as allowed
 MARGIN = 0.3  # other cuts stay this share of the range away from its ends
+EQUAL = 1e-12  # of a row's reach: rounding of an equation
 NARROW = 1e-7  # of what a level allows; nothing is cut any more that is so narrow
 MOST_SETTLED = 8  # features of which both neighbouring values are tried
 
@@ -120,7 +121,8 @@ def settled_points(
     margin = np.min([np.asarray(space.margins[r](u + v)) for r, v in scenarios], axis=0)
     rows = slice(2 * space.n, None)
     along = u @ space.directions[rows].T
-    inside = ((along >= space.low[rows]) & (along <= space.high[rows])).all(axis=1)
+    room = np.where(space.fixed, EQUAL * space.reach, 0.0)[rows]
+    inside = ((along >= space.low[rows] - room) & (along <= space.high[rows] + room)).all(axis=1)
     settled = [j for j in open_.moving if space.n + j in space.sets]
     fine = np.flatnonzero((margin >= 0) & inside).tolist()
     values = [dict(zip(settled, moved[i, settled].tolist(), strict=True)) for i in fine]

@@ -113,6 +113,8 @@ class Subsets:
         ``start``: after `discard`, where the discarded point was.
         """
         try:
+            if self._contradictory():
+                return Status.INFEASIBLE
             again = None if self._again is None else self._searches.get(self._again)
             if start is not None and again is not None:
                 self._judge(again, again.search.run(start))
@@ -124,6 +126,14 @@ class Subsets:
             self._fall_back()
             return Status.TIME_LIMIT if self.points.best is not None else Status.TIME_LIMIT.without_point
         return self._status()
+
+    def _contradictory(self) -> bool:
+        """Whether ends and rows exclude each other in an open domain, whatever changes."""
+        if np.isfinite(self.whole.farthest):
+            return False
+        search = Search(self.whole, self.gap, self.clock)
+        self._unlimited = search if search.contradictory(search.root) else self._unlimited
+        return self._unlimited is search
 
     def refute(self, level: float) -> bool:
         """Prove that nothing lies within a level; False as soon as something does."""
