@@ -122,24 +122,30 @@ def _norm(part: Piece, weights: Array) -> Array:
 def _corner_products(
     part: Piece, scenarios: Sequence[Scenario], weights: Array
 ) -> list[tuple[float, Affine, Affine]]:
-    """(end - u_k) ell_k with G(u) + (end - u_k) ell_k(u) = G(u with u_k = end), corner after corner.
-
-    G is the weighted sum of the margins, and ell_k its slope halfway between u_k and the end.
-    """
+    """(end - u_k) ell_k for every corner, of the weighted sum of the margins."""
     margins = part.space.margins
     Q = np.sum([w * margins[r].matrix for w, (r, _) in zip(weights, scenarios, strict=True)], axis=0)
     q = np.sum([w * margins[r].gradient(v) for w, (r, v) in zip(weights, scenarios, strict=True)], axis=0)
     found = []
-    for k, end in part.corners.items():
-        slopes = 2 * Q[k]
-        slopes[k] = Q[k, k]
-        constant = float(q[k] + Q[k, k] * end)
-        up = end == part.corner_ends[k][1]
+    for k, constant, slopes in slopes_to_corners(Q, q, part.corners):
+        up = part.corners[k] == part.corner_ends[k][1]
         sign = 1.0 if up else -1.0
         found.append((1.0, _coordinate_side(part, k, up), affine(sign * constant, sign * slopes)))
-        q = q + 2 * Q[k] * end
-        Q[k] = Q[:, k] = 0.0
     return found
+
+
+def slopes_to_corners(Q: Array, q: Array, corners: Mapping[int, float]) -> Iterator[tuple[int, float, Array]]:
+    """Constant and slopes of ell_k with G(u) + (end - u_k) ell_k(u) = G(u with u_k = end), one by one.
+
+    With G(u) = u'Qu + q'u + ..., ell_k is its slope halfway between u_k and the end.
+    """
+    Q, q = Q.copy(), q.copy()
+    for k, end in corners.items():
+        slopes = 2 * Q[k]
+        slopes[k] = Q[k, k]
+        yield k, float(q[k] + Q[k, k] * end), slopes
+        q += 2 * Q[k] * end
+        Q[k] = Q[:, k] = 0.0
 
 
 def _coordinate_side(part: Piece, k: int, above: bool) -> Affine:
