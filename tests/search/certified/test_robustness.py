@@ -41,7 +41,7 @@ def test_worst_ends_are_worst_wherever_the_others_are():
 
 
 def test_a_leaf_with_corners_refutes_the_whole_cube():
-    rng, found = np.random.default_rng(1), 0
+    rng, found, paired = np.random.default_rng(1), 0, 0
     for seed in range(60):
         G, w, exact = bent(seed)
         proof = robustness._in_corners(G, w, 0.3) if exact else None
@@ -49,6 +49,7 @@ def test_a_leaf_with_corners_refutes_the_whole_cube():
             continue
         found += 1
         leaf = proof["tree"]
+        paired += any(weight != 1.0 for weight, _, _ in leaf["products"])
         W = rng.uniform(-0.3, 0.3, size=(500, 5))
         sides = [(affine(left, W), affine(right, W)) for _, left, right in leaf["products"]]
         assert all((a >= 0).all() and (b >= 0).all() for a, b in sides)
@@ -57,6 +58,7 @@ def test_a_leaf_with_corners_refutes_the_whole_cube():
         total += sum(x * affine(left, W) * affine(right, W) for x, left, right in leaf["products"])
         assert (total < 0).all()
     assert found > 10
+    assert paired > 2
 
 
 @pytest.mark.parametrize("budget", [0.05, {"plas": 3.0, "mass": (1.0, 2.0)}])

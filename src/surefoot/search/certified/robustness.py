@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -265,25 +266,52 @@ def _strict(G: Quadratic, w: Array, norm: float, radius: float) -> _Strict | Non
 
 
 def _in_corners(G: Quadratic, w: Array, radius: float) -> dict[str, Any] | None:
-    """The same for p = infinity with every monotone coordinate at its worst end, by one product for each."""
+    """The same for p = infinity with every monotone coordinate at its worst end, by one product for each.
+
+    Where that does not do, products of two others' distances from their worst ends may help.
+    """
     corners = _worst_ends(G, radius)
-    if not corners:
-        return None
     at = np.zeros(len(w))
     at[list(corners)] = list(corners.values())
     free = np.flatnonzero(at == 0)
     rest = Quadratic(G.matrix[np.ix_(free, free)], G.gradient(at)[free], float(G(at)))
     nothing_left = _Strict(np.zeros(0), rest.matrix, -rest.constant)
     found = _strict(rest, w[free], np.inf, radius) if len(free) else nothing_left
+    P = np.zeros((len(free), len(free)))
+    if found is None:
+        P = _pairs(rest, w[free], radius)
+        found = _strict(rest - _paired(P, w[free], radius), w[free], np.inf, radius)
     if found is None or not found.most < -SAFETY * (abs(G.constant) + abs(rest.constant)):
         return None
-    weights = np.full(len(w), SPARE * abs(found.most) / (len(corners) * radius**2))
+    weights = np.full(len(w), SPARE * abs(found.most) / (max(len(corners), 1) * radius**2))
     weights[free] = found.weights
-    products = []
+    ends = {**corners, **dict(zip(free.tolist(), w[free].tolist(), strict=True))}
+    room = {k: ["a", radius, [[k, -math.copysign(1.0, end)]]] for k, end in ends.items()}  # up to its end
+    products: list[list[Any]] = []
     for k, constant, slopes in slopes_to_corners(-G.matrix, -G.vector, corners):
-        sign = 1.0 if corners[k] > 0 else -1.0
-        products.append([1.0, ["a", radius, [[k, -sign]]], affine(sign * constant, sign * slopes)])
+        sign = math.copysign(1.0, ends[k])
+        products.append([1.0, room[k], affine(sign * constant, sign * slopes)])
+    for i, j in np.argwhere(np.triu(P)).tolist():
+        products.append([2 * float(P[i, j]), room[int(free[i])], room[int(free[j])]])
     return _tree(radius, weights, products=products)
+
+
+def _pairs(G: Quadratic, w: Array, radius: float) -> Array:
+    """What pulls coordinates away from the corner w together, and helps without being definite.
+
+    With t = radius - sign(w) w, G has the mixed terms M_ij t_i t_j; where M_ij > 0 it may be left out.
+    """
+    signs = np.sign(w)
+    M = np.outer(signs, signs) * G.matrix
+    np.fill_diagonal(M, 0.0)
+    return np.maximum(M, 0.0) if (np.abs(w) >= radius * (1 - 1e-9)).all() else np.zeros_like(M)
+
+
+def _paired(P: Array, w: Array, radius: float) -> Quadratic:
+    """The sum t'Pt as a function of the coordinates."""
+    signs = np.sign(w)
+    pulled = P.sum(axis=1)
+    return Quadratic(np.outer(signs, signs) * P, -2 * radius * signs * pulled, radius**2 * pulled.sum())
 
 
 def _worst_ends(G: Quadratic, radius: float) -> dict[int, float]:
