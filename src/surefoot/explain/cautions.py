@@ -111,17 +111,17 @@ def _about_model(clf: ConditionalGaussianNetworkClassifier, question: Question) 
 
 def _about_row(clf: ConditionalGaussianNetworkClassifier, question: Question) -> Iterator[Caution]:
     low, high = clf.feature_range_[:, list(question.numbers)]
-    for name, value, a, b in zip(question.number_names, question.factual, low, high, strict=True):
-        if value < a or value > b:
-            side = f"below {number(a)}" if value < a else f"above {number(b)}"
-            yield Caution(
-                "outside_range",
-                f"{name} is {number(value)}, {side}, where no training row lies. Check the value; "
-                "if it is right, the model has nothing to go by.",
-            )
-    z, codes = question.warped(question.factual)[None], _codes(question.state)
-    densities = [float(log_density(network, z, codes)[0]) for network in clf.networks_]
-    if all(d < least for d, least in zip(densities, clf.density_percentiles_[:, 0], strict=True)):
+    x = question.factual
+    for j in np.flatnonzero((x < low) | (x > high)):
+        side = f"below {number(low[j])}" if x[j] < low[j] else f"above {number(high[j])}"
+        yield Caution(
+            "outside_range",
+            f"{question.number_names[j]} is {number(x[j])}, {side}, where no training row lies. Check the "
+            "value; if it is right, the model has nothing to go by.",
+        )
+    z, codes = question.warped(x)[None], _codes(question.state)
+    least = zip(clf.networks_, clf.density_percentiles_[:, 0], strict=True)
+    if all(float(log_density(network, z, codes)[0]) < lowest for network, lowest in least):
         yield Caution(
             "unlike_training",
             "The row is less like either class than any training row. Check its values; decisions about such "

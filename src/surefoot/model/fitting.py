@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -262,16 +262,15 @@ def joint_log(networks: Networks, prior: Array, Z: NDArray[Any], codes: NDArray[
     log_prior = np.log(prior)
     joint = np.empty((len(Z), len(networks)))
     for chunk in row_chunks(len(Z)):
+        density = known_density(Z[chunk], codes[chunk])
         for c, network in enumerate(networks):
-            joint[chunk, c] = log_prior[c] + known_density(network, Z[chunk], codes[chunk])
+            joint[chunk, c] = log_prior[c] + density(network, Z[chunk], codes[chunk])
     return joint
 
 
-def known_density(network: Network, Z: NDArray[Any], codes: NDArray[np.intp]) -> Array:
-    """Log density of what is known of each row."""
-    if has_holes(Z, codes):
-        return marginal_log_density(network, Z, codes)
-    return log_density(network, Z, codes)
+def known_density(Z: NDArray[Any], codes: NDArray[np.intp]) -> Callable[..., Array]:
+    """What gives the log density of what is known of each row."""
+    return marginal_log_density if has_holes(Z, codes) else log_density
 
 
 def learned_structure(clf: Any, rows: TrainingRows, moments: ClassMoments) -> StructureReport:

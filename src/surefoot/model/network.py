@@ -138,8 +138,7 @@ class LinearGaussianNetwork:
 
     def log_density(self, X: ArrayLike) -> Array:
         """Log density of each row."""
-        deviations = np.clip(np.asarray(X, dtype=float) - self.means, -FAR, FAR)
-        z = np.clip(deviations @ self._scaled_deviations.T, -FAR, FAR)
+        z = _near(_near(np.asarray(X, dtype=float) - self.means) @ self._scaled_deviations.T)
         return np.asarray(self._log_peak - 0.5 * np.einsum("ij,ij->i", z, z))
 
     def log_density_quadratic(self) -> Quadratic:
@@ -155,6 +154,11 @@ class LinearGaussianNetwork:
     @cached_property
     def _log_peak(self) -> float:
         return float(-0.5 * np.sum(np.log(2 * np.pi * self.variances)))
+
+
+def _near(deviations: Array) -> Array:
+    """Cut off at +-FAR; numpy.clip does the same in three times the time, which shows for single rows."""
+    return np.asarray(np.minimum(np.maximum(deviations, -FAR), FAR))
 
 
 def density_percentiles(

@@ -16,6 +16,7 @@ from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 ROW_MARGIN = 1e-7  # standard deviations that points keep from rows: solvers stop at tolerances of their own
 LONG = 1e3  # standard deviations; on longer ways programs are counted from where a step starts
@@ -161,6 +162,10 @@ class ConvexConcave:
         return np.asarray(held)
 
     @cached_property
+    def _n_held(self) -> int:
+        return int(self.held.sum())
+
+    @cached_property
     def _is_row(self) -> NDArray[np.bool_]:
         """Rows of the domain over several features, which no clipping of a point can restore."""
         return np.array([function[0] == "r" for function in self.space.functions])
@@ -200,16 +205,14 @@ class ConvexConcave:
 
         s, N = self.space, self.n_variables
         unit = s.reach[self.held]
-        zero, zero_ends = (
-            _padded(s.directions[self.held] / unit[:, None], N),
-            (s.low[self.held] - s.directions[self.held] @ self._from) / (unit * self.length),
-        )
+        zero = _padded(s.directions[self.held] / unit[:, None], N)
+        zero_ends = (s.low[self.held] - s.directions[self.held] @ self._from) / (unit * self.length)
         plain, ends = self._plain_rows()
         cones, sides = self._cone_rows()
         kinds = [clarabel.ZeroConeT(len(zero))] if len(zero) else []
         kinds.append(clarabel.NonnegativeConeT(len(plain)))
         kinds += [clarabel.SecondOrderConeT(len(C)) for C in cones]
-        return np.vstack([zero, plain, *cones]), np.concatenate([zero_ends, ends, *sides]), kinds
+        return np.concatenate([zero, plain, *cones]), np.concatenate([zero_ends, ends, *sides]), kinds
 
     def _plain_rows(self) -> tuple[Array, Array]:
         """Norm, slack >= 0 and domain: A y <= b."""
@@ -218,16 +221,23 @@ class ConvexConcave:
         slack[0, -1] = -1.0
         A, b = [slack], [np.zeros(1)]
         if s.norm != 2 or self._by_entry:
-            spread = np.ones((n, 1)) if s.norm == np.inf else np.eye(n)
-            A += [_padded(np.hstack([np.diag(side), -spread]), N) for side in self._sides]
-            b += [(self._norm_before - side * self._from) / self.length for side in self._sides]
-        for sign, ends in ((1.0, s.high), (-1.0, s.low)):
-            bounded = np.isfinite(ends) & ~self.held
+            for side in self._sides:
+                rows = _padded(np.diag(side), N)
+                rows[:, n : n + self.n_norm] = -1.0 if s.norm == np.inf else -np.eye(n, self.n_norm)
+                A.append(rows)
+                b.append((self._norm_before - side * self._from) / self.length)
+        for sign, ends, bounded in zip((1.0, -1.0), (s.high, s.low), self._bounded, strict=True):
             unit = s.reach[bounded]  # features come in units of their own, tolerances do not
             A.append(_padded(sign * s.directions[bounded] / unit[:, None], N))
             room = sign * (ends[bounded] - s.directions[bounded] @ self._from)
             b.append((room / unit - ROW_MARGIN * self._is_row[bounded]) / self.length)
-        return np.vstack(A), np.concatenate(b)
+        return np.concatenate(A), np.concatenate(b)
+
+    @cached_property
+    def _bounded(self) -> tuple[Indices, Indices]:
+        """The directions with an upper end and those with a lower one, without those that are held."""
+        s, free = self.space, ~self.held
+        return np.flatnonzero(np.isfinite(s.high) & free), np.flatnonzero(np.isfinite(s.low) & free)
 
     @cached_property
     def _norm_before(self) -> Array:
@@ -282,7 +292,7 @@ class ConvexConcave:
         solver = clarabel.DefaultSolver(
             self._no_curvature,
             cost.tolist(),
-            Columns.of(np.vstack([A, rows])),
+            Columns.of(np.concatenate([A, rows])),
             np.concatenate([b, ends]).tolist(),
             [*kinds, clarabel.NonnegativeConeT(len(rows))],
             self._settings,
@@ -307,7 +317,7 @@ class ConvexConcave:
     def _prices(self, u: Array, z: Array, n_scenarios: int) -> tuple[Array, Array, Array, Array]:
         """Dual variables of margins, norm and domain, from those of all rows in their order."""
         s, n = self.space, self.space.n
-        place = int(self.held.sum()) + 1
+        place = self._n_held + 1
         norm, subgradient = np.ones(1), u / max(float(np.linalg.norm(u)), 1e-300)
         if s.norm != 2 or self._by_entry:
             up, down = z[place : place + n], z[place + n : place + 2 * n]
@@ -315,10 +325,9 @@ class ConvexConcave:
             norm, subgradient = up + down if s.norm != 2 else norm, up - down
             place += 2 * n
         domain = np.zeros(len(s.directions))
-        for ends in (s.high, s.low):
-            bounded = np.isfinite(ends) & ~self.held
-            domain[bounded] += z[place : place + int(bounded.sum())] / s.reach[bounded]
-            place += int(bounded.sum())
+        for bounded in self._bounded:
+            domain[bounded] += z[place : place + len(bounded)] / s.reach[bounded]
+            place += len(bounded)
         return z[len(z) - n_scenarios :], norm, domain, subgradient
 
     @cached_property
@@ -343,9 +352,9 @@ class ConvexConcave:
         rivals = np.array([r for r, _ in scenarios])
         V = np.array([v for _, v in scenarios])
         rows, ends = np.zeros((len(V), self.n_variables)), np.zeros(len(V))
-        moved = start - self._from
+        moved, alone = start - self._from, len(self._margins) == 1
         for r, (H, part) in enumerate(zip(self._margins, self.splits, strict=True)):
-            own = rivals == (r if self.rivals is None else self.rivals[r])
+            own = slice(None) if alone else rivals == (r if self.rivals is None else self.rivals[r])
             bend = part.convex @ moved
             rows[own, :n] = -(2 * bend + H.gradient(V[own])) * (self.length / self.height)
             rows[own, n + self.n_norm + r] = 1.0
@@ -355,4 +364,6 @@ class ConvexConcave:
 
 
 def _padded(rows: Array, width: int) -> Array:
-    return np.hstack([rows, np.zeros((len(rows), width - rows.shape[1]))])
+    found = np.zeros((len(rows), width))
+    found[:, : rows.shape[1]] = rows
+    return found

@@ -126,7 +126,10 @@ class Points:
 
     def _worst_margin(self, u: Array, effort: int) -> tuple[int, Harm]:
         """The margin that is lowest within the noise around u."""
-        space, worst = self.space, (0, Harm(np.inf, np.zeros_like(u), False))
+        space = self.space
+        if len(space.margins) == 1:
+            return 0, space.noise.harm(space.margins[0], u, effort, space.radius(0))
+        worst = 0, Harm(np.inf, np.zeros_like(u), False)
         least = _at_least(space, u) if space.crowded else np.full(len(space.margins), -np.inf)
         for r in np.argsort(least, kind="stable").tolist():
             if least[r] > worst[1].value:
@@ -355,8 +358,10 @@ class Points:
 
     def _margins(self, u: Array, active: list[int]) -> Array:
         """The margins at u in some scenarios."""
-        which = np.array([self.scenarios[s][0] for s in active])
         points = u + np.array([self.scenarios[s][1] for s in active])
+        if len(self.space.margins) == 1:
+            return np.asarray(self.space.margins[0](points))
+        which = np.array([self.scenarios[s][0] for s in active])
         values = np.empty(len(points))
         for r in set(which.tolist()):
             values[which == r] = self.space.margins[r](points[which == r])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from surefoot.search.certified.space import Space, terms
 from surefoot.search.certified.units import in_units
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 ROUND_UP = 1 + 1e-12  # constants that must not be too small are rounded up by this
 STIFF = 10.0  # weight of an equation, relative to the least that will do
@@ -51,33 +52,23 @@ def leaf_of(
         return _empty_leaf(part, bound)
     space, region, x = part.space, part.region, found.x
     cross_end = form.n_norm + form.n_cross
-    stated = part.stated
-    slabs = x[cross_end : cross_end + len(stated)]
-    start = cross_end + len(stated)
     uneven = space.prices is not None and not space.prices.even
     lower = bound / part.level if uneven and part.rays else 1.0  # such rays move with the level
-    places = np.cumsum([len(part.rays), len(part.pairs), len(part.wedges)])
-    rays, pairs, wedges, gaps = np.split(x[start : form.margins.start], places)
-    products = [
-        (float(w), side(part, int(k), False), side(part, int(k), True))
-        for k, w in zip(stated, slabs, strict=True)
-        if w > 0
-    ]
+    given = iter(x[cross_end : form.margins.start].tolist())  # the weights in the order of the rows
+    stated = _weighed(part.stated.tolist(), given)
+    products = [(w, side(part, k, False), side(part, k, True)) for k, w in stated]
     products += [
-        (float(w), affine(-low * lower, y), affine(high * lower, -y))
-        for (y, (low, high)), w in zip(part.ray_ends, rays, strict=True)
-        if w > 0
+        (w, affine(-low * lower, y), affine(high * lower, -y))
+        for (y, (low, high)), w in _weighed(part.ray_ends, given)
     ]
     sides = cache(lambda k, above: side(part, k, above))  # each is in many pairs
     products += [
-        (float(w), sides(i, above_i), sides(j, above_j))
-        for (i, above_i, j, above_j), w in zip(part.pairs, pairs, strict=True)
-        if w > 0
+        (w, sides(i, above_i), sides(j, above_j))
+        for (i, above_i, j, above_j), w in _weighed(part.pairs, given)
     ]
     products += [
-        (float(w), side(part, k, above), affine(part.level, -np.array(y)))
-        for (k, above, y), w in zip(part.wedges, wedges, strict=True)
-        if w > 0
+        (w, side(part, k, above), affine(part.level, -np.array(y)))
+        for (k, above, y), w in _weighed(part.wedges, given)
     ]
     weights = x[form.margins]
     norm = _norm(part, x[: form.n_norm])
@@ -89,8 +80,13 @@ def leaf_of(
         (i, j, float(w)) for (i, j), w in zip(space.cross, x[form.n_norm : cross_end], strict=False) if w
     ]
     margins = {s: float(w) for s, w in zip(region.scenarios, weights, strict=True) if w > 0}
-    between = [(float(w), k, *ends) for (k, ends), w in zip(part.gaps, gaps, strict=True) if w > 0]
+    between = [(w, k, *ends) for (k, ends), w in _weighed(part.gaps, given)]
     return Leaf(bound, norm.tolist(), cross, products, margins, between, part.scales)
+
+
+def _weighed(rows: Iterable[T], weights: Iterator[float]) -> Iterator[tuple[T, float]]:
+    """Each row with its weight, where that is positive."""
+    return ((row, w) for row in rows if (w := next(weights)) > 0)
 
 
 def side(part: Piece | Ends, k: int, above: bool) -> Affine:
@@ -104,7 +100,7 @@ def side(part: Piece | Ends, k: int, above: bool) -> Affine:
         return named
     if end == (space.high[k] if above else space.low[k]):
         return [*space.functions[k], "high" if above else "low"]
-    return ["a", abs(float(end)) * ROUND_UP, space.terms[above][k]]
+    return ["a", abs(float(end)) * ROUND_UP, space.slopes(k, above)]
 
 
 def affine(constant: float, slopes: Array) -> Affine:
@@ -126,24 +122,30 @@ def _norm(part: Piece, weights: Array) -> Array:
 def _corner_products(
     part: Piece, scenarios: Sequence[Scenario], weights: Array
 ) -> list[tuple[float, Affine, Affine]]:
-    """(end - u_k) ell_k with G(u) + (end - u_k) ell_k(u) = G(u with u_k = end), corner after corner.
-
-    G is the weighted sum of the margins, and ell_k its slope halfway between u_k and the end.
-    """
+    """(end - u_k) ell_k for every corner, of the weighted sum of the margins."""
     margins = part.space.margins
     Q = np.sum([w * margins[r].matrix for w, (r, _) in zip(weights, scenarios, strict=True)], axis=0)
     q = np.sum([w * margins[r].gradient(v) for w, (r, v) in zip(weights, scenarios, strict=True)], axis=0)
     found = []
-    for k, end in part.corners.items():
-        slopes = 2 * Q[k]
-        slopes[k] = Q[k, k]
-        constant = float(q[k] + Q[k, k] * end)
-        up = end == part.corner_ends[k][1]
+    for k, constant, slopes in slopes_to_corners(Q, q, part.corners):
+        up = part.corners[k] == part.corner_ends[k][1]
         sign = 1.0 if up else -1.0
         found.append((1.0, _coordinate_side(part, k, up), affine(sign * constant, sign * slopes)))
-        q = q + 2 * Q[k] * end
-        Q[k] = Q[:, k] = 0.0
     return found
+
+
+def slopes_to_corners(Q: Array, q: Array, corners: Mapping[int, float]) -> Iterator[tuple[int, float, Array]]:
+    """Constant and slopes of ell_k with G(u) + (end - u_k) ell_k(u) = G(u with u_k = end), one by one.
+
+    With G(u) = u'Qu + q'u + ..., ell_k is its slope halfway between u_k and the end.
+    """
+    Q, q = Q.copy(), q.copy()
+    for k, end in corners.items():
+        slopes = 2 * Q[k]
+        slopes[k] = Q[k, k]
+        yield k, float(q[k] + Q[k, k] * end), slopes
+        q += 2 * Q[k] * end
+        Q[k] = Q[:, k] = 0.0
 
 
 def _coordinate_side(part: Piece, k: int, above: bool) -> Affine:

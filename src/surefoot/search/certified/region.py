@@ -251,6 +251,8 @@ class Piece:
     @cached_property
     def pairs(self) -> list[Pair]:
         """The region's pairs of directions that are free here and do not depend on a corner."""
+        if not self.region.pairs:
+            return []
         held = list(self.corners)
         free = ~self.fixed & ~self.space.directions[:, held].any(axis=1)
         free[list(self.settled)] = False
@@ -261,6 +263,8 @@ class Piece:
     def wedges(self) -> list[Wedge]:
         """The region's wedges of directions that are free here."""
         wedges = [w for w in self.region.pairs if isinstance(w, Wedge)]
+        if not wedges:
+            return []
         held = {*np.flatnonzero(self.fixed).tolist(), *self.settled}
         return sorted(w for w in wedges if np.isfinite(self.level) and w.k not in held)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,7 +15,8 @@ from surefoot.search.certified.adversary import deepened, lowest
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import SAFETY
 from surefoot.search.certified.local import Step
-from surefoot.search.certified.proof import affine, proof_of
+from surefoot.search.certified.proof import SPARE, affine, proof_of, slopes_to_corners
+from surefoot.search.certified.region import MONOTONE
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import Space, around
 from surefoot.search.certified.units import in_units
@@ -220,6 +223,25 @@ def _proof(problem: RobustProblem, r: int, known: _Worst, slack: float, clock: C
 def _at_once(G: Quadratic, w: Array, norm: float, radius: float) -> dict[str, Any] | None:
     """A single leaf with the multipliers of the worst perturbation, or None where they do not do.
 
+    For p = infinity they may do where monotone coordinates sit in their worst corner.
+    """
+    found = _strict(G, w, norm, radius)
+    if found is not None:
+        return _leaf(radius, found.weights, found.cross if norm == 1 else None, G.gradient(w))
+    return _in_corners(G, w, radius) if norm == np.inf else None
+
+
+class _Strict(NamedTuple):
+    """Weights of the norm, A, and what is left of -G: negative everywhere, at most ``most``."""
+
+    weights: Array
+    cross: Array
+    most: float
+
+
+def _strict(G: Quadratic, w: Array, norm: float, radius: float) -> _Strict | None:
+    """Multipliers of the worst perturbation, nudged until they are strict; None where that does not do.
+
     With A >= 0 from the optimum's conditions, G(w) + w'Aw - radius^2 sum A is lowest at the worst
     perturbation; where that is positive and Q + A definite, so is G within the radius.
     """
@@ -239,8 +261,73 @@ def _at_once(G: Quadratic, w: Array, norm: float, radius: float) -> dict[str, An
         spent = cost + radius**2 * float(extra.sum())
         most = spent - G.constant + float(half @ dpotrs(factor, half, lower=1)[0])
         if most < -SAFETY * (spent + abs(G.constant)):
-            return _leaf(radius, weights + extra, A if n_norm == 1 and norm == 1 else None, slope)
+            return _Strict(weights + extra, A, most)
     return None
+
+
+def _in_corners(G: Quadratic, w: Array, radius: float) -> dict[str, Any] | None:
+    """The same for p = infinity with every monotone coordinate at its worst end, by one product for each.
+
+    Where that does not do, products of two others' distances from their worst ends may help.
+    """
+    corners = _worst_ends(G, radius)
+    at = np.zeros(len(w))
+    at[list(corners)] = list(corners.values())
+    free = np.flatnonzero(at == 0)
+    rest = Quadratic(G.matrix[np.ix_(free, free)], G.gradient(at)[free], float(G(at)))
+    nothing_left = _Strict(np.zeros(0), rest.matrix, -rest.constant)
+    found = _strict(rest, w[free], np.inf, radius) if len(free) else nothing_left
+    P = np.zeros((len(free), len(free)))
+    if found is None:
+        P = _pairs(rest, w[free], radius)
+        found = _strict(rest - _paired(P, w[free], radius), w[free], np.inf, radius)
+    if found is None or not found.most < -SAFETY * (abs(G.constant) + abs(rest.constant)):
+        return None
+    weights = np.full(len(w), SPARE * abs(found.most) / (max(len(corners), 1) * radius**2))
+    weights[free] = found.weights
+    ends = {**corners, **dict(zip(free.tolist(), w[free].tolist(), strict=True))}
+    room = {k: ["a", radius, [[k, -math.copysign(1.0, end)]]] for k, end in ends.items()}  # up to its end
+    products: list[list[Any]] = []
+    for k, constant, slopes in slopes_to_corners(-G.matrix, -G.vector, corners):
+        sign = math.copysign(1.0, ends[k])
+        products.append([1.0, room[k], affine(sign * constant, sign * slopes)])
+    for i, j in np.argwhere(np.triu(P)).tolist():
+        products.append([2 * float(P[i, j]), room[int(free[i])], room[int(free[j])]])
+    return _tree(radius, weights, products=products)
+
+
+def _pairs(G: Quadratic, w: Array, radius: float) -> Array:
+    """What pulls coordinates away from the corner w together, and helps without being definite.
+
+    With t = radius - sign(w) w, G has the mixed terms M_ij t_i t_j; where M_ij > 0 it may be left out.
+    """
+    signs = np.sign(w)
+    M = np.outer(signs, signs) * G.matrix
+    np.fill_diagonal(M, 0.0)
+    return np.maximum(M, 0.0) if (np.abs(w) >= radius * (1 - 1e-9)).all() else np.zeros_like(M)
+
+
+def _paired(P: Array, w: Array, radius: float) -> Quadratic:
+    """The sum t'Pt as a function of the coordinates."""
+    signs = np.sign(w)
+    pulled = P.sum(axis=1)
+    return Quadratic(np.outer(signs, signs) * P, -2 * radius * signs * pulled, radius**2 * pulled.sum())
+
+
+def _worst_ends(G: Quadratic, radius: float) -> dict[int, float]:
+    """The ends at which coordinates are worst wherever those not named before them are."""
+    at, free = np.zeros(G.n_features), np.ones(G.n_features, dtype=bool)
+    sizes = 2 * MONOTONE * radius * np.abs(G.matrix)
+    corners: dict[int, float] = {}
+    while free.any():
+        slope = G.gradient(at)
+        settled = free & (np.abs(slope) > sizes @ free)
+        if not settled.any():
+            break
+        at[settled] = -radius * np.sign(slope[settled])
+        free &= ~settled
+        corners |= {int(k): float(at[k]) for k in np.flatnonzero(settled)}
+    return corners
 
 
 def _multipliers(slope: Array, w: Array, norm: float, radius: float) -> tuple[Array, Array, float]:
@@ -273,21 +360,30 @@ def _stationary(space: Space, G: Quadratic, w: Array, radius: float) -> Step:
 def _leaf(radius: float, weights: Array, A: Array | None, slope: Array) -> dict[str, Any]:
     """The certificate's leaf: for p = 1 with cross terms, or with one product instead of too many."""
     n = len(slope)
-    cross, products = [], []
     if A is not None and n <= WIDEST:
-        cross = [[i, j, float(A[i, j])] for j in range(n) for i in range(j) if A[i, j]]
-    elif A is not None and A.any():
+        return _tree(
+            radius, weights, cross=[[i, j, float(A[i, j])] for j in range(n) for i in range(j) if A[i, j]]
+        )
+    if A is not None and A.any():
         s = -slope / float(np.abs(slope).max())
-        products = [[float(A.diagonal().max()), affine(radius, s), affine(radius, -s)]]
-    tree = {
+        largest_product = [float(A.diagonal().max()), affine(radius, s), affine(radius, -s)]
+        return _tree(radius, weights, products=[largest_product])
+    return _tree(radius, weights)
+
+
+def _tree(
+    radius: float, weights: Array, cross: Sequence[Any] = (), products: Sequence[Any] = ()
+) -> dict[str, Any]:
+    """A certificate's tree of a single leaf."""
+    leaf = {
         "level": radius,
         "norm": weights.tolist(),
-        "cross": cross,
-        "products": products,
+        "cross": list(cross),
+        "products": list(products),
         "requirements": [[1.0, 0, -1]],
         "between": [],
     }
-    return {"directions": [], "scenarios": [], "tree": tree}
+    return {"directions": [], "scenarios": [], "tree": leaf}
 
 
 def _in_features(proof: dict[str, Any], problem: RobustProblem) -> dict[str, Any]:

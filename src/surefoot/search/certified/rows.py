@@ -30,7 +30,8 @@ def lagrangian(part: Piece, scenarios: Sequence[Scenario]) -> Lagrangian:
     """
     space = part.space
     norm, n_norm = _norm(part)
-    blocks = [norm, _slabs(part)]
+    blocks = [norm]
+    blocks += [_slabs(part)] if len(part.stated) else []
     blocks += [_rays(part)] if part.rays else []
     blocks += [_pairs(part)] if part.pairs else []
     blocks += [_wedges(part)] if part.wedges else []
@@ -115,7 +116,8 @@ def _margins(part: Piece, scenarios: Sequence[Scenario]) -> Rows:
     for r in set(rivals.tolist()):
         own, H = rivals == r, part.space.margins[r]
         slopes[own], values[own] = H.gradient(at[own]), H(at[own])
-    return Rows(_affine(np.zeros(at.shape), np.ones(len(at))), _affine(slopes, values - slopes @ part.origin))
+    one = _affine(np.zeros(at.shape), np.ones(len(at)))
+    return Rows(one, _affine(slopes, values - slopes @ part.origin))
 
 
 def _sides(part: Piece, k: Indices, above: Mask | bool) -> Array:

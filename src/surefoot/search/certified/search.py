@@ -380,7 +380,7 @@ class Search:
         floor = 1e-3 * self.gap * self.space.slope * min(level, self.far)
         found = self._multipliers(part, form, self._guess(region, part, form), share, floor)
         bound = proven_level(part, form, found)
-        if not bound and part.corners and region.is_whole:
+        if not bound and part.corners and region.is_whole and np.isinf(self.points.within):
             self._prove_lower(region, part, form, found)
         if bound > region.bound:
             region.leaf = leaf_of(part, form, found, bound, scenarios)

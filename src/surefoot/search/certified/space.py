@@ -201,10 +201,16 @@ class Space:
         """||u||_p, or the price."""
         return float(lp_norm(u, self.norm)) if self.prices is None else self.prices.size(u)
 
+    def slopes(self, k: int, opposite: bool) -> Terms:
+        """A direction, or the opposite one, as certificates list it."""
+        key = k, opposite
+        if key not in self._slopes:
+            self._slopes[key] = terms(-self.directions[k] if opposite else self.directions[k])
+        return self._slopes[key]
+
     @cached_property
-    def terms(self) -> tuple[list[Terms], list[Terms]]:
-        """The directions as certificates list them, and the opposite ones."""
-        return [terms(d) for d in self.directions], [terms(-d) for d in self.directions]
+    def _slopes(self) -> dict[tuple[int, bool], Terms]:
+        return {}
 
     @cached_property
     def matrix(self) -> Array:
@@ -259,7 +265,7 @@ def whitened(problem: RobustProblem) -> Space:
     margins = tuple(H.in_coordinates(B, problem.factual) for H in problem.margins)
     A, low, high = problem.domain.linear()
     further = rows_of_ways(problem.domain)
-    A, open_ = np.vstack([A, *further]), np.full(len(further), np.inf)
+    A, open_ = np.vstack([A, *further]) if further else A, np.full(len(further), np.inf)
     at = A @ problem.factual
     functions = [["x", j] for j in range(problem.n_features)]
     functions += [["r", k] for k in range(len(problem.domain.rows))]

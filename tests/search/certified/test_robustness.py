@@ -1,0 +1,91 @@
+"""Proofs of robustness by a single leaf."""
+
+import numpy as np
+import pytest
+
+from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot.search.certified import robustness
+from surefoot.search.certified.adversary import lowest
+from surefoot.search.certified.clock import Clock
+from surefoot.search.certified.points import Points
+from surefoot.search.certified.space import whitened
+from surefoot.waist.quadratic import Quadratic
+
+
+def bent(seed, n=5, radius=0.3):
+    """A quadratic that bends down and is just above zero in the whole cube."""
+    rng = np.random.default_rng(seed)
+    M = rng.normal(size=(n, n))
+    G = Quadratic(M + M.T - 2 * np.eye(n), 3 * rng.normal(size=n), 0.0)
+    w, exact = lowest(G.matrix, G.vector, np.inf, radius)
+    return G + (1e-3 - float(G(w))), w, exact
+
+
+def affine(entry, W):
+    """The values of a certificate's affine function at each row."""
+    _, constant, slopes = entry
+    return constant + sum(slope * W[:, i] for i, slope in slopes)
+
+
+def test_worst_ends_are_worst_wherever_the_others_are():
+    rng, settled = np.random.default_rng(0), 0
+    for seed in range(40):
+        G, _, _ = bent(seed)
+        W = rng.uniform(-0.3, 0.3, size=(200, 5))
+        for k, end in robustness._worst_ends(G, 0.3).items():
+            settled += 1
+            before = G(W)
+            W[:, k] = end  # the next one may be worst only where this one is
+            assert (G(W) <= before + 1e-12).all()
+    assert settled > 20
+
+
+def test_a_leaf_with_corners_refutes_the_whole_cube():
+    rng, found, paired = np.random.default_rng(1), 0, 0
+    for seed in range(60):
+        G, w, exact = bent(seed)
+        proof = robustness._in_corners(G, w, 0.3) if exact else None
+        if proof is None:
+            continue
+        found += 1
+        leaf = proof["tree"]
+        paired += any(weight != 1.0 for weight, _, _ in leaf["products"])
+        W = rng.uniform(-0.3, 0.3, size=(500, 5))
+        sides = [(affine(left, W), affine(right, W)) for _, left, right in leaf["products"]]
+        assert all((a >= 0).all() and (b >= 0).all() for a, b in sides)
+        W = np.vstack([W, 10 * W])  # the sum is negative everywhere, the products only inside
+        total = (0.09 - W**2) @ np.array(leaf["norm"]) - G(W)
+        total += sum(x * affine(left, W) * affine(right, W) for x, left, right in leaf["products"])
+        assert (total < 0).all()
+    assert found > 10
+    assert paired > 2
+
+
+@pytest.mark.parametrize("budget", [0.05, {"plas": 3.0, "mass": (1.0, 2.0)}])
+def test_both_checkers_accept_leaves_with_corners(monkeypatch, budget):
+    pima = datasets.load_pima()
+    clf = ConditionalGaussianNetworkClassifier(structure="ban").fit(pima.X, pima.y)
+    explainer = CounterfactualExplainer(clf, budget=budget, bounds=None, whole=False)
+    made = []
+
+    def at_once(G, w, norm, radius):
+        made.append(robustness._in_corners(G, w, radius))
+        return made[-1]
+
+    monkeypatch.setattr(robustness, "_at_once", at_once)  # no leaf without corners
+    for i in range(8):
+        e = explainer.explain(pima.X.iloc[i])
+        assert verify(e, clf).ok
+        assert verify(e, clf, exact=True).ok
+    assert sum(proof is not None for proof in made) > 4
+
+
+def test_the_first_step_knows_what_harms_its_start():
+    bank = datasets.load_banknote()
+    clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+    space = whitened(CounterfactualExplainer(clf, budget=0.1, bounds=None).problem(bank.X.iloc[0], 1))
+    points, active = Points(space, 1e-3, Clock(10.0)), [0]
+    u = points.begin(active, space.typical_distance, None)
+    harms = [space.margins[0](u + points.scenarios[s][1]) for s in active]
+    assert len(active) == 2
+    assert min(harms) == pytest.approx(space.noise.harm(space.margins[0], u).value)
