@@ -89,6 +89,10 @@ class Family:
         """What the categories add to each requirement."""
         return np.array([r.margin.constant(state) for r in self.requirements])
 
+    def constants_of(self, states: NDArray[np.intp]) -> Array:
+        """What the categories add to each requirement, for many states: one in each row."""
+        return np.column_stack([r.margin.constants(states) for r in self.requirements])
+
     def open_ways(self, state: State) -> tuple[tuple[int, ...] | None, ...]:
         """For each either the ways that a state leaves; None where its categories alone take one."""
         return tuple(either.open_ways(state) for either in self.eithers)

@@ -70,6 +70,13 @@ class MixedQuadratic:
         """What the categories add."""
         return self.factor * float(sum(factor(state) for factor in self.factors))
 
+    def constants(self, states: NDArray[np.intp]) -> Array:
+        """The same for many states, one in each row."""
+        found = np.zeros(len(states))
+        for factor in self.factors:
+            found += factor.table[tuple(states[:, k] for k in factor.categories)]
+        return self.factor * found
+
     def shape(self, state: State) -> Quadratic:
         """The quadratic of a state without what the categories add."""
         H = self.given(state)

@@ -337,7 +337,7 @@ def test_leaves_of_slices_are_negative(norm):
     rng = np.random.default_rng(0)
     for choice in stacked:
         stack, number = choice.proof
-        leaf = stack.attempt.regions([one.cut_ends for one in stack.choices])[number].leaf
+        leaf = stack.attempt.leaves([one.cut_ends for one in stack.choices])[number]
         change = np.zeros((50, 5))
         change[:, list(choice.free)] = rng.normal(size=(50, 2)) * problem.unit[list(choice.free)] * 3
         u = change @ search.whole.matrix.T

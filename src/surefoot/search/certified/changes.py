@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb, prod
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,9 @@ class Limits:
         self, counted: tuple[int, ...], rest: Sequence[int], left: tuple[int, ...], depth: int
     ) -> Choice:
         """Some features count as changed, the rest is undecided as far as limits leave it."""
-        if 0 in left:
+        if left == (0,):
+            rest = ()
+        elif 0 in left:
             rest = [j for j in rest if all(left[number] > 0 for number in self.of[j])]
         undecided = tuple(rest)
         empty = bool(self.forced) and not self.forced <= {*counted, *undecided}
@@ -67,6 +70,9 @@ class Cut(NamedTuple):
     feature: int
     below: float
     above: float
+
+
+NO_ENDS: Mapping[int, End] = MappingProxyType({})  # one for all: there are thousands of choices
 
 
 @dataclass(eq=False)
@@ -102,8 +108,8 @@ class Choice:
     left: tuple[int, ...]
     depth: int
     empty: bool
-    low: Mapping[int, End] = field(default_factory=dict)
-    high: Mapping[int, End] = field(default_factory=dict)
+    low: Mapping[int, End] = field(default_factory=lambda: NO_ENDS)
+    high: Mapping[int, End] = field(default_factory=lambda: NO_ENDS)
     bound: float = 0.0
     proof: Any = None
     stuck: bool = False
@@ -124,6 +130,8 @@ class Choice:
     @property
     def cut_ends(self) -> dict[tuple[int, bool], End]:
         """The ends that cuts set, by feature and whether they are upper ones."""
+        if not self.low and not self.high:
+            return {}
         low = {(j, False): end for j, end in self.low.items()}
         return low | {(j, True): end for j, end in self.high.items()}
 
@@ -153,7 +161,8 @@ class Choice:
         """The choices in which the next feature is kept, and counts as changed; none if all are decided."""
         j = self.feature
         if j is not None and not self.empty:
-            rest = [i for i in self.undecided if i != j]
+            place = self.undecided.index(j)
+            rest = self.undecided[:place] + self.undecided[place + 1 :]
             self.split_by = j
             self.parts = (
                 self.limits.choice(self.counted, rest, self.left, self.depth + 1),
@@ -162,7 +171,8 @@ class Choice:
         return self.parts
 
     def _left_with(self, j: int) -> tuple[int, ...]:
-        return tuple(left - (k in self.limits.of[j]) for k, left in enumerate(self.left))
+        of = self.limits.of[j]
+        return tuple([left - (k in of) for k, left in enumerate(self.left)])
 
     def cut(self, cut: Cut) -> tuple[Choice, ...]:
         """The parts in which a feature's change is below or above a cut."""

@@ -100,6 +100,9 @@ class Cover:
         self._place = place = {k: p for p, k in enumerate(self.order)}
         self._factors: dict[int, list[list[Factor]]] = {}
         self._known: dict[tuple[int, int], list[Bound]] = {}
+        self._reduced: dict[
+            tuple[int, tuple[int, ...]], Array
+        ] = {}  # by the identity of factors
         self._ways = [
             [
                 (number, bool(way.rows), [(place[k], codes) for k, codes in way.values.items()])
@@ -233,11 +236,17 @@ class Cover:
         rest, tables = 0.0, []
         for factor in factors:
             at = [self._place[k] for k in factor.categories]
-            free = tuple(axis for axis, p in enumerate(at) if p >= depth)
-            table = factor.table.max(axis=free) if free else factor.table
+            table = self._largest(factor, tuple(axis for axis, p in enumerate(at) if p >= depth))
             known = tuple(p for p in at if p < depth)
             if known:
                 tables.append((known, table))
             else:
                 rest += float(table)
         return Bound(rest, tables)
+
+    def _largest(self, factor: Factor, free: tuple[int, ...]) -> Array:
+        """A factor's table at its largest over some axes; the same ones are open at many depths."""
+        key = (id(factor), free)
+        if key not in self._reduced:
+            self._reduced[key] = np.asarray(factor.table.max(axis=free)) if free else factor.table
+        return self._reduced[key]

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.search.certified.changes import Choice, Cut
-from surefoot.search.certified.fork import Fork
 from surefoot.search.certified.leaf import Affine
-from surefoot.search.certified.proof import proof_of
+from surefoot.search.certified.proof import leaf_node, proof_of, without_prices
 from surefoot.search.certified.region import Region, Scenario
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.slices import Attempt, CutEnds
@@ -121,10 +120,12 @@ class Graft:
     def _leaves(self, space: Space, stack: Together, scenarios: Sequence[Scenario]) -> list[Node]:
         """The leaves of a stack, which are made all at once."""
         if id(stack) not in self._stacks:
-            regions = stack.attempt.regions([choice.cut_ends for choice in stack.choices])
-            found = self.branch(Tree(space, Region(cut=Fork(0, ()), children=regions), scenarios))
-            assert found is not None
-            self._stacks[id(stack)] = found["ways"]
+            leaves = stack.attempt.leaves([choice.cut_ends for choice in stack.choices])
+            used = {s for leaf in leaves for s in leaf.margins}
+            place = {s: self._number(self._shifted(scenarios[s][1]).tolist()) for s in used}
+            nodes = [leaf_node(space, leaf, place, scenarios) for leaf in leaves]
+            written = without_prices(space, {"directions": [], "tree": {"either": 0, "ways": nodes}})
+            self._stacks[id(stack)] = written["tree"]["ways"]
         return self._stacks[id(stack)]
 
     def _shifted(self, v: Array) -> Array:

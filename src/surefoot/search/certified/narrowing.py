@@ -16,14 +16,14 @@ Array = NDArray[np.float64]
 
 def ends(space: Space, choices: Sequence[Choice]) -> tuple[Array, Array]:
     """Between which ends the features' changes lie in each choice, as rows."""
-    own = slice(space.n, 2 * space.n)
-    low, high = np.tile(space.low[own], (len(choices), 1)), np.tile(space.high[own], (len(choices), 1))
-    fixed = np.array(sorted(choices[0].limits.fixed), dtype=int) if choices else np.zeros(0, dtype=int)
+    own, N = slice(space.n, 2 * space.n), len(choices)
+    low, high = np.tile(space.low[own], (N, 1)), np.tile(space.high[own], (N, 1))
+    kept = np.ones((N, space.n), dtype=bool)
+    sizes = [len(choice.free) for choice in choices]
+    kept[np.repeat(np.arange(N), sizes), [j for choice in choices for j in choice.free]] = False
+    kept[:, sorted(choices[0].limits.fixed) if choices else []] = False
+    low[kept] = high[kept] = 0.0
     for i, choice in enumerate(choices):
-        kept = np.ones(space.n, dtype=bool)
-        kept[list(choice.free)] = False
-        kept[fixed] = False
-        low[i, kept] = high[i, kept] = 0.0
         for end, cuts in ((low, choice.low), (high, choice.high)):
             for j, cut in cuts.items():
                 end[i, j] = cut.at

@@ -239,6 +239,11 @@ def proof_of(
         "scenarios": shifts,
         "tree": _node(space, tree, place, scenarios),
     }
+    return without_prices(space, proof)
+
+
+def without_prices(space: Space, proof: dict[str, Any]) -> dict[str, Any]:
+    """The proof in the units of the certificate, which has deviations where a search has prices."""
     if space.prices is None:
         return proof
     largest = space.norm == np.inf
@@ -262,9 +267,13 @@ def _node(
         if isinstance(region.cut, Fork):
             return {"either": region.cut.number, "ways": nodes}
         return {**_cut(space, region.cut), "below": nodes[0], "above": nodes[1]}
-    leaf = region.leaf
-    if leaf is None:
-        return None
+    return None if region.leaf is None else leaf_node(space, region.leaf, place, scenarios)
+
+
+def leaf_node(
+    space: Space, leaf: Leaf, place: Mapping[int, int], scenarios: Sequence[Scenario]
+) -> dict[str, Any]:
+    """A leaf as it is written; ``place``: the number of each scenario there."""
     return {
         "level": leaf.level,
         "norm": leaf.norm,

@@ -15,12 +15,15 @@ from surefoot.search.certified.proof import Ends, side
 from surefoot.search.certified.region import Region, Scenario
 from surefoot.search.certified.space import Space
 from surefoot.search.certified.stacks import Multipliers, first_weights, minimise, of_points
+from surefoot.search.certified.typical import Typical
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 CutEnds = Mapping[tuple[int, bool], End]  # (feature, above) -> the end that a cut set
 
+SAMPLE = 64  # slices whose weights are tried for all others
+SAMPLED = 256  # slices from which on that is worth its while
 STIFF = 1e5  # weight of an equation, in units of the margins' height
 LOST = 1e-6  # what rounding may do to such a sum: margins must be so far below zero
 CUTS = 8  # for p = 1: how often the signs of the norm's cross terms are chosen
@@ -36,6 +39,11 @@ class Boxes:
     space : Space
     low, high : arrays of shape (N, n)
         Equal for features that do not move.
+
+    Attributes
+    ----------
+    touched : array of int of shape (N, c)
+        The coordinates of u that are not zero throughout a slice, filled up to as many in each.
     """
 
     def __init__(self, space: Space, low: Array, high: Array) -> None:
@@ -43,6 +51,14 @@ class Boxes:
         moving = low < high
         self.free: Indices = np.nonzero(moving)[1].reshape(len(low), int(moving[:1].sum()))
         self.origin: Array = np.where(moving, 0.0, low) @ space.matrix.T
+        self.touched = _touched_first((space.matrix[:, self.free] != 0).any(axis=2).T | (self.origin != 0))
+
+    def of(self, some: Indices) -> Boxes:
+        """Some of the slices."""
+        part = Boxes.__new__(Boxes)
+        for name in ("low", "high", "free", "origin", "touched"):
+            setattr(part, name, getattr(self, name)[some])
+        return part
 
     def ends(self, below: Array, above: Array) -> tuple[Array, Array]:
         """Of the features that move, no wider than what a level allows unless that leaves nothing."""
@@ -83,9 +99,10 @@ class Attempt:
 
     def only(self, some: Indices) -> Attempt:
         """What is known of some of the slices."""
-        boxes = Boxes(self.slices.space, self.boxes.low[some], self.boxes.high[some])
         weights, signs = ([entries[i] for i in some] for entries in (self.weights, self.signs))
-        return Attempt(self.slices, boxes, self.refuted[some], self.moments[some], weights, signs)
+        return Attempt(
+            self.slices, self.boxes.of(some), self.refuted[some], self.moments[some], weights, signs
+        )
 
     @cached_property
     def changes(self) -> Array:
@@ -104,10 +121,9 @@ class Attempt:
         np.put_along_axis(found, self.boxes.free, np.maximum(variances, 0.0) * scale, axis=1)
         return found
 
-    def regions(self, cuts: Sequence[CutEnds]) -> list[Region]:
-        """All slices as regions with their leaves; ``cuts``: the ends of each that cuts set."""
-        leaves = self.slices.leaves(self.boxes, self.weights, self.signs, cuts)
-        return [Region(leaf=leaf, bound=leaf.level) for leaf in leaves]
+    def leaves(self, cuts: Sequence[CutEnds]) -> list[Leaf]:
+        """What refutes the slices; ``cuts``: the ends of each that cuts set."""
+        return self.slices.leaves(self.boxes, self.weights, self.signs, cuts)
 
 
 class Slices:
@@ -143,10 +159,12 @@ class Slices:
         self.unit = space.reach[n : 2 * n] * (level if np.isfinite(level) else 1.0)
         stated = (space.low > below) | (space.high < above)
         self._with_ends = cut or bool((stated & ~space.fixed)[n : 2 * n].any()) or not np.isfinite(level)
+        self._with_norm = space.norm == np.inf and bool(np.isfinite(level))
         rows = [k for k, function in enumerate(space.functions) if function[0] == "r" and stated[k]]
         self._rows = np.array([k for k in rows if not space.fixed[k]], dtype=int)
         self._equations = [k for k in rows if space.fixed[k]]
         self._height = max(*(abs(H.constant) for H in space.margins), 1e-9 * space.slope)
+        self._typical = Typical(len(space.functions), len(self.scenarios))
         self._named: dict[tuple[int, bool, float], Affine] = {}
         self._bent = np.array([space.matrix.T @ H.matrix @ space.matrix for H in space.margins])
 
@@ -182,16 +200,18 @@ class Slices:
 
     def _minimised(self, boxes: Boxes, some: Indices, signs: Array | None) -> Multipliers:
         """Multipliers for some slices, where there are any to start with."""
-        part = boxes if len(some) == len(boxes.low) else Boxes(self.space, boxes.low[some], boxes.high[some])
-        terms, count = self._terms(part, signs), len(self.scenarios)
+        part = boxes if len(some) == len(boxes.low) else boxes.of(some)
+        (names, terms), count = self._terms(part, signs), len(self.scenarios)
         if terms.shape[2] == 1:
             return of_points(terms[..., 0, 0])
-        weights, concave = first_weights(terms, count)
-        if concave.all():
-            return minimise(terms, count, weights)
-        found = Multipliers.unknown(weights, terms.shape[2] - 1)
-        if concave.any():
-            found.put(concave, minimise(terms[concave], count, weights[concave]))
+        if signs is not None or len(terms) < SAMPLED:
+            return _from_scratch(terms, count)
+        if not self._typical.number:
+            sample = slice(None, None, len(terms) // SAMPLE)
+            self._typical.learn(_from_scratch(terms[sample], count, exactly=True), names[sample])
+        found = self._typical.tried(terms, names)
+        if not found.refuted.all():
+            found.put(~found.refuted, _from_scratch(terms[~found.refuted], count))
         return found
 
     def coordinates(self, boxes: Boxes) -> Array:
@@ -199,13 +219,16 @@ class Slices:
         moved = np.moveaxis(self.space.matrix[:, boxes.free], 1, 0) * self.unit[boxes.free][:, None, :]
         return np.concatenate([moved, boxes.origin[:, :, None]], axis=2)
 
-    def _terms(self, boxes: Boxes, signs: Array | None) -> Array:
-        """What is not negative in each slice, in units of its height: norm, slabs, margins."""
+    def _terms(self, boxes: Boxes, signs: Array | None) -> tuple[Indices, Array]:
+        """What is not negative in each slice, in units of its height: norm, slabs, margins.
+
+        Before it come the names of the slabs.
+        """
         rows = self.coordinates(boxes)
         terms = [] if signs is None else [self._round(self._priced(rows, boxes)[:, None], signs)]
-        _, slopes, low, high = self._slabs(boxes, rows)
+        names, slopes, low, high = self._slabs(boxes, rows)
         terms.append(_products(slopes, low, high) * _factors(slopes, low, high)[..., None, None])
-        return np.concatenate([*terms, self._margins(boxes, rows)], axis=1)
+        return names, np.concatenate([*terms, self._margins(boxes, rows)], axis=1)
 
     def _round(self, rows: Array, signs: Array) -> Array:
         """1 - u'Au / L^2 for some A."""
@@ -225,22 +248,20 @@ class Slices:
         n, (N, d) = self.space.n, boxes.free.shape
         low, high = boxes.ends(self._below, self._above)
         names, slopes = [], []
-        if self.space.norm == np.inf and np.isfinite(self.level):
-            names.append(np.arange(n))
-            slopes.append(rows)
+        if self._with_norm:
+            names.append(boxes.touched)
+            slopes.append(np.take_along_axis(rows, boxes.touched[..., None], axis=1))
         if len(self._rows):
-            names.append(self._rows)
+            names.append(np.broadcast_to(self._rows, (N, len(self._rows))))
             slopes.append(self.space.directions[self._rows] @ rows)
-        lows = [np.broadcast_to(self.low[k], (N, len(k))) for k in names]
-        highs = [np.broadcast_to(self.high[k], (N, len(k))) for k in names]
-        every = [np.broadcast_to(k, (N, len(k))) for k in names]
+        lows, highs = [self.low[k] for k in names], [self.high[k] for k in names]
         if self._with_ends or not names:
-            every.append(n + boxes.free)
+            names.append(n + boxes.free)
             slopes.append(self.unit[boxes.free][..., None] * np.eye(d, d + 1))
             lows.append(low)
             highs.append(high)
         return (
-            np.concatenate(every, axis=1),
+            np.concatenate(names, axis=1),
             np.concatenate(slopes, axis=1),
             np.concatenate(lows, axis=1),
             np.concatenate(highs, axis=1),
@@ -274,28 +295,34 @@ class Slices:
         self, boxes: Boxes, weights: Sequence[Array], signs: Sequence[Array], cuts: Sequence[CutEnds]
     ) -> list[Leaf]:
         """The entries of a certificate that refute slices; ``cuts``: the ends of each that cuts set."""
-        rows = self.coordinates(boxes)
+        rows, count = self.coordinates(boxes), len(self.scenarios)
         names, slopes, low, high = self._slabs(boxes, rows)
-        factors = _factors(slopes, low, high) * self._height
+        rest = np.array([own[len(some) :] for own, some in zip(weights, signs, strict=True)])
+        slabs = rest[:, :-count] * _factors(slopes, low, high) * self._height
         moves: Mask = np.abs(rows).max(axis=2) > 0
-        count = len(self.scenarios)
-        first = self.space.n if self.space.norm == np.inf and np.isfinite(self.level) else 0
+        first = boxes.touched.shape[1] if self._with_norm else 0
+        norms = self._norms(boxes.touched[:, :first], slabs[:, :first], moves)
+        ends = (part[:, first:].tolist() for part in (slabs, names, low, high))
         found = []
-        for i, (own, some) in enumerate(zip(weights, signs, strict=True)):
-            slabs = own[len(some) : -count] * factors[i]
-            norm: list[float] = np.where(moves[i, :first], slabs[:first], 0.0).tolist()
-            cross: list[tuple[int, int, float]] = []
-            if len(some):
-                norm, cross = self._crosses(own[: len(some)], some, np.flatnonzero(moves[i]))
-            ends = zip(slabs.tolist(), names[i].tolist(), low[i].tolist(), high[i].tolist(), strict=True)
+        for i, (margins, *own) in enumerate(zip(rest[:, -count:].tolist(), *ends, strict=True)):
+            signed = weights[i][: len(signs[i])]
+            norm, cross = self._crosses(signed, signs[i], np.flatnonzero(moves[i]))
             products = [
                 (w, self._side(k, False, a, cuts[i]), self._side(k, True, b, cuts[i]))
-                for w, k, a, b in list(ends)[first:]
+                for w, k, a, b in zip(*own, strict=True)
                 if w > 0
             ]
-            margins = zip(self.numbers, own[-count:].tolist(), strict=True)
-            shares = {s: w for s, w in margins if w > 0}
-            found.append(Leaf(self.level, norm, cross, products + self._equal_rows, shares))
+            shares = {s: w for s, w in zip(self.numbers, margins, strict=True) if w > 0}
+            found.append(Leaf(self.level, norm or norms[i], cross, products + self._equal_rows, shares))
+        return found
+
+    def _norms(self, touched: Indices, slabs: Array, moves: Mask) -> list[list[float]]:
+        """For p = inf: the weights of the norm in each slice."""
+        if not self._with_norm:
+            return [[] for _ in slabs]
+        weights = np.zeros(moves.shape)
+        np.put_along_axis(weights, touched, slabs, axis=1)
+        found: list[list[float]] = np.where(moves, weights, 0.0).tolist()
         return found
 
     @cached_property
@@ -312,7 +339,7 @@ class Slices:
 
     def _side(self, k: int, above: bool, end: float, cuts: CutEnds) -> Affine:
         """The distance of a direction from an end: one that a cut set, the domain's or the level's."""
-        cut = cuts.get((k - self.space.n, above))
+        cut = cuts.get((k - self.space.n, above)) if cuts else None
         if cut is not None and cut.at == end:
             return ["c", cut.split]
         key = (k, above, end)
@@ -326,11 +353,33 @@ class Slices:
         self, weights: Array, signs: Array, moving: Indices
     ) -> tuple[list[float], list[tuple[int, int, float]]]:
         """For p = 1 and 2: the weight of the norm and of its cross terms."""
+        if not len(weights):
+            return [], []
         single = weights * self._height / self.level**2
         total = float(single.sum())
         A = np.clip(np.einsum("c,cij->ij", single, signs), -total, total)
         pairs = [(int(i), int(j)) for place, j in enumerate(moving) for i in moving[:place]]
         return [total], [(i, j, float(A[i, j])) for i, j in pairs if A[i, j]]
+
+
+def _from_scratch(terms: Array, count: int, *, exactly: bool = False) -> Multipliers:
+    """Multipliers from weights with which the sums are concave, where there are any."""
+    weights, concave = first_weights(terms, count)
+    if concave.all():
+        return minimise(terms, count, weights, exactly=exactly)
+    found = Multipliers.unknown(weights, terms.shape[2] - 1)
+    if concave.any():
+        found.put(concave, minimise(terms[concave], count, weights[concave], exactly=exactly))
+    return found
+
+
+def _touched_first(touched: Mask) -> Indices:
+    """In each row the places that are true, and as many others as the longest needs.
+
+    In sparse networks a few features move few coordinates, and what does not move bounds nothing.
+    """
+    most = int(touched.sum(axis=1).max(initial=0))
+    return np.argsort(~touched, axis=1, kind="stable")[:, :most]
 
 
 def _factors(slopes: Array, low: Array, high: Array) -> Array:

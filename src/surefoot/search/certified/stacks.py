@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 STEPS = 40
+MORE_STEPS = 8  # for weights that are near the best
 SAFETY = 1e-9  # how far below zero, relative to what is added up, counts as below zero
 FIRST = 0.1  # the barrier's first weight, in units of a function's height
 SHRINK, SLOWER = 0.25, 0.6  # what it is multiplied by after a long step, and after a shorter one
@@ -113,7 +114,15 @@ def of_points(values: Array) -> Multipliers:
     return found
 
 
-def minimise(terms: Array, n_margins: int, weights: Array) -> Multipliers:
+def judged(terms: Array, n_margins: int, weights: Array) -> Multipliers:
+    """What given weights prove, without a step to better ones."""
+    found = Multipliers.unknown(weights, terms.shape[2] - 1)
+    state = _State(terms, weights, np.ones(len(terms)), n_margins)
+    found.value, found.z, found.refuted = state.value, state.z, state.refuted
+    return found
+
+
+def minimise(terms: Array, n_margins: int, weights: Array, *, exactly: bool = False) -> Multipliers:
     """Weights for which the peaks are lowest; a problem is done with as soon as its peak is below zero.
 
     A barrier method. With K the curvature of minus the sum and z its peak, the barrier
@@ -126,15 +135,21 @@ def minimise(terms: Array, n_margins: int, weights: Array) -> Multipliers:
     n_margins : int
     weights : array of shape (N, m)
         With which the sums are concave.
+    exactly : bool, default=False
+        Go on for some steps where a peak is below zero.
     """
     found = Multipliers.unknown(np.array(weights), terms.shape[2] - 1)
     live = np.arange(len(terms))
     mu = np.full(len(terms), FIRST)
-    for _ in range(STEPS):
+    for step in range(STEPS):
         if not len(live):
             break
         state = _State(terms[live], found.weights[live], mu[live], n_margins)
-        open_ = _note(found, live, state)
+        refuted = state.refuted
+        if refuted.all() and not exactly:  # as in most stacks: what else is known of them is of no use
+            found.weights[live], found.value[live], found.refuted[live] = state.x, state.value, True
+            break
+        open_ = _note(found, live, state, refuted, done=not exactly or step >= MORE_STEPS)
         if not open_.any():
             break
         live, state = live[open_], state.of(open_)
@@ -142,17 +157,14 @@ def minimise(terms: Array, n_margins: int, weights: Array) -> Multipliers:
     return found
 
 
-def _note(found: Multipliers, live: NDArray[np.intp], state: _State) -> Mask:
-    """Keep what is known after a step; which problems go on."""
-    constants = np.abs(state.terms[:, :, -1, -1])
-    size = np.einsum("nm,nm->n", state.x, constants) + np.abs(state.value)
-    refuted = state.concave & (state.value < -SAFETY * size)
+def _note(found: Multipliers, live: NDArray[np.intp], state: _State, refuted: Mask, *, done: bool) -> Mask:
+    """Keep what is known after a step; which problems go on. ``done``: refuted ones do not."""
     relaxed = state.concave & ~refuted & (state.traces >= 0).all(axis=1)
     found.value[live], found.z[live] = state.value, state.z
     found.spread[live] = state.mu[:, None, None] * (state.root @ np.swapaxes(state.root, 1, 2))
     found.refuted[live], found.relaxed[live] = refuted, relaxed
     finite = np.isfinite(state.local).all(axis=(1, 2, 3))
-    return np.asarray(state.concave & ~refuted & ~relaxed & finite & (state.mu > LEAST))
+    return np.asarray(state.concave & ~(refuted & done) & ~relaxed & finite & (state.mu > LEAST))
 
 
 @dataclass(eq=False)
@@ -174,6 +186,13 @@ class _State:
         h = total[:, :-1, -1]
         self.z = (self.root @ (inverse @ h[..., None]))[..., 0]
         self.value = total[:, -1, -1] + np.einsum("nd,nd->n", h, self.z)
+
+    @property
+    def refuted(self) -> Mask:
+        """Where the peak is below zero, with room for rounding."""
+        constants = np.abs(self.terms[:, :, -1, -1])
+        size = np.einsum("nm,nm->n", self.x, constants) + np.abs(self.value)
+        return np.asarray(self.concave & (self.value < -SAFETY * size))
 
     def of(self, some: Mask) -> _State:
         """Some of the problems."""

@@ -63,6 +63,7 @@ class _States:
         self.family, self.gap, self.clock = family, gap, clock
         self.cover = Cover(family)
         self._leading = replace(family, requirements=family.requirements[:LEADING], _bases={})
+        self._shaping = self._leading.shaping
         self.best: tuple[float, State, Answer] | None = None
         self.rounds: list[Round] = []
         self.stopped: Status | None = None
@@ -108,22 +109,23 @@ class _States:
         """
         brief = Clock(BRIEFLY * self.clock.left)
         for flips in (1, 2):
-            turned = [s for s in self._near_states(flips) if self.family.allows(s) and self._turns(s)]
+            turned = [s for s in self._turned(list(self._near_states(flips))) if self.family.allows(s)]
             for state in sorted(turned, key=self.family.price)[:MOST_TRIED]:
                 if brief.left < 0 or self._stays(state):
                     return
 
-    def _turns(self, state: State) -> bool:
-        """Whether a state alone turns the decision, were it not for errors; in doubt it does."""
-        here = self._slope(tuple(state[k] for k in self.cover.order))
-        added = self._leading.constants(state).tolist()
-        return all(
-            margin + more >= -ROOM * (1 + abs(more)) for (margin, _), more in zip(here, added, strict=False)
-        )
+    def _turned(self, states: list[State]) -> list[State]:
+        """The states that alone turn the decision, were it not for errors; in doubt they do."""
+        if not states:
+            return []
+        here = np.array([[margin for margin, _ in self._slope(state)] for state in states])
+        added = self._leading.constants_of(np.array(states))
+        turns = (here + added >= -ROOM * (1 + np.abs(added))).all(axis=1)
+        return [states[i] for i in np.flatnonzero(turns).tolist()]
 
     def _stays(self, state: State) -> bool:
         """Whether the numbers may stay as they are in a state; then its price is its least distance."""
-        answer = as_it_is(self.family.problem(state), self.clock) if self._turns(state) else None
+        answer = as_it_is(self.family.problem(state), self.clock) if self._turned([state]) else None
         if answer is not None and self.family.price(state) < self.distance:
             self.best = self.family.price(state), state, answer
         return answer is not None
@@ -149,15 +151,21 @@ class _States:
             return price, next(self._order), price, values
         lacking = [
             max(0.0, -(margin + more)) / slope
-            for (margin, slope), more in zip(self._slope(values), self.cover.most(values), strict=False)
+            for (margin, slope), more in zip(
+                self._slope(self._completed(values)), self.cover.most(values), strict=False
+            )
         ]
         return price + max(lacking), next(self._order), price, values
 
-    def _slope(self, values: tuple[int, ...]) -> list[tuple[float, float]]:
-        """For the leading requirements of a shape: what they are at the factual, and how fast they grow."""
+    def _completed(self, values: tuple[int, ...]) -> State:
+        """Some state that begins with an assignment."""
         rest = (self._allowed(d)[0] for d in range(len(values), len(self.cover.order)))
-        state, family = self.cover.state((*values, *rest)), self._leading
-        shape = tuple(state[k] for k in family.shaping)
+        return self.cover.state((*values, *rest))
+
+    def _slope(self, state: State) -> list[tuple[float, float]]:
+        """For the leading requirements of a shape: what they are at the factual, and how fast they grow."""
+        family = self._leading
+        shape = tuple(state[k] for k in self._shaping)
         if shape not in self._slopes:
             problem = family.problem(state, [0.0] * len(family.requirements), family.domain)
             B, dual = coordinates(family.metric)[1], dual_exponent(family.metric.norm)

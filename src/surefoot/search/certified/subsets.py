@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.memory import no_collection
 from surefoot.search.certified.changes import Choice, Cut, Limits
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.grafting import AtOnce, Graft, Searched, Tree
@@ -78,7 +79,8 @@ class Subsets:
         self.pool = self.promise.scenarios()
         self.root = Limits(problem, self.promise.order).root()
         if self.root.size <= MANY:
-            self.root.grow()
+            with no_collection():
+                self.root.grow()
         self.choices = dict.fromkeys(self.root.leaves())
         self.rounds: list[Round] = []
         self.within = np.inf
@@ -177,7 +179,8 @@ class Subsets:
         graft, other = Graft(perturbation), self._unlimited
         if other is not None and other.proof.proven() > self._proven():
             return graft.proof(graft.branch(Tree(other.space, other.proof, other.scenarios)))
-        return graft.proof(graft.node(self.whole, self.root, self.pool))
+        with no_collection():
+            return graft.proof(graft.node(self.whole, self.root, self.pool))
 
     def _proven(self) -> float:
         return min(choice.bound for choice in self.choices)
@@ -230,10 +233,12 @@ class Subsets:
         """The choices that seem to lead uphill fastest."""
         if self.root.size > MANY:
             return [self.root.filled(self.promise.gain)]
-        ranked = []
+        ranked: list[tuple[float, Choice]] = []
         for free, choices in _alike([choice for choice in self.choices if not choice.empty]):
-            ranked += list(zip(-self.promise.scores(free), choices, strict=True))
-        return [choice for _, choice in sorted(ranked, key=lambda entry: float(entry[0]))[:FIRST_LOOKS]]
+            scores = self.promise.scores(free)
+            first = np.argsort(-scores, kind="stable")[:FIRST_LOOKS]
+            ranked += [(float(scores[i]), choices[i]) for i in first.tolist()]
+        return [choice for _, choice in sorted(ranked, key=lambda entry: -entry[0])[:FIRST_LOOKS]]
 
     def _look_past_sets(self, choice: Choice, space: Space) -> float:
         """How far it is to a point when every value is allowed; allowed ones are looked for around it."""
@@ -353,9 +358,10 @@ class Subsets:
         numbers = [*range(first), *range(max(first, len(self.pool) - MOST_SCENARIOS), len(self.pool))]
         cut = any(choice.low or choice.high for choice in fresh)
         slices = Slices(self.whole, level, [self.pool[s] for s in numbers], numbers, cut)
-        for start in range(0, len(fresh), CHUNK):
+        stacks = -(-len(fresh) // CHUNK)
+        for first_one in range(stacks):
             self.clock.check()
-            left += refuted_side_by_side(slices, fresh[start : start + CHUNK])
+            left += refuted_side_by_side(slices, fresh[first_one::stacks])  # each is like the others
         self._open = {open_.choice: (now, open_) for open_ in left}
         return sorted(left, key=lambda open_: open_.far)
 
