@@ -103,7 +103,7 @@ def side(part: Piece | Ends, k: int, above: bool) -> Affine:
         return named
     if end == (space.high[k] if above else space.low[k]):
         return [*space.functions[k], "high" if above else "low"]
-    return ["a", abs(float(end)) * ROUND_UP, space.terms[above][k]]
+    return ["a", abs(float(end)) * ROUND_UP, space.terms(k, above)]
 
 
 def affine(constant: float, slopes: Array) -> Affine:
