@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 INSIDE = 0.1  # share of the gap by which points step inside, so that what they claim can be proved
 DEEP = 0.01  # of the way on which slopes double: far from the factual, points step inside a share of that
 CLOSE = 0.05  # steps that gain a smaller share of the gap are the last
+STRETCHED = 0.2  # likewise with very many features, where a step that lacks a little is stretched
 LOCAL_STEPS = 15
 NEARING = 0.7  # steps that leave at most such a share of what a far point misses go on, however short
 DOUBLINGS = 10
@@ -33,6 +34,7 @@ AT_END = 0.99  # of the largest price: so much is at the end of what it allows
 HALVINGS = 8
 SETTLED = 1e-3  # standard deviations; features this near to an allowed value take it together
 LOCAL_EFFORT = 5_000  # corners an adversary may look at in passing; at the end it may look at all it needs
+REACHES = 12  # points on the way to one that is robust, where programs would take long
 FIRST = 2  # margins of a crowd to begin with; the others enter when a point violates them
 
 
@@ -97,6 +99,26 @@ class Points:
         if s not in active:  # what harms here mostly harms at the optimum too
             active.append(s)
         return u
+
+    def reach(self, active: list[int], level: float) -> None:
+        """A point without any program: so far up the steepest slope, clipped to the domain, as it takes.
+
+        With very many features every program takes its time, and a point should be there before.
+        """
+        slope = np.sum([H.vector for H in self.space.margins], axis=0)
+        up = level * steepest(slope, max(self.space.norm, 2.0))  # p = 1 would take one feature alone
+        low, high, missed = 0.0, np.inf, active[0]
+        for _ in range(REACHES):
+            self.clock.check()
+            share = 0.5 * (low + high) if np.isfinite(high) else max(2 * low, 1.0)
+            u = self.space.into_domain(share * up)
+            margin, s = self.harm(u, active, 0)
+            if margin >= self._enough(u):
+                high = share
+                self.accept(u, *self.harm(u, active, LOCAL_EFFORT))
+            else:
+                low, missed = share, s
+        active += [s for s in [missed] if s not in active]
 
     def harm(self, u: Array, active: list[int], effort: int) -> tuple[float, int]:
         """Lowest margin around u and the scenario that shows it, an active one if that does."""
@@ -299,6 +321,7 @@ class Points:
             margin, s = self.harm(u, active, LOCAL_EFFORT)
             enough = self._enough(u)
             fresh = margin < enough and s not in active
+            stretched = fresh and self.space.wide and pins is None and self._stretched(solved, margin, active)
             if margin >= enough:
                 nearer = whole and self.accept(u, margin, s)
                 if (nearer or self.local_optimum is None) and pins is None:
@@ -316,10 +339,23 @@ class Points:
             if margin >= 0:  # what is left above the aim can be turned into so much distance
                 gain = min(gain, abs(margin - safety) * float(solved.margins.sum()))
             timid = 0 <= margin < enough  # aimed as if it had stayed where it started
+            if stretched and gain <= STRETCHED * self.gap * length:
+                break
             if not (fresh or nearing or timid) and gain <= CLOSE * self.gap * length:
                 break
             size, missing = length, solved.slack
         return u
+
+    def _stretched(self, solved: Step, margin: float, active: list[int]) -> bool:
+        """Whether a step that lacks a little is robust a little farther on; the point is taken."""
+        size = self.space.size(solved.u)
+        lacking = (self.safety_margin(solved.u) - margin) * float(np.maximum(solved.margins, 0.0).sum())
+        u = self.space.into_domain((1 + lacking / max(size, 1e-300)) * solved.u)
+        margin, s = self.harm(u, active, LOCAL_EFFORT)
+        fine = margin >= self._enough(u)
+        if fine and self.accept(u, margin, s):
+            self.local_optimum = solved, list(active)
+        return fine and self.space.size(u) <= size + STRETCHED * self.gap * size
 
     def _further(self, before: Array, u: Array, active: list[int]) -> Array:
         """Longer steps in the same direction for as long as they miss less: single ones may be too short."""

@@ -100,7 +100,7 @@ def side(part: Piece | Ends, k: int, above: bool) -> Affine:
         return named
     if end == (space.high[k] if above else space.low[k]):
         return [*space.functions[k], "high" if above else "low"]
-    return ["a", abs(float(end)) * ROUND_UP, space.slopes(k, above)]
+    return ["a", abs(float(end)) * ROUND_UP, space.terms(k, above)]
 
 
 def affine(constant: float, slopes: Array) -> Affine:
@@ -267,17 +267,26 @@ def _node(
         if isinstance(region.cut, Fork):
             return {"either": region.cut.number, "ways": nodes}
         return {**_cut(space, region.cut), "below": nodes[0], "above": nodes[1]}
-    return None if region.leaf is None else leaf_node(space, region.leaf, place, scenarios)
+    return (
+        None if region.leaf is None else leaf_node(space, region.leaf, place, scenarios, region.rates(space))
+    )
 
 
 def leaf_node(
-    space: Space, leaf: Leaf, place: Mapping[int, int], scenarios: Sequence[Scenario]
+    space: Space,
+    leaf: Leaf,
+    place: Mapping[int, int],
+    scenarios: Sequence[Scenario],
+    rates: Array | None = None,
 ) -> dict[str, Any]:
-    """A leaf as it is written; ``place``: the number of each scenario there."""
+    """A leaf as it is written; ``place``: the number of each scenario there.
+
+    ``rates``: what coordinates cost where it is used, if that may be more than where it was proved.
+    """
     return {
         "level": leaf.level,
         "norm": leaf.norm,
-        "cross": [list(entry) for entry in leaf.cross_at(region.rates(space))],
+        "cross": [list(entry) for entry in leaf.cross_at(rates)],
         "products": [list(entry) for entry in leaf.products],
         "requirements": [[w, scenarios[s][0], place[s]] for s, w in leaf.margins.items()],
         "between": [[w, *_values(space, k, a, b)] for w, k, a, b in leaf.between],

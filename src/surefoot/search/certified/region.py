@@ -290,7 +290,7 @@ class Piece:
     @cached_property
     def cross(self) -> list[tuple[int, int]]:
         """Pairs of coordinates with cross terms: with very many features a ray takes their place."""
-        wide = bool(self.rays) and self.space.n > MAX_CROSS
+        wide = self.space.wide or (bool(self.rays) and self.space.n > MAX_CROSS)
         return self.space.cross if self.space.norm == 1 and not wide else []
 
     @cached_property

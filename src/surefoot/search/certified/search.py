@@ -48,10 +48,11 @@ ABSOLUTE_GAP = 1e-6  # standard deviations; near distance zero a relative gap me
 ROOT_TRIES = 6  # the whole is tried again this often when there are new scenarios or a nearer point
 STALLED = 0.9  # of what was left to refute: with more than that, another try of the whole will not do
 LOWER = (1e-3, 3e-3, 1e-2, 3e-2, 0.1)  # shares by which the level is lowered to prove something
-POINT_FIRST = 40  # with more features the bound is cheaper than the steps it saves, and comes first
 EAGER = 4  # the first nodes, and then every LOCAL_EVERY-th, start a local search
+EAGER_WIDE = 2
 LOCAL_EVERY = 4
 ROOT_SHARE = 0.02  # how exactly a bound that does not refute is computed, relative to itself: at the root
+FIRST_SHARE = 0.2  # likewise with very many features as long as it shows where the first programs start
 SHARE = 30.0  # and below it, where a vague relaxed solution shows better where to cut than a sharp one
 SHARE_SETS = 0.3  # with sets of values it shows which one to decide next
 MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
@@ -60,7 +61,7 @@ PAIR_ROUNDS = 2
 USEFUL = 0.75  # share of what is left to refute that must not remain for pairs to be kept
 USEFUL_TO_MANY = 0.97  # the same with a crowd of margins: many regions inherit what helps the whole a little
 WEAK = 0.5  # of the distance: a bound of the whole below that is given up, p = 1 with very many features
-WEAK_LEVELS = (0.25, 0.1)  # of the distance: what is proven then
+WEAK_LEVELS = (0.4, 0.25, 0.1)  # of the distance: where something may be proven then
 RAYS = 4  # slopes of the price that a region inherits at most
 RAY_ROUNDS = 3
 DEARER = 1e-3  # share of the level by which the relaxed solution must be too dear for another slope
@@ -124,6 +125,8 @@ class Search:
             self._start = start
             if self.contradictory(self.root):
                 return Status.INFEASIBLE
+            if self.space.wide and start is None:
+                self.points.reach(self.root.scenarios, self.level)
             if (start is not None or self._point_first()) and not self._values_first:
                 u = self.points.begin(self.root.scenarios, self.level, start)
                 self._improve(u, self.root)
@@ -156,7 +159,7 @@ class Search:
 
     def _point_first(self) -> bool:
         """Whether a point comes before the first bound."""
-        return self.space.n <= POINT_FIRST or self.space.norm < np.inf or self.space.is_convex
+        return not self.space.wide or self.space.norm < np.inf or self.space.is_convex
 
     def refute(self, level: float) -> bool:
         """Prove that nothing lies within a level; False as soon as something does."""
@@ -225,7 +228,10 @@ class Search:
             changed = self._explore(region, part.lifted(found.z)) or points.distance < before
             if region.depth == 0 or points.distance < before:
                 points.record(min(region.bound, heap[0][0] if heap else np.inf))
-            stalled = points.distance == before and found.value > STALLED * region.before
+            least = (
+                0.0 if self.space.wide else STALLED
+            )  # where tries take long, only a nearer point is worth one
+            stalled = points.distance == before and found.value > least * region.before
             region.before = found.value
             self._give_up_if_weak(region, tries)
             if region.is_whole and changed and tries < ROOT_TRIES and not stalled:
@@ -255,13 +261,15 @@ class Search:
 
     def _give_up_if_weak(self, region: Region, tries: int) -> None:
         """With very many features and p = 1: stop where the whole's bound comes nowhere near the distance."""
-        wide = self.space.norm == 1 and self.space.n - int(self.space.fixed.sum()) > MAX_CROSS
+        many = self.space.norm == 1 and self.space.n - int(self.space.fixed.sum()) > MAX_CROSS
         far_off = region.bound < WEAK * self.points.distance < np.inf
-        if not (wide and far_off and region.is_whole and tries and np.isinf(self.points.within)):
+        tried = tries > 0 or self.space.wide
+        if not (many and far_off and region.is_whole and tried and np.isinf(self.points.within)):
             return
-        for share in WEAK_LEVELS:
-            if self._attempt(region, share * self.points.distance)[2].refuted:
-                break
+        for level in (share * self.points.distance for share in WEAK_LEVELS):
+            if region.bound < level:
+                self._attempt(region, level)
+        self.clock.check()
         raise WeakBoundError
 
     def _refute_values(self) -> None:
@@ -377,6 +385,8 @@ class Search:
         part = piece(self.space, region, level, use_corners=use_corners, rays=rays, rivals=rivals)
         form = lagrangian(part, scenarios)
         share = ROOT_SHARE if region.is_whole else (SHARE_SETS if self.space.sets else SHARE)
+        if self.space.wide and self.points.local_optimum is None:
+            share = FIRST_SHARE
         floor = 1e-3 * self.gap * self.space.slope * min(level, self.far)
         found = self._multipliers(part, form, self._guess(region, part, form), share, floor)
         bound = proven_level(part, form, found)
@@ -492,7 +502,7 @@ class Search:
         if self.space.sets:
             return self.nodes <= EAGER or self.nodes % (4 * LOCAL_EVERY) == 0
         # Around a point only a breach is sought, and an adversary has looked for one before.
-        eager = self.nodes <= EAGER and self.space.problem is not None
+        eager = self.nodes <= (EAGER_WIDE if self.space.wide else EAGER) and self.space.problem is not None
         return margin >= 0 or eager or self.nodes % LOCAL_EVERY == 0
 
     def _refuted_everywhere(self) -> bool:
@@ -511,6 +521,7 @@ class Search:
         return False
 
     def _refuted_at_any_distance(self, region: Region) -> bool:
+        self.clock.check()
         if self.contradictory(region):
             return True
         try:

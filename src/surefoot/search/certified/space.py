@@ -24,6 +24,7 @@ Function = list[Any]  # a function of a point as certificates name it: ["u", i],
 
 SNAP = 1e-7  # standard deviations; a value this near to an allowed one is that one
 MAX_CROSS = 40  # coordinates whose cross terms enter the bound for p = 1
+WIDE = 150  # coordinates beyond which a single convex program takes so long that each must be worth it
 MANY = 6  # margins beyond this number are a crowd, of which few decide
 
 
@@ -131,6 +132,11 @@ class Space:
         """Their absolute values, for bounds on the slopes."""
         return np.abs(self.curvatures)
 
+    @property
+    def wide(self) -> bool:
+        """Whether there are so many coordinates that points are also found without programs."""
+        return self.n > WIDE
+
     @cached_property
     def crowded(self) -> bool:
         """Whether there are so many margins that only those enter a bound or a step that are violated."""
@@ -201,15 +207,14 @@ class Space:
         """||u||_p, or the price."""
         return float(lp_norm(u, self.norm)) if self.prices is None else self.prices.size(u)
 
-    def slopes(self, k: int, opposite: bool) -> Terms:
-        """A direction, or the opposite one, as certificates list it."""
-        key = k, opposite
-        if key not in self._slopes:
-            self._slopes[key] = terms(-self.directions[k] if opposite else self.directions[k])
-        return self._slopes[key]
+    def terms(self, k: int, opposite: bool) -> Terms:
+        """A direction as certificates list it, or the opposite one."""
+        if (k, opposite) not in self._terms:
+            self._terms[k, opposite] = terms(-self.directions[k] if opposite else self.directions[k])
+        return self._terms[k, opposite]
 
     @cached_property
-    def _slopes(self) -> dict[tuple[int, bool], Terms]:
+    def _terms(self) -> dict[tuple[int, bool], Terms]:
         return {}
 
     @cached_property
