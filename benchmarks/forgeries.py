@@ -5,7 +5,9 @@ usage: python benchmarks/run.py forgeries                                  (2,00
 
 The second form keeps a line for each file that was accepted or went wrong, and goes on where the log ends.
 Every file that the fast checker accepts is also given to the exact one, and so is a sample of the others.
-What is accepted is judged by its meaning, with code that shares nothing with the checkers.
+What is accepted is judged by its meaning, with code that shares nothing with the checkers. If its question is
+another than the honest one, the question is asked anew: its own answer, found by the search, must neither
+lie nearer than the bound of the file nor be proved to lie farther than its point.
 """
 
 import argparse
@@ -33,6 +35,9 @@ from surefoot.exceptions import DataError
 from surefoot.explain.explanation import Explanation
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact, fast
+from surefoot.search.certified import certified_search
+from surefoot.status import Status
+from surefoot.waist.question import Question
 
 COLUMNS = [
     "kind",
@@ -345,13 +350,21 @@ class Meaning:
         listed = float(x[j]).is_integer() if values is None else float(x[j]) in values
         return x[j] == self.factual[j] or listed
 
-    def satisfied(self, x, rng):
-        """Whether a point certainly answers the question: all requirements with room, in the whole ball."""
+    def satisfied(self, x, rng, room=0.0):
+        """Whether a point answers the question: all requirements in the whole ball, up to some rounding."""
         for entry in self.asked["requirements"]:
             radius = self.radius if entry["robust"] else 0.0
-            if entry["model"] or self.attacked(entry, x, radius, rng) < 0:
+            if entry["model"] or self.attacked(entry, x, radius, rng) < -room:
                 return False
         return self.inside(x)
+
+
+PATIENCE = 20.0  # seconds for the search of a changed question
+
+
+def asked_anew(honest, e):
+    """What the search finds for the question of a file, from a problem made of that question alone."""
+    return certified_search(Question.from_dict(e["question"]).problem(honest.clf), 1e-3, PATIENCE)
 
 
 def forged(honest, e, rng):
@@ -359,7 +372,9 @@ def forged(honest, e, rng):
     if e["status"] == "refused":
         return ["a refused request was accepted"]
     m = Meaning(honest.facts, e)
-    wrong = [*_of_the_question(m), *_of_the_bound(honest, m, rng)]
+    wrong = [*_of_the_question(m), *_of_the_bound(m, rng, honest.points)]
+    if e["question"] != honest.document["question"]:
+        wrong += _of_the_changed_question(m, rng, asked_anew(honest, e))
     return wrong if m.point is None else [*wrong, *_of_the_point(m), *_of_robustness(m, rng)]
 
 
@@ -388,12 +403,27 @@ def _of_the_question(m):
         yield "the domain is empty"
 
 
-def _of_the_bound(honest, m, rng):
+def _of_the_changed_question(m, rng, answer):
+    """The answer that was found anew, against what the file claims of the same question."""
+    if answer.point is None and answer.status is not Status.INFEASIBLE:
+        yield f"the judge cannot tell (asked anew: {answer.status})"
+    if answer.point is not None:
+        room = ROOM * max(1.0, np.abs(m.facts.scores(answer.point)).max())
+        if not m.satisfied(answer.point, rng, room):
+            yield "the judge cannot tell (the point found anew does not answer the question)"
+        elif number(m.e["lower_bound"]) > m.distance(answer.point) * (1 + ROOM):
+            yield "asked anew, there is a nearer point"
+    answered = m.point is not None and m.e["status"] != "already_target" and number(m.e["coverage"]) >= 1
+    if answered and m.distance(m.point) < answer.lower_bound * (1 - ROOM):
+        yield "asked anew, no point is so near"
+
+
+def _of_the_bound(m, rng, known):
     """No point that is known to answer the question may be nearer than the bound."""
     bound, distance = number(m.e["lower_bound"]), number(m.e["distance"])
     if not (bound <= 0 or bound == INF or m.point is None) and bound > distance * (1 + 1e-9):
         yield "the bound exceeds the distance"
-    points = [*honest.points, *([] if m.point is None else [m.point])]
+    points = [*known, *([] if m.point is None else [m.point])]
     for x in points:
         if bound > m.distance(x) * (1 + ROOM) and m.satisfied(x, rng):
             yield "there is a nearer point"

@@ -202,9 +202,9 @@ MALFORMED = [
     ("features.age = { low = nan }", "features.age: the ends of an action must be numbers or None, not nan"),
     ("features.age = { low = 2, high = 1 }", "features.age: the ends of an action exclude each other"),
     ("features.age = { most = 0 }", "features.age: most must be a finite number above 0, not 0"),
-    ("features.age = { step = 1, whole = true }", "features.age: give either step, or whole=True, or values"),
-    ("features.age = { whole = 1 }", "features.age: whole must be True, False or None, not 1"),
-    ("features.age = { protected = 'no' }", "features.age: protected must be True or False, not 'no'"),
+    ("features.age = { step = 1, whole = true }", "features.age: give one of step, whole and values"),
+    ("features.age = { whole = 1 }", "features.age: whole must be true or false, not 1"),
+    ("features.age = { protected = 'no' }", "features.age: protected must be true or false, not 'no'"),
     ("features.age = { values = [] }", "features.age: values must name at least one"),
     ("features.age = { values = { a = 1 } }", "features.age: values must be a list, not a table"),
     ("features.age = { values = [1979-05-27] }", "features.age: values must be finite numbers"),
@@ -428,7 +428,7 @@ def test_the_command_line_begins_a_file_and_reads_it(tmp_path, bundled, capsys):
     assert "'plas' has an action in" in capsys.readouterr().err
     path.write_text("features.plas = { cost = [1, 3] }", encoding="utf-8")
     assert main(asked) == 0
-    assert "warning: 'plas' has a price, which counts with distance='cost' only" in capsys.readouterr().err
+    assert "warning: 'plas' has a price, which counts with --distance cost only" in capsys.readouterr().err
     assert main([*asked, "--distance", "cost", "--norm", "1", "--json", "-"]) == 0
     e = Explanation.from_json(capsys.readouterr().out)
     assert e.question.prices[1] == (1.0, 3.0)

@@ -148,3 +148,18 @@ def test_whole_numbers_are_written_as_such(bundled):
         pima.X.head(2), target=[0, 1], progress=False
     )
     assert stuck.to_frame()["counterfactual: preg"].dtype in ("Int64", "int64", float, object)
+
+
+def test_steps_count_from_what_is_shown_of_today():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"income": rng.normal(2000, 500, 200), "age": rng.normal(40, 9, 200)})
+    y = (X["income"] + rng.normal(0, 100, 200) > 2000).astype(int)
+    clf = ConditionalGaussianNetworkClassifier().fit(X, y)
+    row = pd.Series({"income": 1234.5678, "age": 40.0})
+    actions = Actions({"income": Action(step=100), "age": "stay"})
+    change = summary_of(CounterfactualExplainer(clf, actions=actions).explain(row, 1)).changes[0]
+    assert change.start == "1,234.5678"
+    steps = (float(change.end.replace(",", "")) - 1234.5678) / 100
+    assert abs(steps - round(steps)) < 1e-9
+    free = summary_of(CounterfactualExplainer(clf, immutable=["age"]).explain(row, 1)).changes[0]
+    assert free.start == "1,235"

@@ -96,7 +96,7 @@ def test_every_flag_changes_something(fit, tmp_path):
         (("--root", "height"), {}, "unknown feature 'height'"),
         (("--drop", "height"), {}, "no column to drop 'height'"),
         (("--require", "age", "preg", "--forbid", "age", "preg"), {}, "both required and forbidden"),
-        (("--structure", "ban", "--max-parents", "-1"), {}, "max_parents must be a whole number"),
+        (("--structure", "ban", "--max-parents", "-1"), {}, "--max-parents must be a whole number"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(fit, flags, options, message):

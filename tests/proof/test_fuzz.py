@@ -1,9 +1,11 @@
 """Honest answers changed at random: nothing false is accepted, and nothing makes a checker stumble."""
 
+import copy
 import sys
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from surefoot.proof import exact, fast, pieces
@@ -34,3 +36,20 @@ def test_the_judge_finds_what_careless_checkers_accept(monkeypatch):
         found += Counter(outcome for outcome, _ in outcomes(kind))
     assert found["forged"] >= 3
     assert not found["crash"]
+
+
+def test_the_judge_asks_a_changed_question_anew():
+    """A milder question keeps the bound of the stricter one; no point that was known shows that."""
+    honest = next(h for h in forgeries.pool(small=True) if h.name == "banknote 2 0.0")
+    e, rng = copy.deepcopy(honest.document), np.random.default_rng(0)
+    e["threshold"] = e["question"]["requirements"][0]["threshold"] = 0.3
+    forgeries.follow(honest.facts, e)
+    meaning = forgeries.Meaning(honest.facts, e)
+    assert not list(forgeries._of_the_bound(meaning, rng, honest.points))
+    assert forgeries.forged(honest, e, rng) == ["asked anew, there is a nearer point"]
+    answer = forgeries.asked_anew(honest, e)
+    e["lower_bound"], e["counterfactual"]["values"] = answer.lower_bound, answer.point.tolist()
+    e["certificate"]["worst"] = None
+    e |= {"worst_probability": None, "violation": "inf"}
+    forgeries.follow(honest.facts, e)
+    assert forgeries.forged(honest, e, rng) == []

@@ -16,12 +16,14 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.actions import Action, Actions
 from surefoot.explain.grammar import parse_condition, read_rule_entry, rule_entry
 from surefoot.explain.rules import Rule
+from surefoot.formats import suggestion
 
 LARGEST = 1_000_000  # characters of a file
 FIRST_LINE = "# What may change: actions of surefoot."
 KEYS = ("at_most", "at_most_of", "rules", "when", "links", "features")
 FIELDS = ("may", "low", "high", "most", "step", "whole", "values", "moves", "cost", "protected")
 BY_VALUE = ("moves", "cost")  # fields that may be tables
+TRUTHS = ("whole", "protected")
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 TEMPLATE = f"""{FIRST_LINE}
 # Every line that begins with # is a comment: take the # away and say what holds. Features that are not
@@ -31,7 +33,7 @@ TEMPLATE = f"""{FIRST_LINE}
 #   whole, values      whole numbers only; the only values that it takes
 #   moves              of a category: where it may go from which value
 #   cost               of a category: price of a change, one number or by value; of a number: price of a
-#                      standard deviation, [up, down] or one for both, with distance = "cost"
+#                      standard deviation, [up, down] or one for both; counts with the distance "cost"
 #   protected          true: no message proposes to change more of it
 # Today's value is always allowed. A rule compares sums of features; names that are no plain words stand in
 # backticks, and income.now is today's value of income.
@@ -42,8 +44,11 @@ TEMPLATE = f"""{FIRST_LINE}
 # rules = ["rent + loan <= 0.4 * income"]
 # when = [{{ if = "schooling rises", then = "age >= age.now + 2" }}]
 # links = [["tenure", "age", 1.0]]     # tenure changes by 1.0 times the change of age
-
-[features]
+"""
+CURVED = """#
+# The model measures these on curved scales: {names}.
+# Links and rules that add up features cannot name them; a model made with marginals = "gaussian"
+# (surefoot fit --marginals gaussian) has no curved scales.
 """
 
 
@@ -79,10 +84,12 @@ def _read(text: str, where: str) -> Actions:
     except RecursionError:
         raise ProblemError(f"{where}: is nested too deeply") from None
     except ValueError as error:
-        raise ProblemError(f"{where}: is not TOML: {error}") from None
+        raise ProblemError(f"{where}: this is not TOML: {error}; words stand in quotes") from None
     for name in values:
         if name not in KEYS:
-            raise ProblemError(f"{where}: {_shown(name)} is unknown; there are {', '.join(KEYS)}")
+            raise ProblemError(
+                f"{where}: {_shown(name)} is unknown; there are {', '.join(KEYS)}{suggestion(name, KEYS)}"
+            )
     features = values.get("features", {})
     if not isinstance(features, dict):
         raise ProblemError(f"{where}: features must be a table, not {_shown(features)}")
@@ -118,7 +125,8 @@ def _action(entry: Any) -> Action:
         raise ProblemError(f"must be a word or a table, not {_shown(entry)}")
     for name in entry:
         if name not in FIELDS:
-            hint = "; put a name with a point in quotes" if isinstance(entry[name], dict | str) else ""
+            pointed = "; put a name with a point in quotes" if isinstance(entry[name], dict | str) else ""
+            hint = suggestion(name, FIELDS) or pointed
             raise ProblemError(f"{_shown(name)} is unknown; there are {', '.join(FIELDS)}{hint}")
     return Action(**{name: _field(name, value) for name, value in entry.items()})
 
@@ -132,6 +140,8 @@ def _field(name: str, value: Any) -> Any:
         return dict(value)
     if name == "values" and isinstance(value, dict):
         raise ProblemError(f"values must be a list, not {_shown(value)}")
+    if name in TRUTHS and not isinstance(value, bool):
+        raise ProblemError(f"{name} must be true or false, not {_shown(value)}")
     return value
 
 
@@ -242,11 +252,26 @@ def template_text(classifier: Any) -> str:
             kind = f"category{order}: {', '.join(str(v) for v in schema.values[j])}"
             begun = _written({"values": list(schema.values[j])})
         else:
-            low, high = (float(v) for v in seen[:, j])
-            kind = f"{'whole number' if schema.whole[j] else 'number'} from {low:g} to {high:g}"
+            low, high = (_short(v) for v in seen[:, j])
+            kind = f"{'whole number' if schema.whole[j] else 'number'} from {low:,} to {high:,}"
             begun = _written({"may": "change", "low": low, "high": high})
         lines += [f"# {_one_line(str(name))}: {_one_line(kind)}", f"# {_key(str(name))} = {begun}", ""]
-    return TEMPLATE + "\n".join(lines)
+    return TEMPLATE + _about_curved(classifier) + "\n[features]\n" + "\n".join(lines)
+
+
+def _short(value: float) -> int | float:
+    """19 for 19.0, where nothing is lost."""
+    return int(value) if abs(value) < LARGEST and float(value).is_integer() else float(value)
+
+
+def _about_curved(classifier: Any) -> str:
+    """A comment on features that rules cannot add up, if there are any."""
+    schema = classifier.schema_
+    numbers = zip(schema.numbers, classifier.warps_, strict=True)
+    curved = [_one_line(str(schema.names[j])) for j, warp in numbers if not warp.is_identity]
+    if not curved:
+        return ""
+    return CURVED.format(names=", ".join(curved))
 
 
 def _one_line(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from surefoot.exceptions import ProblemError
 from surefoot.explain.grammar import parse_condition, parse_rule
 from surefoot.explain.rules import Rule, check_ends, is_number
+from surefoot.formats import suggestion
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -71,8 +72,9 @@ class Action:
 
     def __post_init__(self) -> None:
         if not isinstance(self.may, str) or self.may not in get_args(May):
+            hint = suggestion(str(self.may), get_args(May))
             raise ProblemError(
-                f"a feature may 'change', 'stay', 'rise' or 'fall'; {self.may!r} is none of these"
+                f"a feature may 'change', 'stay', 'rise' or 'fall'; {self.may!r} is none of these{hint}"
             )
         if not (self.whole is None or isinstance(self.whole, bool)):
             raise ProblemError(f"whole must be True, False or None, not {self.whole!r}")
@@ -90,7 +92,7 @@ class Action:
             if size is not None and not (is_number(size) and 0 < size < math.inf):
                 raise ProblemError(f"{name} must be a finite number above 0, not {size!r}")
         if self.step is not None and (self.whole or self.values is not None):
-            raise ProblemError("give either step, or whole=True, or values, not two of them")
+            raise ProblemError("give one of step, whole and values, not two of them")
 
     def _check_moves(self) -> None:
         if self.moves is not None and not (
@@ -121,7 +123,7 @@ class Action:
         if not named and not all(is_number(value) and math.isfinite(value) for value in self.values):
             raise ProblemError(f"values must be finite numbers, not {list(self.values)!r}")
         if self.whole:
-            raise ProblemError("give either whole=True or values, not both")
+            raise ProblemError("give one of whole and values, not both")
 
     def given(self) -> dict[str, Any]:
         """The fields that say something."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.actions import Action
+from surefoot.formats import suggestion
 from surefoot.waist.choice import Choice
 
 PRICE = 1.0  # of a change of category: as much as one standard deviation
@@ -55,8 +55,7 @@ class Category:
         found = [k for k, known in enumerate(self.values) if same_value(known, value)]
         if not found:
             names = [str(v) for v in self.values]
-            close = get_close_matches(str(value), names, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = suggestion(str(value), names)
             raise ProblemError(
                 f"{self.name!r} has no value {value!r}; its values are {', '.join(names)}{hint}"
             )

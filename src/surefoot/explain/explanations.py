@@ -40,6 +40,16 @@ class Explanations(list[Explanation]):
         """Those with a counterfactual."""
         return Explanations(e for e in self if e.counterfactual is not None)
 
+    @property
+    def about_one_row(self) -> bool:
+        """Whether these are several answers to what one row has to change for one class."""
+        if len(self) < 2:
+            return False
+        first = self[0]
+        return first.question is not None and all(
+            e.row == first.row and e.target == first.target and e.factual.equals(first.factual) for e in self
+        )
+
     def to_frame(self) -> pd.DataFrame:
         """One line for each row: how it went, the factual and the counterfactual, a column a feature each.
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import StructureError
+from surefoot.formats import listed, suggestion
 
 
 @dataclass(frozen=True)
@@ -154,8 +155,8 @@ def feature_index(feature: Any, names: Sequence[Any]) -> int:
             return names.index(feature)
         if isinstance(feature, int | np.integer) and 0 <= feature < len(names):
             return int(feature)
-    shown = ", ".join(repr(name) for name in names[:8]) + (", ..." if len(names) > 8 else "")
-    raise StructureError(f"unknown feature {feature!r}; the features are {shown}")
+    hint = suggestion(str(feature), names)
+    raise StructureError(f"unknown feature {feature!r}; the features are {listed(names)}{hint}")
 
 
 def refuse_cycle(edges: Iterable[tuple[int, int]], names: Sequence[Any], what: str = "the graph") -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, SurefootWarning
+from surefoot.formats import suggestion
 from surefoot.model.columns import (
     Lookup,
     category_values,
@@ -275,8 +275,7 @@ class Schema:
         shown = ", ".join(texts[:12]) + (", ..." if len(texts) > 12 else "")
         if is_missing(value):
             return f"{name} is missing; its values are {shown}"
-        close = get_close_matches(str(value), texts, n=1)
-        hint = f"; did you mean {values[texts.index(close[0])]!r}?" if close else ""
+        hint = suggestion(str(value), values)
         return f"{name} has no value {plain_value(value)!r}; its values are {shown}{hint}"
 
 

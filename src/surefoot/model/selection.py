@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from html import escape
 from typing import Any
@@ -93,6 +93,7 @@ def select(
     *,
     categorical: Any = "auto",
     ordered: Any = None,
+    marginals: str | None = None,
 ) -> Selection:
     """Choose structure, marginals, shrinkage, calibration and smoothing by held-out log loss.
 
@@ -113,6 +114,8 @@ def select(
         A list is taken as it is.
     ordered : dict, optional
         Categories that can rise and fall, with their values in order.
+    marginals : "gaussian", "power" or "auto", optional
+        Consider these marginals only: with ``"gaussian"`` rules may add up any numbers.
 
     Returns
     -------
@@ -136,7 +139,9 @@ def select(
     with one_blas_thread():
         scored = [
             {**candidate.settings(), "log_loss": loss, "accuracy": accuracy}
-            for candidate, loss, accuracy in _scores(rows, folds)
+            for candidate, loss, accuracy in _scores(
+                rows, folds, MARGINALS if marginals is None else (marginals,)
+            )
         ]
     table = pd.DataFrame(scored).sort_values("log_loss", kind="stable", ignore_index=True)
     best = min(scored, key=lambda row: row["log_loss"])
@@ -179,9 +184,11 @@ def _folds(rows: TrainingRows, cv: int, random_state: int | None) -> Folds:
     return list(splitter.split(np.zeros(len(rows.labels)), rows.labels))
 
 
-def _scores(rows: TrainingRows, folds: Folds) -> Iterator[tuple[Candidate, float, float]]:
+def _scores(
+    rows: TrainingRows, folds: Folds, kinds: Sequence[str]
+) -> Iterator[tuple[Candidate, float, float]]:
     """Held-out log loss and accuracy of every candidate."""
-    for (structure, marginals, shrinkage, smoothing), joint in _held_out(rows, folds).items():
+    for (structure, marginals, shrinkage, smoothing), joint in _held_out(rows, folds, kinds).items():
         calibrated = _cross_calibrated(joint, rows.labels, folds)
         for calibration, scores in ((None, joint), ("temperature", calibrated)):
             own = log_softmax(scores, axis=1)[np.arange(len(scores)), rows.labels]
@@ -190,7 +197,9 @@ def _scores(rows: TrainingRows, folds: Folds) -> Iterator[tuple[Candidate, float
             yield candidate, float(-own.mean()), float(right.mean())
 
 
-def _held_out(rows: TrainingRows, folds: Folds) -> dict[tuple[str, str, float, float], Array]:
+def _held_out(
+    rows: TrainingRows, folds: Folds, kinds: Sequence[str]
+) -> dict[tuple[str, str, float, float], Array]:
     """Joint log probabilities of every row under models that have not seen it.
 
     The statistics of a fold, a structure and a kind of marginals serve all shrinkages and smoothings.
@@ -198,7 +207,7 @@ def _held_out(rows: TrainingRows, folds: Folds) -> dict[tuple[str, str, float, f
     joints: dict[tuple[str, str, float, float], Array] = {}
     for train, test in folds:
         part, held = rows.part(train), rows.part(test)
-        for basis, structure, marginals in _bases(part):
+        for basis, structure, marginals in _bases(part, kinds):
             Z = warped(held.numbers, basis.warps)
             for smoothing in CELL_SMOOTHINGS if rows.schema.n_categories else CELL_SMOOTHINGS[:1]:
                 clf = ConditionalGaussianNetworkClassifier(cell_smoothing=smoothing)
@@ -210,9 +219,9 @@ def _held_out(rows: TrainingRows, folds: Folds) -> dict[tuple[str, str, float, f
     return joints
 
 
-def _bases(rows: TrainingRows) -> Iterator[tuple[Learned, str, str]]:
+def _bases(rows: TrainingRows, kinds: Sequence[str]) -> Iterator[tuple[Learned, str, str]]:
     """Warps, graph and statistics for each structure and kind of marginals."""
-    for marginals in MARGINALS if rows.schema.n_numbers else MARGINALS[:1]:
+    for marginals in kinds if rows.schema.n_numbers else kinds[:1]:
         for structure in _structures(rows.schema):
             clf = ConditionalGaussianNetworkClassifier(structure, marginals=marginals)
             yield learned(clf, rows, 0.0), structure, marginals

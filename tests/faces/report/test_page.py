@@ -123,3 +123,22 @@ def test_notebook_fragment_escapes(explainer, nasty):
     html = explainer.explain(nasty[0].iloc[0])._repr_html_()
     assert "<b>bold" not in html
     assert "&lt;b&gt;bold" in html
+
+
+def test_several_answers_about_one_row_make_a_page_of_their_own(explainer, nasty):
+    found = explainer.alternatives(nasty[0].iloc[0], n=3)
+    page = report_page(found)
+    assert f"{len(found)} ways for row {nasty[0].index[0]} to be decided" in page
+    assert [f"Answer {k} of {len(found)}" in page for k in range(1, len(found) + 1)] == [True] * len(found)
+    assert page.count("What was allowed</h2>") == 1
+    assert page.count("Besides what was allowed: ") == len(found) - 1
+    assert "median distance" not in page
+    assert all_names_are_text(page)
+
+
+def test_rows_that_are_equal_but_named_apart_are_a_batch(explainer, nasty):
+    rows = nasty[0].iloc[[0, 0]].set_axis(["first", "second"])
+    batch = explainer.explain_batch(rows, progress=False)
+    assert not batch.about_one_row
+    assert "2 rows" in report_page(batch)
+    assert not Explanations().about_one_row

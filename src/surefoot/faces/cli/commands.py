@@ -19,6 +19,7 @@ from surefoot.explain.wishes import DATA
 from surefoot.faces.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.faces.cli.main import INTERRUPTED, say
 from surefoot.faces.cli.parser import DATA_SETS, parser
+from surefoot.faces.cli.spoken import spoken
 from surefoot.faces.cli.tables import check_names, check_writable, model, rows_of_table, training_table
 from surefoot.faces.report.demo import demo
 from surefoot.faces.report.page import write_report
@@ -313,7 +314,7 @@ def _explain_row(
     except ProblemError as error:
         raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
     if options.json != "-":
-        sys.stdout.write(f"{explanation}\n")
+        sys.stdout.write(f"{spoken(str(explanation))}\n")
     _write(explanation, explanation.to_json(), explainer, options)
     return DONE if explanation.counterfactual is not None else NOT_FOUND
 
@@ -329,7 +330,7 @@ def _explain_alternatives(
         raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
     if options.json != "-":
         for k, explanation in enumerate(found, start=1):
-            sys.stdout.write(f"Answer {k} of {len(found)}\n{explanation}\n\n")
+            sys.stdout.write(f"Answer {k} of {len(found)}\n{spoken(str(explanation))}\n\n")
     if len(found) < options.alternatives:
         say(f"surefoot: {len(found)} of {options.alternatives} answers: nothing else is allowed")
     _write(found, found.to_json(), explainer, options)
@@ -339,6 +340,8 @@ def _explain_alternatives(
 def _explain_all(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
+    if target is None:
+        say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
     frame = explanations.to_frame()
     if options.output and options.output != "-":
@@ -363,7 +366,7 @@ def _say_why(explanations: Explanations) -> None:
         e for e in explanations if e.counterfactual is None and e.status is not Status.INTERRUPTED_NO_POINT
     ]
     for e in lost[:SHOWN_FAILURES]:
-        say(f"surefoot: row {e.row}: {e.message} {e.advice}".rstrip())
+        say(f"surefoot: row {e.row}: {spoken(f'{e.message} {e.advice}')}".rstrip())
     if len(lost) > SHOWN_FAILURES:
         say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
     careful = sum(bool(e.cautions) for e in explanations)

@@ -16,7 +16,8 @@ FIT_EXAMPLES = """examples:
 
 The table is read as it is: comma, semicolon or tab, decimal comma, UTF-8 or Latin-1, gzip, Parquet, Excel.
 Text, truth values and numbers with two values are categories; empty fields, NA, ? and nan are missing.
-Without a flag about the model it is chosen by log loss on held-out rows.
+Without a flag about the model it is chosen by log loss on held-out rows;
+with --marginals alone, the rest of it is.
 """
 PREDICT_EXAMPLES = """examples:
   surefoot predict model.json loans.csv
@@ -65,7 +66,8 @@ def _model_flags(group: Any) -> None:
     group.add_argument(
         "--marginals",
         choices=("gaussian", "power", "auto"),
-        help="bend numbers so that they are closer to Gaussian: none, each, or where it helps",
+        help="bend numbers so that they are closer to Gaussian: none, each, or where it helps; rules can add "
+        "up numbers that are not bent",
     )
     group.add_argument(
         "--shrinkage", metavar="S", help="share of the average covariance in each class's: 0 to 1, or auto"

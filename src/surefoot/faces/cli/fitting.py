@@ -13,6 +13,7 @@ from surefoot.datasets.suspicions import data_warnings
 from surefoot.datasets.table import two_valued_numbers
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.faces.cli.main import say
+from surefoot.faces.cli.spoken import spoken
 from surefoot.faces.cli.tables import (
     check_names,
     check_writable,
@@ -36,11 +37,14 @@ def run_fit(options: argparse.Namespace) -> int:
     about_data = {"categorical": _categories(data.X, options), "ordered": _orders(options) or None}
     settings = _settings(options)
     try:
-        clf = _fitted(data, settings, about_data) if settings else _selected(data, options.folds, about_data)
+        if set(settings) <= {"marginals"}:
+            clf = _selected(data, options.folds, {**settings, **about_data})
+        else:
+            clf = _fitted(data, settings, about_data)
         clf.save(options.output)
         sys.stdout.write(clf.summary() + "\n")
         if options.folds:
-            sys.stdout.write(f"\n{_diagnosis(clf, data, options.folds)}\n")
+            sys.stdout.write(spoken(f"\n{_diagnosis(clf, data, options.folds)}\n"))
             clf.save(options.output)  # with what the diagnosis found
         else:
             _warn(data, options.label)
@@ -73,7 +77,7 @@ def run_diagnose(options: argparse.Namespace) -> int:
     clf = model(options.model)
     data = known_table(options, clf)
     report = _diagnosis(clf, data, options.folds)
-    sys.stdout.write(f"{report}\n")
+    sys.stdout.write(spoken(f"{report}\n"))
     if options.html:
         from surefoot.faces.report.diagnosis_page import write_diagnosis
 
@@ -138,10 +142,10 @@ def _fitted(
     return ConditionalGaussianNetworkClassifier(**settings, **about_data).fit(data.X, data.y)
 
 
-def _selected(data: Dataset, folds: int, about_data: dict[str, Any]) -> ConditionalGaussianNetworkClassifier:
+def _selected(data: Dataset, folds: int, given: dict[str, Any]) -> ConditionalGaussianNetworkClassifier:
     if folds < 2:
         raise ProblemError("--folds must be at least 2 for a model to be chosen; or say --structure")
-    chosen = select(data.X, data.y, cv=folds, random_state=0, **about_data)
+    chosen = select(data.X, data.y, cv=folds, random_state=0, **given)
     sys.stdout.write(f"{chosen}\n\n")
     return chosen.classifier
 

@@ -12,6 +12,7 @@ from importlib import import_module
 
 from surefoot.exceptions import SurefootError, SurefootWarning
 from surefoot.faces.cli.parser import parser
+from surefoot.faces.cli.spoken import spoken
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.simplefilter("default", SurefootWarning)  # what surefoot warns of is for the user to see
-        warnings.showwarning = lambda message, *_: say(f"surefoot: warning: {message}")
+        warnings.showwarning = lambda message, *_: say(f"surefoot: warning: {spoken(str(message))}")
         try:
             # Loaded here, so that help, completion and mistakes in the usage are answered at once.
             return int(import_module("surefoot.faces.cli.commands").COMMANDS[options.command](options))
@@ -48,7 +49,7 @@ def _reason(error: Exception) -> str:
     """What is wrong and where; of the system's errors without their numbers."""
     if isinstance(error, OSError) and error.filename is not None and not isinstance(error, SurefootError):
         return f"{error.filename}: {error.strerror}"
-    return str(error)
+    return spoken(str(error))
 
 
 def say(message: str) -> None:

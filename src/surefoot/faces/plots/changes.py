@@ -125,7 +125,7 @@ def _values(ax: Any, shown: pd.DataFrame, values: Values) -> None:
     across = {"transform": ax.get_yaxis_transform(), "fontsize": SMALL, "va": "center", "parse_math": False}
     ax.text(1.02, -0.6, "from → to", color=MUTED, **{**across, "va": "bottom"})
     for place, (_, line) in enumerate(shown.iterrows()):
-        start = values.value(line["feature"], line["from"])
+        start = values.today(line["feature"])
         end = values.reached.get(line["feature"], start)
         if line["chosen"]:
             text = f"{shortened(start)} →\n{shortened(end)}"

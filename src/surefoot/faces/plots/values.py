@@ -74,6 +74,16 @@ class Values:
             return f"{round(value):,}"
         return number(value, self.units[feature])
 
+    def today(self, feature: Any) -> str:
+        """Today's value, with the decimals of the value that is reached: what was added can be read off."""
+        value = self.explanation.factual[feature]
+        short = self.value(feature, value)
+        decimals = len(self.reached.get(feature, "").partition(".")[2])
+        if feature in self.choices or decimals <= len(short.partition(".")[2]) or "e" in short:
+            return short
+        text = f"{value:,.{decimals}f}"
+        return f"{value:,}".removesuffix(".0") if float(text.replace(",", "")) == value else text
+
     def expected(self, feature: Any, value: float) -> str:
         """What is expected of a feature; of a category, how probable its value is."""
         if feature in self.choices:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from surefoot.exceptions import MissingDependencyError
+from surefoot.faces.report.model import model_facts, model_kind
 from surefoot.faces.report.pictures import as_source
 from surefoot.faces.report.templates import rendered
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -36,7 +37,8 @@ def write_diagnosis(
         title=title,
         diagnosis=diagnosis,
         picture=_picture(diagnosis),
-        model=classifier.summary(),
+        kind=model_kind(classifier),
+        facts=model_facts(classifier),
     )
     target = Path(path)
     target.write_text(page, encoding="utf-8")

@@ -22,7 +22,7 @@ MIXED_BAN = "sparse graph (BAN) learned by greedy search"  # see model/structure
 def model_text(clf: ConditionalGaussianNetworkClassifier) -> str:
     """What was learned, a few lines."""
     lines = [f"{label:>10}  {value}" for label, value in model_facts(clf)]
-    return "\n".join([f"Conditional Gaussian network, {_meaning(clf)}", *lines])
+    return "\n".join([model_kind(clf), *lines])
 
 
 def model_html(clf: ConditionalGaussianNetworkClassifier) -> str:
@@ -34,6 +34,11 @@ def model_html(clf: ConditionalGaussianNetworkClassifier) -> str:
     )
     caption = escape(_meaning(clf))
     return f"<table><caption style='text-align:left'>{caption}</caption><tbody>{rows}</tbody></table>"
+
+
+def model_kind(clf: ConditionalGaussianNetworkClassifier) -> str:
+    """What kind of model it is, in words."""
+    return f"Conditional Gaussian network, {_meaning(clf)}"
 
 
 def _meaning(clf: ConditionalGaussianNetworkClassifier) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from surefoot.exceptions import DataError
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.faces.report.pictures import batch_pictures, case_pictures
-from surefoot.faces.report.summary import overview_of, summary_of
+from surefoot.faces.report.summary import Summary, overview_of, summary_of
 from surefoot.faces.report.templates import rendered
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -26,7 +27,7 @@ def write_report(
     *,
     title: str = "",
 ) -> Path:
-    """Write one HTML page: of one explanation with its pictures, or of a batch.
+    """Write one HTML page: of an explanation with its pictures, of several answers about a row, or of rows.
 
     The page holds everything it needs: no script, nothing from outside. Whatever is in the data is shown
     as text. Pictures need matplotlib (``pip install 'surefoot[plots]'``); without it the page says so.
@@ -64,17 +65,40 @@ def report_page(
     batch = Explanations(explanations)
     if not batch:
         raise DataError("there are no explanations to report")
-    return _batch(batch, title)
+    return (_several if batch.about_one_row else _batch)(batch, title)
 
 
 def _single(e: Explanation, classifier: ConditionalGaussianNetworkClassifier | None, title: str) -> str:
-    who = "this row" if e.row is None else f"row {e.row}"
     return rendered(
         "single.html",
-        title=title or f"What would have to change for {who} to be decided {e.target}",
+        title=title or f"What would have to change for {_who(e)} to be decided {e.target}",
         case=summary_of(e),
         pictures=case_pictures(e, classifier),
         **_kinds([e]),
+    )
+
+
+def _who(e: Explanation) -> str:
+    return "this row" if e.row is None else f"row {e.row}"
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One of several answers about a row, and what it had to keep to beyond what the first one had."""
+
+    summary: Summary
+    besides: tuple[str, ...]
+
+
+def _several(batch: Explanations, title: str) -> str:
+    summaries = [summary_of(e) for e in batch]
+    first = summaries[0].allowed
+    cases = [Alternative(s, tuple(line for line in s.allowed if line not in first)) for s in summaries]
+    return rendered(
+        "several.html",
+        title=title or f"{len(batch)} ways for {_who(batch[0])} to be decided {batch[0].target}",
+        cases=cases,
+        **_kinds(batch),
     )
 
 

@@ -289,7 +289,7 @@ def _change(values: Values, line: dict[Any, Any], size: float) -> Change:
     return Change(
         feature=str(feature),
         depends_on=str(line["depends on"]),
-        start=values.value(feature, line["from"]),
+        start=values.today(feature),
         end=values.reached[feature],
         deviations=f"{size:+.2f}",
         size=size,
@@ -305,7 +305,7 @@ def _move(values: Values, line: dict[Any, Any]) -> Move:
     return Move(
         feature=str(feature),
         depends_on=str(line["depends on"]),
-        start=values.value(feature, line["from"]),
+        start=values.today(feature),
         end=values.reached[feature],
         price=f"{values.price(feature):g}",
         expected_before=values.expected(feature, line["expected before"]),

@@ -1,0 +1,35 @@
+"""Hints of the library, which speak Python, as somebody at the command line can follow them."""
+
+from __future__ import annotations
+
+import re
+
+WHOLE_PHRASES = {
+    "ordered={...} when the model is made": "surefoot fit --ordered",
+    "fit the model with marginals='gaussian'": "make the model with surefoot fit --marginals gaussian",
+    "fit it with marginals='gaussian'": "make it with surefoot fit --marginals gaussian",
+    "fit with calibration='temperature'": "use surefoot fit --calibration temperature",
+    "impute='expected'": "--impute",
+    "plausible=('conditional', k)": "--plausible conditional K",
+    "see Action(values=...)": "see --values",
+    "or whole=False": "or --fractional",
+    "required_edges": "--require",
+    "max_parents": "--max-parents",
+}
+FLAG = re.compile(r"\b(method|structure|distance|whitening)='(\w+)'")
+SHARE = re.compile(r"\bplausible=(?=[\d.])")
+
+
+def spoken(message: str) -> str:
+    """The message with flags where it names arguments of Python.
+
+    Examples
+    --------
+    >>> spoken("method='milp' cannot take this; use method='certified'")
+    '--method milp cannot take this; use --method certified'
+    >>> spoken("the row has no value for 'age'; impute='expected' fills holes")
+    "the row has no value for 'age'; --impute fills holes"
+    """
+    for phrase, flag in WHOLE_PHRASES.items():
+        message = message.replace(phrase, flag)
+    return SHARE.sub("--plausible ", FLAG.sub(r"--\1 \2", message))
