@@ -57,7 +57,9 @@ SHARE = 30.0  # and below it, where a vague relaxed solution shows better where 
 SHARE_SETS = 0.3  # with sets of values it shows which one to decide next
 MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
 PAIRS = 100  # products of two coordinates that are added to the whole's bound in one round
+PAIRS_OF_MANY = 200  # the same with a crowd of margins, whose regions are many and inherit them
 PAIR_ROUNDS = 2
+IDLE, IDLE_OF_MANY = 1e-3, 0.03  # pairs with less than such a share of the largest weight are left out
 USEFUL = 0.75  # share of what is left to refute that must not remain for pairs to be kept
 USEFUL_TO_MANY = 0.97  # the same with a crowd of margins: many regions inherit what helps the whole a little
 WEAK = 0.5  # of the distance: a bound of the whole below that is given up, p = 1 with very many features
@@ -361,7 +363,8 @@ class Search:
             region.pairs = frozenset()
             return False
         region.before_pairs = found.value
-        pairs = (violated_pairs if cube else violated_wedges)(part, found, PAIRS) - region.pairs
+        most = PAIRS_OF_MANY if self.space.crowded else PAIRS
+        pairs = (violated_pairs if cube else violated_wedges)(part, found, most) - region.pairs
         region.pairs |= pairs
         return bool(pairs)
 
@@ -426,7 +429,7 @@ class Search:
         if pairs:
             end = form.margins.start - len(part.gaps)
             weights = found.x[end - len(pairs) : end]
-            useful = weights >= 1e-3 * weights.max()
+            useful = weights >= (IDLE_OF_MANY if self.space.crowded else IDLE) * weights.max()
             region.pairs = frozenset(p for p, keep in zip(pairs, useful, strict=True) if keep)
 
     def _multipliers(
