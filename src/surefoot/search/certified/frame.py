@@ -95,6 +95,7 @@ class Frame:
         self.low, self.high = space.low[:m] / self.reach, space.high[:m] / self.reach
         below, above = space.level_ends(1.0)
         self.below, self.above = -below[:m] / self.reach, above[:m] / self.reach  # 1 but for prices
+        self._edges = np.concatenate([self.above, self.below])
         self._table = np.zeros(0), np.zeros((0, space.n))
         self._parts = np.zeros(2 * space.n + 1)  # the ends of the norm's parts, and the level
 
@@ -222,14 +223,12 @@ class Frame:
         free = top.slope.dot(major.half)
         if self.space.norm == 1:
             free = np.concatenate([free, np.zeros(self.space.n)])
-        found = self._found(major, top, ends, level, columns.peak(free, limits))
-        return found if self.space.norm != 2 else self._inside(major, top, ends, level, found)
+        found = self._found(major, top, limits, level, columns.peak(free, limits))
+        return found if self.space.norm != 2 else self._inside(major, top, limits, level, found)
 
-    def _inside(
-        self, major: Majorant, top: Top, ends: tuple[Array, Array], level: float, found: Found
-    ) -> Found:
+    def _inside(self, major: Majorant, top: Top, limits: Array, level: float, found: Found) -> Found:
         """For p = 2: planes that touch the ball, until the peak is hardly outside."""
-        columns, limits = self._columns_of(major, top.base).matrix, self._limits(top.base, ends, level)
+        columns = self._columns_of(major, top.base).matrix
         rays, free = np.zeros((0, self.space.n)), top.slope.dot(major.half)
         for _ in range(TANGENTS):
             size = math.sqrt(found.u.dot(found.u))
@@ -238,7 +237,7 @@ class Frame:
             rays = np.vstack([rays, found.u / size])
             columns = np.column_stack([columns, rays[-1].dot(major.half)])
             limits = np.append(limits, level)
-            found = self._found(major, top, ends, level, Columns(columns).peak(free, limits), rays)
+            found = self._found(major, top, limits, level, Columns(columns).peak(free, limits), rays)
         return found
 
     def _columns_of(self, major: Majorant, b: int) -> Columns:
@@ -275,7 +274,7 @@ class Frame:
         self,
         major: Majorant,
         top: Top,
-        ends: tuple[Array, Array],
+        limits: Array,
         level: float,
         solved: Peak,
         rays: Array | None = None,
@@ -286,19 +285,16 @@ class Frame:
             missing = 2 * (abs(top.constant) + float(top.slope @ major.inverse @ top.slope))
             raw = solved.ray * (missing / max(solved.missing, 1e-300))
         m, k = len(self.slopes), len(self.scenarios)
-        low, high = ends
-        above, below, shares, rest = raw[:m], raw[m : 2 * m], raw[2 * m : 2 * m + k], raw[2 * m + k :]
-        prices = above - below
-        paid = float(above.dot(high) - below.dot(low))
-        size = float(above.dot(np.abs(high)) + below.dot(np.abs(low)))
-        at_top = (high >= level * self.above) * self.above
-        at_bottom = (low <= -level * self.below) * self.below
-        rise = float(above.dot(at_top) + below.dot(at_bottom))
+        ends, own, shares, rest = limits[: 2 * m], raw[: 2 * m], raw[2 * m : 2 * m + k], raw[2 * m + k :]
+        prices = own[:m] - own[m:]
+        paid, size = float(own.dot(ends)), float(own.dot(np.abs(ends)))
+        moving = (ends >= level * self._edges) * self._edges  # by how much more level widens them
+        rise = float(own.dot(moving))
         left = top.slope - prices.dot(self.slopes)
         if k > 1:
-            values, slopes = self.table
+            slopes = self.table[1]
             left -= shares.dot(slopes[top.base] - slopes)
-            paid += float(shares.dot(values - values[top.base]))
+            paid += float(shares.dot(limits[2 * m : 2 * m + k]))
         push = self._push(rest, rays)
         if push is not None:
             strength = float(lp_norm(push, dual_exponent(self.space.norm)))
@@ -308,7 +304,7 @@ class Frame:
         round_ = major.round_weight
         if not major.plain:
             y = self.slopes.dot(u)
-            rise += float(major.weights[:m].dot((y - low) * at_top + (high - y) * at_bottom))
+            rise += float(major.weights[:m].dot((y + ends[m:]) * moving[:m] + (ends[:m] - y) * moving[m:]))
         rise += 2 * level * round_
         value = top.constant + round_ * level**2 + paid + 0.5 * float(left.dot(u))
         size += abs(top.constant) + round_ * level**2

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 import numpy as np
@@ -35,7 +35,7 @@ MOST_ROUND = 200  # likewise for p = 1 and 2, where those are better
 BLIND = 50  # nodes without any point
 DEEPEST = 150
 SPATIAL = 0.5  # a direction is cut for the margin's curvature where that costs such a share of the peak
-HEAVY = 0.3  # other majorants are tried where all slabs of one cost such a share
+HEAVY = 1.0  # other majorants are tried where all slabs of one cost such a share
 LOWER = 0.8  # and once more where that lowered the peak to such a share
 INNER = 0.2  # cuts for curvature stay this share of the range away from its ends
 SAFETY = 1e-9  # how far below zero, relative to what is added up, a peak must be
@@ -65,7 +65,8 @@ def is_box(space: Space) -> bool:
 class _Node:
     """A region with the ends of its directions in units of their reach, and the last peak found in it.
 
-    ``promise``: about the least level at which its peak is not below zero.
+    ``ends``: what the level leaves of its ranges. ``promise``: about the least level at which its peak is not
+    below zero.
     """
 
     region: Region
@@ -74,6 +75,7 @@ class _Node:
     major: Majorant
     found: Found
     level: float = math.inf
+    ends: tuple[Array, Array] = field(init=False)
     promise: float = 0.0
 
 
@@ -179,38 +181,36 @@ class Lattice:
                 low[k], high[k] = max(low[k], a / frame.reach[k]), min(high[k], b / frame.reach[k])
         return low, high
 
-    def _ends(self, node: _Node) -> tuple[Array, Array]:
-        """What the level leaves of a node's ranges."""
-        return self.frame.within(node.low, node.high, node.level)
-
     def _open(self, node: _Node) -> bool:
         """Whether a node is left to this search after an attempt to refute it at the goal."""
         self.nodes += 1
         node.level = level = self.goal()
-        low, high = self._ends(node)
-        if (low > high + 1e-11 * (np.abs(low) + np.abs(high))).any():
+        node.ends = low, high = self.frame.within(node.low, node.high, level)
+        if (low > high).any() and (low > high + 1e-11 * (np.abs(low) + np.abs(high))).any():
             node.region.bound, node.region.leaf = level, self.entries.empty(node.region, level)
             return False
-        if self._refuted(node, (low, high)):
+        if self._refuted(node):
             return False
         node.promise = level - node.found.value / max(node.found.rise, 1e-300)
         return not (self._astray(node.found.u, low, high) or self._undecided(node))
 
-    def _refuted(self, node: _Node, ends: tuple[Array, Array]) -> bool:
+    def _refuted(self, node: _Node) -> bool:
         """Find the majorant's peak; whether it is below zero, which makes a leaf."""
-        frame, (low, high) = self.frame, ends
+        frame, (low, high) = self.frame, node.ends
         w = node.major.weights[: len(low)]
         slope, products, b = (w * (low + high)).dot(frame.slopes), w * low * high, frame.worst(node.found.u)
         paid = float(products.sum())
         for _ in range(TRIES):
             plain = frame.in_scenario(b)
             top = Top(plain.slope + slope, plain.constant - paid, b)
-            node.found = found = frame.peak(node.major, top, ends, node.level)
+            node.found = found = frame.peak(node.major, top, node.ends, node.level)
             if found.shares.sum() <= 1:
                 break
             b = int(found.shares.argmax())  # a base scenario's weight must not be negative
+        if found.value >= 0 or found.shares.sum() > 1:
+            return False
         size = abs(plain.constant) + float(np.abs(products).sum()) + found.size
-        refuted = bool(found.shares.sum() <= 1 and found.value < -SAFETY * size)
+        refuted = found.value < -SAFETY * size
         if refuted:
             node.region.leaf = self.entries.leaf(node.region, node.major, found, b, node.level)
             node.region.bound = node.level
@@ -227,10 +227,13 @@ class Lattice:
         Scenarios that took turns as the base, or a majorant so flat that its own peak is far away, and what
         it tolerates with it.
         """
-        frame, found = self.frame, node.found
-        paid = float(frame.costs(found, node.major, self._ends(node), node.level).sum())
-        lowest = frame.lowest(found.u)
-        return found.value - lowest - paid > 0.5 * found.value + SAFETY * found.size
+        found = node.found
+        off = found.value - self.frame.lowest(found.u) - (0.5 * found.value + SAFETY * found.size)
+        return off > 0 and off > self._paid(node)
+
+    def _paid(self, node: _Node) -> float:
+        """What the weights of a node's majorant add to the margin at its peak."""
+        return float(self.frame.costs(node.found, node.major, node.ends, node.level).sum())
 
     def _processed(self, node: _Node) -> list[_Node]:
         """Look closer at a node, then split it: its open parts. Allowed points on the way are used."""
@@ -242,13 +245,12 @@ class Lattice:
             parts = self._ways_out(node)
             if parts is not None:
                 return parts
-            if not self.frame.between(node.found.u, *self._ends(node)) and self._look(node):
+            if not self.frame.between(node.found.u, *node.ends) and self._look(node):
                 if not self._open(node):
                     return []
                 continue
             before = node.found.value
-            costs = self.frame.costs(node.found, node.major, self._ends(node), node.level)
-            if float(costs.sum()) <= HEAVY * before:
+            if self._paid(node) <= HEAVY * before:
                 break
             if not self._lowered(node):
                 return []
@@ -278,7 +280,7 @@ class Lattice:
     def _lowered(self, node: _Node) -> bool:
         """Take the best of other majorants; whether the node is still open."""
         best = node.major, node.found, node.promise
-        for major in self.frame.majorants(node.found, node.major, self._ends(node), node.level):
+        for major in self.frame.majorants(node.found, node.major, node.ends, node.level):
             node.major = major
             if not self._open(node):
                 return False
@@ -290,7 +292,9 @@ class Lattice:
     def _ways_out(self, node: _Node) -> list[_Node] | None:
         """The open ways of an either of which the peak takes none; None if there is no such either."""
         space, reach, u = self.frame.space, self.frame.reach, node.found.u
-        low, high = self._ends(node)
+        if not space.forks:
+            return None
+        low, high = node.ends
         fork = choose_fork(space, node.region, node.level, u, (low * reach, high * reach))
         if fork is None:
             return None
@@ -342,7 +346,7 @@ class Lattice:
 
     def _cut(self, node: _Node) -> Cut | None:
         """Between the values around the feature that is farthest from one, or where curvature costs most."""
-        frame, y, (low, high) = self.frame, self.frame.slopes @ node.found.u, self._ends(node)
+        frame, y, (low, high) = self.frame, self.frame.slopes @ node.found.u, node.ends
         gaps = frame.between(node.found.u, low, high)
         cost = node.major.weights[: len(y)] * np.maximum((y - low) * (high - y), 0.0)
         if not gaps or float(cost.max()) > SPATIAL * node.found.value:

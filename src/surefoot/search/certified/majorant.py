@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from surefoot.search.certified.peak import Columns
 
@@ -106,7 +106,7 @@ def cheapest(bends: Bends, costs: Array, Q: Array) -> Majorant:
 
     The first n bends must be the coordinates.
     """
-    n, m = len(Q), len(costs)
+    n, m, Q = len(Q), len(costs), _with_room(Q)
     w, inverse = _plain(bends, m, Q)
     mu = float(costs @ w) / (n + m)
     for _ in range(FIRST_STEPS):
@@ -123,11 +123,8 @@ def cheapest(bends: Bends, costs: Array, Q: Array) -> Majorant:
 
 def cheaper(major: Majorant, costs: Array, Q: Array) -> Majorant:
     """A few more steps from a majorant of the same Q, at other costs."""
-    w, inverse, size = (
-        np.maximum(major.weights, 1e-9 * float(major.weights.max())),
-        major.inverse,
-        len(Q) + len(costs),
-    )
+    w = np.maximum(major.weights, 1e-9 * float(major.weights.max()))
+    inverse, size, Q = major.inverse, len(Q) + len(costs), _with_room(Q)
     mu = CLOSE * float(costs @ w) / size
     for _ in range(STEPS):
         moved = _newton(major.bends, costs / mu, Q, w, inverse)
@@ -142,11 +139,16 @@ def cheaper(major: Majorant, costs: Array, Q: Array) -> Majorant:
 def at_least(bends: Bends, known: Array, costs: Array, Q: Array) -> Majorant:
     """A majorant with the known weights, and what else it takes to be concave as cheaply as can be."""
     left = Q - bends.curvature(known)
-    inverse = _inverse(bends, np.zeros(len(known)), left)
+    inverse = _inverse(bends, np.zeros(len(known)), _with_room(left))
     if inverse is not None:
         return Majorant(bends, known, inverse)
     extra = cheapest(bends, costs, left)
     return Majorant(bends, known + extra.weights, extra.inverse)
+
+
+def _with_room(Q: Array) -> Array:
+    """Q with a bit added to its diagonal, so that K stays away from singular."""
+    return np.asarray(Q + ROOM * max(float(np.abs(Q).max()), 1e-12) * np.eye(len(Q)))
 
 
 def _plain(bends: Bends, m: int, Q: Array) -> tuple[Array, Array]:
@@ -182,12 +184,11 @@ def _newton(
 
 
 def _inverse(bends: Bends, w: Array, Q: Array) -> Array | None:
-    """Of K with a bit taken off its diagonal; None where that is not definite."""
-    n = len(Q)
-    K = bends.curvature(w) - Q
-    K.flat[:: n + 1] -= ROOM * max(float(np.abs(Q).max()), 1e-12)
-    factor, info = dpotrf(K, lower=1)
+    """Of K; None where that is not definite."""
+    factor, info = dpotrf(bends.curvature(w) - Q, lower=1)
     if info:
         return None
-    W = dpotrs(factor, np.eye(n), lower=1)[0]
-    return np.asarray(0.5 * (W + W.T))
+    W = dpotri(factor, lower=1, overwrite_c=1)[0]  # its lower half, zeros above
+    inverse = np.asarray(W + W.T)
+    inverse.flat[:: len(Q) + 1] *= 0.5
+    return inverse
