@@ -100,9 +100,7 @@ class Cover:
         self._place = place = {k: p for p, k in enumerate(self.order)}
         self._factors: dict[int, list[list[Factor]]] = {}
         self._known: dict[tuple[int, int], list[Bound]] = {}
-        self._reduced: dict[
-            tuple[int, tuple[int, ...]], Array
-        ] = {}  # by the identity of factors
+        self._reduced: dict[tuple[int, tuple[int, ...]], Array] = {}  # by the identity of factors
         self._ways = [
             [
                 (number, bool(way.rows), [(place[k], codes) for k, codes in way.values.items()])
