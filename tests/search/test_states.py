@@ -233,3 +233,10 @@ def test_dear_states_are_searched_to_a_share_of_their_whole_distance(gaps):
         enough, finer = enough + len(rough) - again, finer + again
     assert enough > 0
     assert finer > 0
+
+
+def test_constants_of_many_states_are_those_of_each():
+    posed = family(2.0, 0.0, 3, whole=False)
+    every = list(all_states(posed))
+    together = posed.constants_of(np.array(every))
+    assert together == pytest.approx(np.array([posed.constants(state) for state in every]), rel=1e-12)

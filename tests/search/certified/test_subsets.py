@@ -351,6 +351,26 @@ def test_leaves_of_slices_are_negative(norm):
         assert norm < np.inf or (total < 0).all()
 
 
+def test_weights_of_a_sample_prove_what_they_claim():
+    """Weights that other slices lent refute a large stack, and every leaf's sum is negative."""
+    problem = limited(random_problem(13, 3, norm=np.inf, budget=0.0), 3)
+    space = Subsets(problem, GAP, Clock(5.0)).whole
+    slices = Slices(space, 0.2 * space.typical_distance, [(0, np.zeros(13))], [0])
+    choices = [list(some) for some in combinations(range(13), 3)]
+    low = np.array([[-np.inf if j in some else 0.0 for j in range(13)] for some in choices])
+    attempt = slices.refute(Boxes(space, low, -low))
+    assert attempt.refuted.all()
+    assert 0 < slices._typical.number < len(low) / 2
+    rng = np.random.default_rng(0)
+    for some, leaf in zip(choices, attempt.leaves([{}] * len(low)), strict=True):
+        change = np.zeros((20, 13))
+        change[:, some] = rng.normal(size=(20, 3)) * problem.unit[some] * 3
+        u = change @ space.matrix.T
+        total = leaf.margins[0] * space.margins[0](u) + (leaf.level**2 - u**2) @ leaf.norm
+        assert (total < 0).all()
+        assert not leaf.products
+
+
 def test_a_slice_beyond_the_level_is_refuted():
     problem = random_problem(3, 0)
     space = Subsets(limited(problem, 2), GAP, Clock(5.0)).whole
