@@ -62,6 +62,21 @@ def test_batch():
     plots.plot_coverage(batch).figure.canvas.draw()
 
 
+def test_bars_of_a_batch_are_about_the_rows_that_change():
+    clf = toy_model()
+    batch = toy_explainer(clf, housing=3.0, norm=1).explain_batch(refused_rows(clf, 8), "yes", progress=False)
+    ax = plots.plot_feature_shares(batch)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    shares = [float(text.removesuffix(" %")) for text in drawn_texts(ax)[: len(names)]]
+    assert shares == sorted(shares, reverse=True)
+    few = [name for name, share in zip(names, shares, strict=True) if 0 < share < 50 and name != "housing"]
+    for name in few:  # over all rows the median would be 0
+        moves = np.array([abs(e.counterfactual[name] - e.factual[name]) / e.unit[name] for e in batch])
+        drawn = ax.patches[names.index(name)].get_width()
+        assert drawn == pytest.approx(np.median(moves[moves > 0]))
+    assert few
+
+
 @pytest.mark.parametrize("cut", [feature_section, whitened_section])
 def test_planes_hold_the_categories_of_the_counterfactual(drawn, cut, rng):
     e, clf = drawn

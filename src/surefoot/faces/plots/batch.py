@@ -76,10 +76,10 @@ def plot_coverage(explanations: Iterable[Explanation], *, ax: Any = None) -> Any
 def plot_feature_shares(
     explanations: Iterable[Explanation], *, ax: Any = None, max_features: int = 20
 ) -> Any:
-    """Draw by how much each feature changes in the median over a batch, the most changed on top.
+    """Draw in how many rows of a batch each feature changes, and by how much there, the most frequent on top.
 
-    Of a category the size of a change is its price; those bars are grey. In a table with categories, features
-    that change in no row are left out.
+    Bars are medians over the rows in which the feature changes. Of a category the size of a change is its
+    price; those bars are grey. Features that change in no row are left out.
 
     Parameters
     ----------
@@ -94,8 +94,9 @@ def plot_feature_shares(
     """
     moved = _moved(explanations)
     sizes, categories = pd.DataFrame([_sizes(e) for e in moved]), _categories(moved)
-    shares = _changed(moved, sizes).mean() * 100
-    order = _order(sizes, shares, bool(categories))[:max_features]
+    changed = _changed(moved, sizes)
+    shares, sizes = changed.mean() * 100, sizes.where(changed)
+    order = _order(sizes, shares)[:max_features]
     ax = new_axes((5.2, 1.2 + 0.28 * max(len(order), 2))) if ax is None else ax
     places = np.arange(len(order))
     quartiles = sizes[order].quantile([0.25, 0.5, 0.75]).to_numpy()
@@ -107,7 +108,7 @@ def plot_feature_shares(
         ax.text(
             1.02,
             place,
-            f"{shares[name]:.0f} %",
+            "below 1 %" if shares[name] < 1 else f"{shares[name]:.0f} %",
             transform=ax.get_yaxis_transform(),
             fontsize=SMALL,
             va="center",
@@ -115,21 +116,18 @@ def plot_feature_shares(
     ax.text(1.02, -0.6, "rows", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=MUTED, va="bottom")
     ax.set_ylim(len(order) - 0.4, -0.6)
     units = "standard deviations;\ngrey: price of a category" if categories else "standard deviations"
-    lines = [f"size of the change ({units})", "bar: median; line: quartiles"]
-    still = int((shares == 0).sum()) if categories else 0
+    lines = [f"size of the change ({units})", "where it changes; bar: median, line: quartiles"]
+    still = int((shares == 0).sum())
     lines += [f"{still} feature{' changes' if still == 1 else 's change'} in no row"] if still else []
     ax.set_xlabel("\n".join(lines))
     _tidy(ax)
     return ax
 
 
-def _order(sizes: pd.DataFrame, shares: pd.Series, mixed: bool) -> pd.Index:
-    """Features by their median change; with categories, of which most change in few rows, then by share."""
-    medians = sizes.median()
-    if not mixed:
-        return medians.sort_values(ascending=False, kind="stable").index
-    found = pd.DataFrame({"median": medians.where(medians >= NEGLIGIBLE, 0.0), "share": shares})
-    return found[shares > 0].sort_values(["median", "share"], ascending=False, kind="stable").index
+def _order(sizes: pd.DataFrame, shares: pd.Series) -> pd.Index:
+    """Features that change, by how often and then by how much in the median."""
+    found = pd.DataFrame({"share": shares, "median": sizes.median()})[shares > 0]
+    return found.sort_values(["share", "median"], ascending=False, kind="stable").index
 
 
 def _moved(explanations: Iterable[Explanation]) -> list[Explanation]:

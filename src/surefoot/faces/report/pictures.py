@@ -86,7 +86,7 @@ TRACE = "How the search went: distance, proven bound and violation, round by rou
 GRAPH = "Which feature depends on which, as the classifier learned it."
 DISTANCES = "How far the rows are from the other decision."
 COVERAGE = "How much of the budget is proven to keep the decision."
-SHARES = "How often each feature changes, and by how much in the median."
+SHARES = "How often each feature changes, and by how much where it does."
 
 
 def _graph(clf: ConditionalGaussianNetworkClassifier) -> Any:
