@@ -63,7 +63,7 @@ def test_two_valued_numbers_are_categories_and_that_is_said(chosen, credit):
 
 def test_what_the_user_says_about_categories_is_taken_as_it_is(bundled):
     pima = bundled["pima"]
-    frame = pima.X.iloc[:120].assign(old=lambda x: (x["age"] > 30).astype(float))
+    frame = pima.X.iloc[:120, [1, 5, 7]].assign(old=lambda x: (x["age"] > 30).astype(float))
     y = pima.y.iloc[:120]
     by_itself = select(frame, y, cv=2)
     assert by_itself.classifier.feature_kinds_["old"] == "category"
@@ -75,7 +75,7 @@ def test_what_the_user_says_about_categories_is_taken_as_it_is(bundled):
 def test_figures_are_those_of_cross_validation(bundled):
     """Without calibration there is nothing in them but fit and predict."""
     pima = bundled["pima"]
-    X, y = pima.X.iloc[:200], pima.y.iloc[:200]
+    X, y = pima.X.iloc[:200, [1, 4, 5, 7]], pima.y.iloc[:200]
     table = select(X, y, cv=3, random_state=4).table
     assert len(table) == 3 * 2 * 4 * 2  # no categories, no cells
     folds = list(StratifiedKFold(3, shuffle=True, random_state=4).split(X, y))
@@ -126,7 +126,7 @@ def test_denser_graphs_are_tried_where_that_is_quick(rng):
 
 def test_it_can_be_repeated(bundled):
     pima = bundled["pima"]
-    first, second = (select(pima.X.iloc[:100], pima.y.iloc[:100], cv=2) for _ in range(2))
+    first, second = (select(pima.X.iloc[:100, [1, 4, 5, 7]], pima.y.iloc[:100], cv=2) for _ in range(2))
     pd.testing.assert_frame_equal(first.table, second.table)
 
 
@@ -138,3 +138,13 @@ def test_impossible_requests(bundled):
     rare = np.where(np.arange(50) < 2, "rare", "frequent")
     with pytest.raises(DataError, match="class 'rare' has 2 rows; choosing a model needs at least three"):
         select(X, rare)
+
+
+def test_marginals_that_are_said_are_the_only_ones(bundled):
+    pima = bundled["pima"]
+    X, y = pima.X.iloc[:100, [1, 5]], pima.y.iloc[:100]
+    table, some = select(X, y, cv=2).table, select(X, y, cv=2, marginals="gaussian").table
+    same = table[table["marginals"] == "gaussian"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(some, same)
+    with pytest.raises(DataError, match="marginals must be"):
+        select(X, y, cv=2, marginals="straight")
