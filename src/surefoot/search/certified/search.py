@@ -135,11 +135,12 @@ class Search:
             while True:
                 if self._close_tree():
                     return Status.OPTIMAL
-                if self.level >= self.space.farthest or self._refuted_everywhere():
+                wider = min(4 * self.level, self.space.farthest)
+                if self.level >= wider or (wider < self.space.farthest and self._refuted_everywhere()):
                     return Status.INFEASIBLE
                 if self.level > self.far:
                     return Status.UNDECIDED
-                self.level = min(4 * self.level, self.space.farthest)
+                self.level = wider
                 self._finished, self.root = self.root, self._whole()
         except OutOfTimeError:
             stopped = Status.TIME_LIMIT
@@ -390,7 +391,7 @@ class Search:
         share = ROOT_SHARE if region.is_whole else (SHARE_SETS if self.space.sets else SHARE)
         if self.space.wide and self.points.local_optimum is None:
             share = FIRST_SHARE
-        floor = 1e-3 * self.gap * self.space.slope * min(level, self.far)
+        floor = 1e-3 * self.points.gap * self.space.slope * min(level, self.far)
         found = self._multipliers(part, form, self._guess(region, part, form), share, floor)
         bound = proven_level(part, form, found)
         if not bound and part.corners and region.is_whole and np.isinf(self.points.within):
@@ -528,7 +529,7 @@ class Search:
         if self.contradictory(region):
             return True
         try:
-            return self._attempt(region, np.inf)[2].refuted
+            return self._attempt(region, self.space.farthest)[2].refuted
         except NotConcaveError:
             return False
 
