@@ -111,7 +111,7 @@ def _broken_sums(rule: Rule, frame: pd.DataFrame, what: str) -> dict[int, float]
     x = np.column_stack([_numbers(_column(frame, name, what), name) for name in names])
     parts: tuple[Mapping[Any, float], ...] = (rule.coefficients, rule.now)
     each = np.array([[float(part.get(name, 0)) for name in names] for part in parts])
-    low, high = rule.ends(dict.fromkeys(rule.now, 0.0))
+    low, high = rule.ends(dict.fromkeys(names, 0.0))
     with np.errstate(invalid="ignore"):
         values, room = x @ each.sum(axis=0), CLOSE * (np.abs(x) @ np.abs(each).sum(axis=0))
     inside, found = (values >= low + room) & (values <= high - room), {}

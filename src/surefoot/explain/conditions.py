@@ -144,7 +144,7 @@ class _Reading:
         line, now = np.zeros(len(place.names)), {}
         for name, a in rule.coefficients.items():
             line[position(name, place.names, repr(self.name))] += float(a)
-        for name in rule.now:
+        for name in (*rule.coefficients, *rule.now):
             now[name] = float(place.today[position(name, place.names, repr(self.name))])
         low, high = (None if math.isinf(end) else Fraction(end) for end in rule.ends(now))
         used = np.flatnonzero(line)

@@ -66,18 +66,22 @@ class Rule:
             object.__setattr__(self, "name", rule_text(terms, *self._open_ends()))
 
     def ends(self, today: Mapping[Any, float]) -> tuple[float, float]:
-        """Both ends of the sum without today's values: never wider than they are, by rounding."""
+        """Both ends of the sum without today's values, rounded so that they are never wider than they are.
+
+        Only a rule that today's values meet at its end must not exclude them by rounding.
+        """
         low, high = self._open_ends()
         if not self.now:
             return low, high
-        added = sum(
-            (Fraction(float(a)) * Fraction(float(today[name])) for name, a in self.now.items()), Fraction(0)
-        )
+        added = _sum(self.now, today)
         if low == high:
             return (float(Fraction(low) - added),) * 2
+        at = _sum(self.coefficients, today) + added
         return (
-            low if math.isinf(low) else rounded_up(Fraction(low) - added),
-            high if math.isinf(high) else rounded_down(Fraction(high) - added),
+            low if math.isinf(low) else (rounded_down if at == low else rounded_up)(Fraction(low) - added),
+            high
+            if math.isinf(high)
+            else (rounded_up if at == high else rounded_down)(Fraction(high) - added),
         )
 
     def _open_ends(self) -> tuple[float, float]:
@@ -85,6 +89,11 @@ class Rule:
             -math.inf if self.low is None else float(self.low),
             math.inf if self.high is None else float(self.high),
         )
+
+
+def _sum(coefficients: Mapping[Any, float], values: Mapping[Any, float]) -> Fraction:
+    terms = (Fraction(float(a)) * Fraction(float(values[name])) for name, a in coefficients.items())
+    return sum(terms, Fraction(0))
 
 
 def rule_text(coefficients: Mapping[Any, float], low: float, high: float) -> str:

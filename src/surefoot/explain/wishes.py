@@ -17,6 +17,7 @@ from surefoot.explain.categories import Category, check_number
 from surefoot.explain.conditions import GAP, Place, check_rule, check_when, either, features_of
 from surefoot.explain.feature_ends import SAID, Number
 from surefoot.explain.grammar import rule_entry
+from surefoot.explain.implied import held, joined
 from surefoot.explain.naming import position, positions
 from surefoot.explain.rules import Rule
 from surefoot.waist.choice import Choice
@@ -215,9 +216,10 @@ class Wishes:
                 known = Number(k, self.names[i], float(x0[i]), self.is_whole(i), i in self.observed)
                 low[i], high[i], values = known.ends(self.actions[i], float(low[i]), float(high[i]))
                 sets += values
-        held = self._hold_linked(x0, low, high)
-        rules = (*self.rules, *(link.rule() for k, link in enumerate(self.links) if k not in held))
-        return Domain(low[numbers], high[numbers], self._rows(x0, rules), tuple(sets))
+        kept = self._hold_linked(x0, low, high)
+        rules = (*self.rules, *(link.rule() for k, link in enumerate(self.links) if k not in kept))
+        rows = joined(self._rows(x0, rules))
+        return Domain(*held(low[numbers], high[numbers], rows), tuple(sets))
 
     def _hold_linked(self, x0: Array, low: Array, high: Array) -> set[int]:
         """Keep what is linked to a feature that stays as it is; the links that say no more then.
@@ -253,9 +255,10 @@ class Wishes:
     def _limits(self, factual: ArrayLike, domain: Domain, choices: tuple[Choice, ...]) -> tuple[Limit, ...]:
         """Limits over the features that can change at all; one that all of them meet is left out."""
         x0, found = np.asarray(factual, dtype=float), []
+        moves = (domain.low < x0) | (domain.high > x0)
         for limit in self.limits:
             named = self._limited(limit)
-            numbers = [k for k, i in enumerate(self.numbers) if i in named and domain.low[k] < domain.high[k]]
+            numbers = [k for k, i in enumerate(self.numbers) if i in named and moves[k]]
             categories = [k for k, c in enumerate(choices) if c.feature in named and c.is_open]
             if limit.most < len(numbers) + len(categories):
                 today = tuple(x0[numbers].tolist())
@@ -320,7 +323,8 @@ class Wishes:
             a = np.zeros(len(self.names))
             for name, coefficient in rule.coefficients.items():
                 a[position(name, self.names, "rules")] += float(coefficient)
-            today = {name: float(x0[position(name, self.names, "rules")]) for name in rule.now}
+            named = (*rule.coefficients, *rule.now)
+            today = {name: float(x0[position(name, self.names, "rules")]) for name in named}
             rows.append(Row(a[list(self.numbers)], *rule.ends(today), rule.name))
         return tuple(rows)
 

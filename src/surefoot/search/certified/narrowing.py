@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.search.certified.changes import Choice, End
-from surefoot.search.certified.space import Space
+from surefoot.search.certified.space import Space, decided_rows
 
 Array = NDArray[np.float64]
 
@@ -51,6 +51,8 @@ def narrowed(space: Space, choice: Choice, pins: Mapping[int, float] | None = No
     ends_[0][n : 2 * n], ends_[1][n : 2 * n] = low - today, high - today
     sets = {k: entry for k, entry in space.sets.items() if low[k - n] < high[k - n]}
     inner = replace(problem, domain=replace(domain, low=low, high=high))
+    decided = 2 * n + decided_rows(inner.domain)
+    ends_[0][decided], ends_[1][decided] = -np.inf, np.inf
     found = replace(space, low=ends_[0], high=ends_[1], sets=sets, problem=inner)
     found.__dict__["farthest"] = space.farthest  # what checkers ask is about the whole domain
     return found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.fork import Fork, forks, rows_of_ways
 from surefoot.search.certified.noise import Noise
 from surefoot.search.certified.prices import Prices, coordinates
-from surefoot.waist.domain import ValueSet
+from surefoot.waist.domain import Domain, ValueSet
 from surefoot.waist.geometry import dual_exponent, lp_norm
 from surefoot.waist.problem import RobustProblem
 from surefoot.waist.quadratic import Quadratic
@@ -264,11 +264,23 @@ def terms(slopes: Array) -> Terms:
     return [[i, slope] for i, slope in enumerate(slopes.tolist()) if slope]
 
 
+def decided_rows(domain: Domain) -> NDArray[np.intp]:
+    """Rows whose features have one value each, and that hold there: they say no more.
+
+    Where such a row is met at its very end, programs and bounds would take rounding for a breach.
+    """
+    fixed = domain.fixed
+    at = np.where(fixed, domain.low, 0.0)  # what moves is not in these rows
+    return np.flatnonzero([not row.coefficients[~fixed].any() and row.contains(at) for row in domain.rows])
+
+
 def whitened(problem: RobustProblem) -> Space:
     """The problem in the metric's coordinates."""
     _, B = coordinates(problem.metric)
     margins = tuple(H.in_coordinates(B, problem.factual) for H in problem.margins)
     A, low, high = problem.domain.linear()
+    decided = problem.n_features + decided_rows(problem.domain)
+    low[decided], high[decided] = -np.inf, np.inf
     further = rows_of_ways(problem.domain)
     A, open_ = np.vstack([A, *further]) if further else A, np.full(len(further), np.inf)
     at = A @ problem.factual
