@@ -17,6 +17,8 @@ from surefoot import (
     Status,
 )
 from surefoot.explain import diagnosis, judging
+from surefoot.explain.giving_up import parts
+from surefoot.explain.wishes import Wishes
 
 FEATURES = ["variance", "skewness", "curtosis", "entropy"]
 
@@ -200,7 +202,7 @@ def drawn(clf, row, known, rng):
     raise AssertionError("the wishes always leave something")
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(8))
 def test_no_wish_of_a_conflict_can_be_left_out(clf, bank, seed):
     """Against searches of their own: together they leave nothing, without any one there is an answer."""
     far = np.flatnonzero(clf.predict_proba(bank.X)[:, 1] < 0.02)
@@ -219,6 +221,61 @@ def test_no_wish_of_a_conflict_can_be_left_out(clf, bank, seed):
     assert distance(e.conflict) == np.inf
     for wish in e.conflict:
         assert distance([other for other in e.conflict if other != wish]) < np.inf, wish
+
+
+def test_points_that_were_found_are_not_sought_again(clf, bank, monkeypatch):
+    """A point decides every question that allows it."""
+    searched, search = [], judging.certified_search
+    monkeypatch.setattr(judging, "certified_search", lambda *a: searched.append(a) or search(*a))
+    row = bank.X.iloc[0]
+    said = {"immutable": ["variance"], "bounds": {"entropy": (-90, 90), "skewness": (-90, 90)}}
+    wishes = Wishes.by_name(FEATURES, **said)
+    question = CounterfactualExplainer(clf, noise_on="all", **said).explain(row, 1).question
+    judge = judging.Judge(question.problem(clf), question, wishes, 20.0, None)
+    every = parts(wishes)
+    (stay,) = (part for part in every if part.kind == "may")
+    assert judge.verdict(every).distance < np.inf
+    for others in ([], [every[0]], [every[1]], list(every[:3])):
+        assert judge.verdict([stay, *others]).distance < np.inf
+    assert len(searched) == 1
+    assert judge.nearest([stay]).distance <= judge.verdict([stay]).distance
+    assert len(searched) == 2
+
+
+def test_a_point_that_another_ball_needs_is_proved_anew(clf, bank):
+    """Features that stay land exactly: a point known from a narrower ball need not withstand a wider one."""
+    wide = CounterfactualExplainer(clf, budget=0.3, noise_on="all", norm=2)
+    row = bank.X.iloc[0]
+    found = wide.explain(row, 1)
+    for budget, robust in ((0.3, True), (0.6, False)):
+        task = CounterfactualExplainer(clf, budget=budget, noise_on="all", norm=2)
+        problem = task.explain(row, 1).question.problem(clf)
+        known = judging.Found((), found.counterfactual, judging.Ball(np.eye(4), 2, 0.0), 1.0)
+        assert known.answers(problem, 5.0) == robust
+
+
+def test_a_wide_gap_finds_points_with_little_room(clf, bank):
+    """They step inside by a share of the gap: of a wide one that is more than there is room for."""
+    far = np.flatnonzero(clf.predict_proba(bank.X)[:, 1] < 0.02)
+    row = bank.X.iloc[far[51]]
+    actions = Actions(
+        {"curtosis": Action(high=row["curtosis"] + 0.75)}, rules=["variance >= variance.now - 1"]
+    )
+    for gap in (0.01, 0.5):
+        explainer = CounterfactualExplainer(clf, actions=actions, gap=gap, norm=1)
+        e = explainer.explain(row, 1, on_failure="return")
+        assert e.status is Status.OPTIMAL, gap
+
+
+def test_words_of_classes_and_ends(bank):
+    names = np.where(bank.y == 1, "forged", "real")
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(bank.X, names)
+    row = bank.X.iloc[0]
+    kept = {**dict.fromkeys(FEATURES[1:], "stay"), "variance": Action(low=row["variance"] + 1)}
+    explainer = CounterfactualExplainer(clf, actions=Actions(kept))
+    e = explainer.explain(row, "forged", on_failure="return")
+    assert e.advice.startswith('In the way of "forged"')
+    assert f"'variance' is at least {row['variance'] + 1:g}, or as it is" in e.conflict
 
 
 def test_a_protected_feature_is_never_proposed(clf, bank):

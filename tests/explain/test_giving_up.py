@@ -91,6 +91,16 @@ def test_giving_up_one_leaves_the_others(k):
     assert [part.wish for part in left if "training data" not in part.wish] == others
 
 
+def test_an_end_that_today_is_beyond_allows_to_stay():
+    actions = Actions({"age": Action(low=80), "income": Action(high=1000), "cards": Action(low=1)})
+    said = [part.wish for part in parts(wishes(actions), FACTUAL) if part.kind in ("low", "high")]
+    assert said == [
+        "'age' is at least 80, or as it is",
+        "'cards' is at least 1",
+        "'income' is at most 1000, or as it is",
+    ]
+
+
 def test_the_range_seen_in_training_can_be_left():
     asked = wishes(Actions({"age": Action(protected=True), "income": Action(high=5000)}))
     beyond = beyond_training(asked).domain(FACTUAL)

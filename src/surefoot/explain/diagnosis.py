@@ -55,7 +55,7 @@ def diagnosed(
     noise : Noise, optional
     """
     judge = Judge(problem, question, wishes, min(PATIENCE, max(time_limit, 0.0)), noise)
-    every = parts(wishes)
+    every = parts(wishes, question.factual)
     alone = judge.excludes_itself().is_infeasible
     found = _Filter(judge.excludes_itself if alone else judge.verdict, every)
     conflict = found.irreducible(())
@@ -130,8 +130,8 @@ def _beyond(judge: Judge) -> Judge:
 def _without_wishes(judge: Judge, target: Any) -> str:
     """What to say where no wish is to blame."""
     if not judge.wishes.observed:
-        return f"Even without any restriction no change leads to {target}."
-    here = f"Within the range seen in training no change leads to {target}, whatever else is allowed."
+        return f"Even without any restriction no change leads to {_shown(target)}."
+    here = f"Within the range seen in training no change leads to {_shown(target)}, whatever else is allowed."
     beyond = _beyond(judge)
     if beyond.verdict().distance < math.inf:
         return f"{here} There is one if features may leave the range seen in training."
@@ -146,9 +146,14 @@ def _conflict_words(words: Sequence[str], alone: bool, blamed: bool, target: Any
         listed += " (perhaps not all of these: the time was over)"
     within = " within the range seen in training" if blamed else ""
     if not alone:
-        return f"In the way of {target}{within}: {listed}."
+        return f"In the way of {_shown(target)}{within}: {listed}."
     what = "These exclude each other" if len(words) > 1 else "This cannot be met"
     return f"{what}{within}: {listed}."
+
+
+def _shown(target: Any) -> str:
+    """A class in a sentence: words in quotes, numbers as they are."""
+    return f'"{target}"' if isinstance(target, str) else str(target)
 
 
 def _ways_out(judge: Judge, every: Sequence[Part], conflict: Sequence[Part]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from surefoot.explain.actions import Action
 from surefoot.explain.conditions import features_of
@@ -44,15 +45,22 @@ class Part:
     proposed: bool = True
 
 
-def parts(wishes: Wishes) -> tuple[Part, ...]:
+def parts(wishes: Wishes, factual: ArrayLike = ()) -> tuple[Part, ...]:
     """All wishes that can be given up; those that say most come last.
+
+    Parameters
+    ----------
+    wishes : Wishes
+    factual : array-like of shape (n,), optional
+        Today's numbers: an end that they are beyond allows them, and its words say so.
 
     Examples
     --------
     >>> [part.wish for part in parts(Wishes.by_name(["age", "income"], immutable=["age"]))]
     ["'age' must not change"]
     """
-    features = (part for i in range(len(wishes.names)) for part in _of_feature(wishes, i))
+    today = dict(zip(wishes.numbers, np.asarray(factual, dtype=float).tolist(), strict=False))
+    features = (part for i in range(len(wishes.names)) for part in _of_feature(wishes, i, today.get(i)))
     found = [*features, *_of_bounds(wishes), *_over_several(wishes)]
     order = ("unsaid", *FIELDS, "low bound", "high bound", "may", "links", "limits", "when", "rules")
     return tuple(sorted(found, key=lambda part: order.index(part.kind)))
@@ -61,24 +69,26 @@ def parts(wishes: Wishes) -> tuple[Part, ...]:
 FIELDS = ("whole", "values", "step", "most", "low", "high", "moves")
 
 
-def _of_feature(wishes: Wishes, i: int) -> Iterator[Part]:
+def _of_feature(wishes: Wishes, i: int, today: float | None) -> Iterator[Part]:
     """What the action of a feature says, and whether it stays whole without a word."""
     action, name = wishes.actions[i], repr(wishes.names[i])
     if i in wishes.numbers and action.whole is None and wishes.is_whole(i):
         wish = f"{name} stays a whole number, as in the training data"
         yield Part("unsaid", i, wish, f"{name} may take any number", not action.protected)
-    for kind, wish, lifted in _said(action):
+    for kind, wish, lifted in _said(action, math.nan if today is None else today):
         yield Part(kind, i, f"{name} {wish}", f"{name} may {lifted}", not action.protected)
 
 
-def _said(action: Action) -> Iterator[tuple[str, str, str]]:
+def _said(action: Action, today: float) -> Iterator[tuple[str, str, str]]:
     """What an action says: field, wish and what becomes possible without it."""
     if action.may != "change":
         yield "may", SAID[action.may], OPENED[action.may]
     if action.low is not None and action.low > -math.inf:
-        yield "low", f"is at least {exact(action.low)}", f"be less than {exact(action.low)}"
+        stays = ", or as it is" if today < action.low else ""
+        yield "low", f"is at least {exact(action.low)}{stays}", f"be less than {exact(action.low)}"
     if action.high is not None and action.high < math.inf:
-        yield "high", f"is at most {exact(action.high)}", f"be more than {exact(action.high)}"
+        stays = ", or as it is" if today > action.high else ""
+        yield "high", f"is at most {exact(action.high)}{stays}", f"be more than {exact(action.high)}"
     if action.most is not None:
         yield "most", f"changes by at most {exact(action.most)}", f"change by more than {exact(action.most)}"
     if action.step is not None:

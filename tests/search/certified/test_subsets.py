@@ -22,7 +22,7 @@ from surefoot.search.certified.grafting import Member
 from surefoot.search.certified.narrowing import narrowed
 from surefoot.search.certified.settling import Open, choose_cuts, settled_points
 from surefoot.search.certified.slices import Boxes, Slices, _factors, _products
-from surefoot.search.certified.space import whitened
+from surefoot.search.certified.space import decided_rows, whitened
 from surefoot.search.certified.stacks import cholesky, first_weights, minimise, of_points
 from surefoot.search.certified.subsets import Subsets
 from surefoot.threads import one_blas_thread
@@ -190,6 +190,38 @@ def test_very_many_choices_are_refuted_together(norm, monkeypatch):
 def test_slices_with_many_features_are_searched(monkeypatch):
     monkeypatch.setattr(subsets, "MOST_FREE", 1)
     check(limited(random_problem(4, 3), 2))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_what_stacks_refute_is_not_searched(norm, monkeypatch):
+    """Where nothing is allowed that would do, stacks say so before any search for points."""
+    problem = random_problem(6, 5, norm=norm)
+    box = Domain(problem.factual - 0.01, problem.factual + 0.01)
+    posed = limited(replace(problem, domain=box), 2)
+    assert check(posed).status is Status.INFEASIBLE
+    monkeypatch.setattr(subsets.Search, "run", lambda *_: pytest.fail("points were looked for"))
+    assert certified_search(posed, GAP, 5.0).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_a_rule_that_kept_features_meet_at_its_end(norm):
+    """It says no more of the others, and rounding there is no breach."""
+    problem = random_problem(5, 3, norm=norm)
+    a = np.array([1.0, 1.0, 0.0, 0.0, 0.0])
+    end = float(np.nextafter(a @ problem.factual, np.inf))
+    domain = Domain(problem.factual - 40.0, problem.factual + 40.0, (Row(a, -np.inf, end),))
+    posed = limited(replace(problem, domain=domain), 1)
+    assert check(posed).status is Status.OPTIMAL
+    assert decided_rows(
+        narrowed(Subsets(posed, GAP, Clock(5.0)).whole, _choice(posed, 4)).problem.domain
+    ) == [0]
+
+
+def _choice(posed, feature):
+    """The choice in which one feature alone may change."""
+    root = Limits(posed, range(posed.n_features)).root()
+    root.grow()
+    return next(choice for choice in root.leaves() if choice.free == (feature,))
 
 
 def test_the_bound_without_limits_when_time_is_up(monkeypatch):
