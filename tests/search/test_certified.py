@@ -8,7 +8,8 @@ from scipy import sparse
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Quadratic, Status, verify
 from surefoot.proof.worst_case import lowest_in_ball, worst_perturbation
-from surefoot.search.certified import certified_search, search
+from surefoot.search.certified import bounds as bounding
+from surefoot.search.certified import certified_search
 from surefoot.search.certified.adversary import lowest_corner
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.interior import minimise
@@ -347,7 +348,7 @@ def test_an_interrupt_brings_point_and_bound(bundled, monkeypatch):
             raise KeyboardInterrupt
         return minimise(*arguments)
 
-    monkeypatch.setattr(search, "minimise", interrupted)
+    monkeypatch.setattr(bounding, "minimise", interrupted)
     e = explainer.explain(row, target=0)
     assert e.status is Status.INTERRUPTED
     assert 0 < e.lower_bound < e.distance
