@@ -12,7 +12,7 @@ from surefoot.search.certified import bounds as bounding
 from surefoot.search.certified import certified_search
 from surefoot.search.certified.adversary import lowest_corner
 from surefoot.search.certified.clock import Clock
-from surefoot.search.certified.interior import minimise
+from surefoot.search.certified.interior import _reach, minimise
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.local import Columns, ConvexConcave
 from surefoot.search.certified.noise import Noise
@@ -336,6 +336,14 @@ def test_a_time_limit_brings_point_and_bound(bundled):
     assert 1e-5 < e.gap < 0.05
     assert e.coverage == 1
     assert verify(e, clf), verify(e, clf)
+
+
+def test_how_far_a_step_may_go():
+    factor, change = np.diag([1.0, 2.0, 3.0]), np.diag([1.0, -2.0, -1.0])
+    assert _reach(factor, change) == pytest.approx(2.0)
+    assert _reach(factor, np.abs(change)) == np.inf
+    change[2, 1] = np.nan
+    assert _reach(factor, change) == 0  # where there are no eigenvalues there is no step
 
 
 def test_an_interrupt_brings_point_and_bound(bundled, monkeypatch):
