@@ -210,9 +210,7 @@ class Asker:
     def _refuse_idle_terms(self) -> None:
         """Refuse a threshold or decision value that the model cannot be asked for: it would be ignored."""
         if self.has_probability and self.terms.decision != NO_MORE:
-            raise ProblemError(
-                "decision is for models without probabilities; this one has them, use threshold"
-            )
+            raise ProblemError("decision is for models without probabilities; use threshold for this one")
         if not self.has_probability and self.terms.threshold != EVEN:
             raise ProblemError(
                 f"the model has no probabilities, so that threshold={self.terms.threshold:g} cannot be "
