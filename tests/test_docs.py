@@ -90,3 +90,8 @@ def test_files_that_the_page_of_the_search_names_exist():
     named = set(re.findall(r"`(\w+\.py)`", page("certified.md")))
     assert len(named) > 20
     assert [name for name in named if not (Path(certified.__file__).parent / name).exists()] == []
+
+
+def test_the_map_of_the_search_has_all_its_files():
+    files = {path.stem for path in Path(certified.__file__).parent.glob("*.py")} - {"__init__"}
+    assert set(re.findall(r"``(\w+)``", certified.__doc__)) == files
