@@ -119,7 +119,8 @@ class Points:
                 self.accept(u, *self.harm(u, active, LOCAL_EFFORT))
             else:
                 low, missed = share, s
-        active += [s for s in [missed] if s not in active]
+        if missed not in active:
+            active.append(missed)
 
     def harm(self, u: Array, active: list[int], effort: int) -> tuple[float, int]:
         """Lowest margin around u and the scenario that shows it, an active one if that does."""

@@ -421,7 +421,7 @@ class Subsets:
         self._keep(searched)
         self.clock.check()
         search = searched.search
-        search.clock = search.points.clock = self.clock  # the first ones had less
+        search.points.clock = self.clock  # the first ones had less
         if status not in (Status.OPTIMAL, Status.INFEASIBLE) and status.with_point is not Status.TIME_LIMIT:
             searched.choice.stuck, self._stopped = True, status
 
