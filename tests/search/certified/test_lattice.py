@@ -141,6 +141,16 @@ def test_a_linear_margin_in_an_open_domain(seed, norm):
     assert found.lower_bound <= best * (1 + 1e-9)
 
 
+def test_margins_that_nothing_changes_are_bent_too():
+    """With a slope of zero there is nothing to measure curvature by; peaks must not overflow."""
+    whitening, x0 = Whitening(np.eye(2), "cholesky"), np.zeros(2)
+    margin = Requirement(Quadratic(np.zeros((2, 2)), np.zeros(2), 1.0))
+    ball, domain = Ball.whitened(whitening, 2.0, 0.0), Domain(x0 - 4, x0 + 4, (), (ValueSet(1, None, 0.0),))
+    problem = RobustProblem(x0, (margin,), Metric(whitening, 2.0), ball, domain)
+    bent = Search(whitened(problem), 1e-3, Clock(5.0))._lattice(x0).rounding.concave
+    assert np.isfinite(np.linalg.inv(bent) ** 2).all()
+
+
 @pytest.fixture(scope="module")
 def pima(bundled):
     data = bundled["pima"]
