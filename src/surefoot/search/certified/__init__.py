@@ -17,8 +17,15 @@ Where to find what (docs/certified.md derives it):
 - The certificate: ``leaf``, ``proof``, ``grafting``, ``decided``, ``units``.
 """
 
-from surefoot.search.certified.answer import certificate, certified_search, proven_robustness
+from surefoot.search.certified.answer import certificate, certified_search, is_robust, proven_robustness
 from surefoot.search.certified.robustness import Robustness
 from surefoot.search.certified.states import certified_states
 
-__all__ = ["Robustness", "certificate", "certified_search", "certified_states", "proven_robustness"]
+__all__ = [
+    "Robustness",
+    "certificate",
+    "certified_search",
+    "certified_states",
+    "is_robust",
+    "proven_robustness",
+]

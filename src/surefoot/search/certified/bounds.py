@@ -41,8 +41,6 @@ class Bounds:
     ----------
     ways : Ways
         With the points so far, and the clock.
-    gap : float
-        Relative, between the distance of the best point and the bound.
     far : float
         Bounds at higher levels need not be more exact than at this one.
 
@@ -52,9 +50,9 @@ class Bounds:
         Regions that were tried so far, in whatever way.
     """
 
-    def __init__(self, ways: Ways, gap: float, far: float) -> None:
+    def __init__(self, ways: Ways, far: float) -> None:
         self.ways, self.points, self.space = ways, ways.points, ways.points.space
-        self.gap, self.far = gap, far
+        self.far = far
         self.nodes = 0
 
     def attempt(self, region: Region, level: float) -> tuple[Piece, Lagrangian, Multipliers]:
@@ -70,7 +68,7 @@ class Bounds:
         share = ROOT_SHARE if region.is_whole else (SHARE_SETS if self.space.sets else SHARE)
         if self.space.wide and self.points.local_optimum is None:
             share = FIRST_SHARE
-        floor = EXACT * self.gap * self.space.slope * min(level, self.far)
+        floor = EXACT * self.points.gap * self.space.slope * min(level, self.far)
         found = self._multipliers(part, form, self._guess(region, part, form), share, floor)
         bound = proven_level(part, form, found)
         if not bound and part.corners and region.is_whole and np.isinf(self.points.within):

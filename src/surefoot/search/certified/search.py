@@ -88,7 +88,7 @@ class Search:
         self.points.dives = not (self._over_values and self._alone)
         self.level = min(space.typical_distance, space.farthest)
         self.far = FAR * max(1.0, self.level)
-        self.bounds = Bounds(self.ways, gap, self.far)
+        self.bounds = Bounds(self.ways, self.far)
         self.root = self._whole()
         self._finished = self.root
         self._start: Array | None = None
@@ -117,11 +117,12 @@ class Search:
             while True:
                 if self._close_tree():
                     return Status.OPTIMAL
-                if self.level >= self.space.farthest or self._refuted_everywhere():
+                wider = min(4 * self.level, self.space.farthest)
+                if self.level >= wider or (wider < self.space.farthest and self._refuted_everywhere()):
                     return Status.INFEASIBLE
                 if self.level > self.far:
                     return Status.UNDECIDED
-                self.level = min(4 * self.level, self.space.farthest)
+                self.level = wider
                 self._finished, self.root = self.root, self._whole()
         except OutOfTimeError:
             stopped = Status.TIME_LIMIT
@@ -413,7 +414,7 @@ class Search:
         if self.contradictory(region):
             return True
         try:
-            return self.bounds.attempt(region, np.inf)[2].refuted
+            return self.bounds.attempt(region, self.space.farthest)[2].refuted
         except NotConcaveError:
             return False
 
