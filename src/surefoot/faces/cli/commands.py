@@ -341,9 +341,9 @@ def _explain_alternatives(
 def _explain_all(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
+    explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
-    explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
     frame = explanations.to_frame()
     if options.output and options.output != "-":
         frame.to_csv(options.output, lineterminator="\n")

@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 Pins = dict[int, float]  # set direction -> the value it is held at
 
 BEND = 1e-3  # of the largest curvature, so that the bent margin has one peak
+FLAT = 1e-3  # of the slope over a typical distance: margins with less curvature are bent by so much
+FLATTEST = 1e-12  # and also those that nothing changes by so much: inverses of less overflow
 STEPS = 20  # towards the least level
 FARTHEST = 1e100  # standard deviations: whoever asks for more has no least level, and its square has no end
 SETTLED = 1e-3  # of a direction's reach; features this near to an allowed value take it together
@@ -43,11 +45,11 @@ class Rounding:
     @cached_property
     def concave(self) -> Array:
         """The concave part of the margin's curvature, and a bit more."""
-        H = self.frame.H
+        H, space = self.frame.H, self.frame.space
         root = curvature_parts(H).root
-        return np.asarray(
-            root.T @ root + BEND * max(float(np.abs(H.matrix).max()), 1e-12) * np.eye(len(H.vector))
-        )
+        flat = FLAT * space.slope / space.typical_distance
+        more = BEND * max(float(np.abs(H.matrix).max()), flat, FLATTEST)
+        return np.asarray(root.T @ root + more * np.eye(len(H.vector)))
 
     @cached_property
     def _convex(self) -> Array:
