@@ -11,7 +11,7 @@ ROOT = Path(surefoot.__file__).parent
 
 # A room is a folder, or a file that needs a place of its own; the longest name that fits counts.
 LAYERS = [
-    {"exceptions", "status", "formats", "threads", "memory"},
+    {"exceptions", "status", "formats", "threads", "memory", "files"},
     {"plain"},
     {"waist.quadratic", "waist.geometry"},
     {"waist.mixed", "waist.warp"},

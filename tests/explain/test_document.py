@@ -235,6 +235,13 @@ def test_standard_json_only(found):
     json.loads(text, parse_constant=pytest.fail)
 
 
+def test_a_repeated_key_among_very_many():
+    """Found in a moment: to count each of them anew would take hours."""
+    many = ",".join(f'"{k}":0' for k in range(300_000))
+    with pytest.raises(DataError, match="the key '299999' is given twice"):
+        Explanation.from_json(f'{{{many},"299999":1}}')
+
+
 def test_deep_certificates(found):
     content = found.to_dict()
     for depth, fine in ((200, True), (500, False), (50_000, False)):

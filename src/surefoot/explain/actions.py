@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral
@@ -334,7 +335,7 @@ def _at_most_of(entry: Any) -> AtMost:
     wrong = [name for name in features if not isinstance(name, str | Integral)]
     if wrong or not features:
         raise ProblemError(f"at_most_of must name features, not {wrong[0] if wrong else features!r:.60}")
-    twice = [name for name in features if list(features).count(name) > 1]
+    twice = [name for name, times in Counter[Any](features).items() if times > 1]
     if twice:
         raise ProblemError(f"at_most_of names {twice[0]!r} twice")
     return AtMost(count, tuple(features))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.exceptions import ModelFileError
+from surefoot.files import write_whole
 from surefoot.plain import shown
 
 FORMAT = "surefoot-model"
@@ -35,14 +36,10 @@ def write_model(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     target = Path(os.path.realpath(path))  # through a link, not over it
     if not os.fspath(path) or (target.exists() and not target.is_file()):
         raise ModelFileError(f"{path}: cannot be written (not a regular file)")
-    part = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
-        part.write_bytes(encoded)
-        part.replace(target)
+        write_whole(target, encoded)
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from surefoot.faces.cli.spoken import spoken
 from surefoot.faces.cli.tables import check_names, check_writable, model, rows_of_table, training_table
 from surefoot.faces.report.demo import demo
 from surefoot.faces.report.page import write_report
+from surefoot.files import write_whole
 from surefoot.formats import printable, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.paper.backends import available_backends
@@ -58,9 +59,12 @@ def run_actions(options: argparse.Namespace) -> int:
     if path in (None, "-"):
         sys.stdout.write(text)
         return DONE
-    if Path(path).exists():
-        raise ProblemError(f"{path}: exists already, and may hold what you said; give another name")
-    Path(path).write_text(text, encoding="utf-8")
+    try:
+        with Path(path).open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        told = f"{path}: exists already, and may hold what you said; give another name"
+        raise ProblemError(told) from None
     say(f"surefoot: wrote {path}; say in it what may change, and give it to surefoot explain --actions")
     return DONE
 
@@ -346,7 +350,7 @@ def _explain_all(
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     frame = explanations.to_frame()
     if options.output and options.output != "-":
-        frame.to_csv(options.output, lineterminator="\n")
+        write_whole(options.output, frame.to_csv(lineterminator="\n"))
         say(f"surefoot: wrote {options.output}")
     elif options.output or not (options.json or options.html):
         frame.to_csv(sys.stdout, lineterminator="\n")
@@ -393,7 +397,7 @@ def _write(
     if options.json == "-":
         sys.stdout.write(text + "\n")
     elif options.json:
-        Path(options.json).write_text(text + "\n", encoding="utf-8")
+        write_whole(options.json, text + "\n")
         say(f"surefoot: wrote {options.json}")
     if options.save_models:
         _save_models(explainer, options.save_models)

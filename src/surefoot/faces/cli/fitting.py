@@ -22,6 +22,7 @@ from surefoot.faces.cli.tables import (
     model,
     rows_of_table,
 )
+from surefoot.files import write_whole
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.diagnosis import Diagnosis, diagnose
 from surefoot.model.selection import select
@@ -64,9 +65,11 @@ def run_predict(options: argparse.Namespace) -> int:
         shares = clf.predict_proba(rows)
         for position, label in enumerate(clf.classes_.tolist()):
             frame[f"probability: {label}"] = shares[:, position]
-    to_file = options.output and options.output != "-"
-    frame.to_csv(options.output if to_file else sys.stdout, index=False, lineterminator="\n")
-    if to_file:
+    text = frame.to_csv(index=False, lineterminator="\n")
+    if not options.output or options.output == "-":
+        sys.stdout.write(text)
+    else:
+        write_whole(options.output, text)
         say(f"surefoot: wrote {options.output}")
     return DONE
 

@@ -9,6 +9,7 @@ from surefoot.exceptions import MissingDependencyError
 from surefoot.faces.report.model import model_facts, model_kind
 from surefoot.faces.report.pictures import as_source
 from surefoot.faces.report.templates import rendered
+from surefoot.files import write_whole
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.diagnosis import Diagnosis
 
@@ -41,7 +42,7 @@ def write_diagnosis(
         facts=model_facts(classifier),
     )
     target = Path(path)
-    target.write_text(page, encoding="utf-8")
+    write_whole(target, page)
     return target
 
 

@@ -14,6 +14,7 @@ from surefoot.explain.explanations import Explanations
 from surefoot.faces.report.pictures import batch_pictures, case_pictures
 from surefoot.faces.report.summary import Summary, overview_of, summary_of
 from surefoot.faces.report.templates import rendered
+from surefoot.files import write_whole
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.status import Status
@@ -49,7 +50,7 @@ def write_report(
         Where the page is.
     """
     target = Path(path)
-    target.write_text(report_page(explanations, classifier, title=title), encoding="utf-8")
+    write_whole(target, report_page(explanations, classifier, title=title))
     return target
 
 

@@ -285,6 +285,8 @@ class ConvexConcave:
             b = self._with_pins(b, pins)
         rows, ends = self._scenario_rows(start, scenarios, safety_margin)
         rate = self.length / self.height
+        if rate == 0:  # margins beyond any double
+            return None
         self._settings.time_limit = max(clock.left, 0.01)
         cost = np.zeros(N)
         cost[n + self.n_norm - 1 if s.norm == 2 else n : n + self.n_norm] = 1.0
