@@ -59,7 +59,7 @@ MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
 PAIRS = 100  # products of two coordinates that are added to the whole's bound in one round
 PAIRS_OF_MANY = 200  # the same with a crowd of margins, whose regions are many and inherit them
 PAIR_ROUNDS = 2
-IDLE, IDLE_OF_MANY = 1e-3, 0.03  # pairs with less than such a share of the largest weight are left out
+IDLE, IDLE_OF_MANY = 1e-3, 0.01  # pairs with less than such a share of the largest weight are left out
 USEFUL = 0.75  # share of what is left to refute that must not remain for pairs to be kept
 USEFUL_TO_MANY = 0.97  # the same with a crowd of margins: many regions inherit what helps the whole a little
 WEAK = 0.5  # of the distance: a bound of the whole below that is given up, p = 1 with very many features
