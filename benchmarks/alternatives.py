@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 
+import cpu_clock  # noqa: F401
 from surefoot import (
     Action,
     Actions,

@@ -16,6 +16,7 @@ from itertools import product
 
 import numpy as np
 
+import cpu_clock  # noqa: F401
 from programs import solved
 from surefoot import (
     Action,

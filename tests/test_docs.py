@@ -2,12 +2,17 @@
 
 import importlib
 import inspect
+import re
 import runpy
 from pathlib import Path
 
 import pytest
 
 import surefoot
+from surefoot.explain import document
+from surefoot.explain.cautions import CODES
+from surefoot.explain.explanations import Explanations
+from surefoot.search import certified
 
 DOCS = Path(__file__).parent.parent / "docs"
 PUBLIC = [
@@ -61,3 +66,32 @@ def test_every_page_is_in_the_contents():
     listed = "".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("index.md"))
     for path in (*DOCS.glob("*.md"), *(DOCS / "howto").glob("*.md")):
         assert path.stem == "index" or f"\n{path.stem}\n" in listed, path
+
+
+def page(name):
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def test_the_page_of_outputs_names_all_that_is_written():
+    json_part, csv_part = page("howto/outputs.md").split("## CSV")
+    assert f'`"{document.FORMAT}"`, {document.VERSION} |' in json_part
+    assert [key for key in document.KEYS if f"`{key}`" not in json_part] == []
+    assert [status.value for status in surefoot.Status if f"`{status.value}`" not in csv_part] == []
+    columns = [name for name in Explanations().to_frame() if ": " not in str(name)]
+    assert [name for name in columns if f"`{name}`" not in csv_part] == []
+    assert len(columns) > 10
+
+
+def test_every_caution_is_explained():
+    assert [code for code in CODES if f"| `{code}` |" not in page("howto/worth.md")] == []
+
+
+def test_files_that_the_page_of_the_search_names_exist():
+    named = set(re.findall(r"`(\w+\.py)`", page("certified.md")))
+    assert len(named) > 20
+    assert [name for name in named if not (Path(certified.__file__).parent / name).exists()] == []
+
+
+def test_the_map_of_the_search_has_all_its_files():
+    files = {path.stem for path in Path(certified.__file__).parent.glob("*.py")} - {"__init__"}
+    assert set(re.findall(r"``(\w+)``", certified.__doc__)) == files

@@ -5,8 +5,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
-from surefoot import CounterfactualExplainer, datasets
+from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot.exceptions import ProblemError
 from surefoot.search.certified.search import Search
 
 
@@ -46,3 +48,15 @@ def test_a_linear_decision_is_never_branched(explainer, monkeypatch):
     for i in np.flatnonzero(model.predict(X) == "bad")[:5]:
         asked.explain(X.iloc[i], "good")
     assert cuts == []
+
+
+def test_a_threshold_or_decision_that_would_be_ignored_is_refused(bundled):
+    data = bundled["pima"]
+    unsure = LinearSVC().fit(data.X / data.X.std(), data.y)
+    with pytest.raises(
+        ProblemError, match=r"no probabilities, so that threshold=0.7 cannot be reached; use dec"
+    ):
+        CounterfactualExplainer(unsure, data=(data.X / data.X.std(), data.y), threshold=0.7)
+    sure = ConditionalGaussianNetworkClassifier().fit(data.X, data.y)
+    with pytest.raises(ProblemError, match="decision is for models without probabilities"):
+        CounterfactualExplainer(sure, decision=0.5)

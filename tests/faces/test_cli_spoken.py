@@ -1,11 +1,13 @@
 """Messages of the command line name flags, not arguments of Python."""
 
+import json
 from pathlib import Path
 
 import pytest
+from sklearn.svm import LinearSVC
 
 import surefoot
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, adopt
 from surefoot.exceptions import SurefootError
 from surefoot.faces.cli import main
 from surefoot.faces.cli.spoken import WHOLE_PHRASES, spoken
@@ -79,6 +81,22 @@ def test_marginals_alone_leave_the_rest_to_be_chosen(tmp_path, capsys):
     assert main(["fit", str(tmp_path / "rows.csv"), *flags]) == 0
     assert "models by log loss" in capsys.readouterr().out
     assert all(warp.is_identity for warp in ConditionalGaussianNetworkClassifier.load(model).warps_)
+
+
+def test_decision_values(tmp_path, capsys, bundled):
+    """Models without probabilities have them in the place of thresholds."""
+    X, y = bundled["pima"].X / bundled["pima"].X.std(), bundled["pima"].y
+    clf = adopt(LinearSVC().fit(X, y), data=(X, y))
+    clf.save(tmp_path / "model.json")
+    X.head(1).to_csv(tmp_path / "rows.csv", index=False)
+    ask = ["explain", str(tmp_path / "model.json"), str(tmp_path / "rows.csv"), "--row", "0", "--json", "-"]
+    distances = []
+    for value in ("0", "0.2"):
+        assert main([*ask, "--decision", value]) == 0
+        distances.append(json.loads(capsys.readouterr().out)["distance"])
+    assert distances[0] < distances[1]
+    assert main([*ask, "--threshold", "0.7"]) == 2
+    assert "so that --threshold 0.7 cannot be reached; use --decision, a value" in capsys.readouterr().err
 
 
 def test_shares():

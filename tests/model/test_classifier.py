@@ -319,6 +319,12 @@ def test_a_class_with_a_single_row_has_the_spread_of_the_others(rng, structure):
     assert clf.predict_joint_log_proba(X)[:, 2] == pytest.approx(np.log(1 / 60) + alone.log_density(X))
 
 
+def test_every_class_with_a_single_row_is_named(rng):
+    X, y = rng.standard_normal((30, 2)), np.repeat(["a", "b", "c"], [28, 1, 1])
+    with pytest.warns(SurefootWarning, match="classes 'b', 'c' have a single row each: their spread"):
+        ConditionalGaussianNetworkClassifier().fit(X, y)
+
+
 def test_infinite_numbers_are_located():
     X = pd.DataFrame({"age": [1.0, np.nan, 3.0, 4.0], "income": [1.0, 2.0, 3.0, -np.inf]})
     assert fit_error(X, [0, 0, 1, 1]) == "column 'income' is infinite (inf) in row 3"

@@ -1,6 +1,7 @@
 """Honest answers changed at random: nothing false is accepted, and nothing makes a checker stumble."""
 
 import copy
+import importlib
 import sys
 from collections import Counter
 from pathlib import Path
@@ -9,9 +10,11 @@ import numpy as np
 import pytest
 
 from surefoot.proof import exact, fast, pieces
+from surefoot.status import Status
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 forgeries = pytest.importorskip("forgeries")
+changes, judge = (importlib.import_module(f"forging.{name}") for name in ("changes", "judge"))
 
 EACH = 15  # of every kind
 
@@ -43,13 +46,44 @@ def test_the_judge_asks_a_changed_question_anew():
     honest = next(h for h in forgeries.pool(small=True) if h.name == "banknote 2 0.0")
     e, rng = copy.deepcopy(honest.document), np.random.default_rng(0)
     e["threshold"] = e["question"]["requirements"][0]["threshold"] = 0.3
-    forgeries.follow(honest.facts, e)
-    meaning = forgeries.Meaning(honest.facts, e)
-    assert not list(forgeries._of_the_bound(meaning, rng, honest.points))
-    assert forgeries.forged(honest, e, rng) == ["asked anew, there is a nearer point"]
-    answer = forgeries.asked_anew(honest, e)
-    e["lower_bound"], e["counterfactual"]["values"] = answer.lower_bound, answer.point.tolist()
+    changes.follow(honest.facts, e)
+    meaning = judge.Meaning(honest.facts, e)
+    assert not list(judge.of_the_bound(meaning, rng, honest.points))
+    assert judge.forged(honest, e, rng) == ["asked anew, there is a nearer point"]
+    answer, point = judge.asked_anew(honest, e)
+    e["lower_bound"], e["counterfactual"]["values"] = answer.lower_bound, point[0].tolist()
     e["certificate"]["worst"] = None
     e |= {"worst_probability": None, "violation": "inf"}
-    forgeries.follow(honest.facts, e)
-    assert forgeries.forged(honest, e, rng) == []
+    changes.follow(honest.facts, e)
+    assert judge.forged(honest, e, rng) == []
+
+
+@pytest.mark.parametrize("name", ["curved 2", "logistic", "decision", "calibrated", "two models",
+                                  "categories, power, 2", "two models of categories"])  # fmt: skip
+def test_the_judge_computes_what_honest_files_say(name):
+    """Of every kind of model: nothing is wrong with a file, and every number of it is computed again."""
+    honest = next(h for h in forgeries.pool(small=True) if h.name == name)
+    e = copy.deepcopy(honest.document)
+    assert judge.forged(honest, e, np.random.default_rng(0)) == []
+    for key in ("probability", "factual_probability", "distance", "violation", "density_percentile"):
+        e[key] = 7.0
+    for key in ("expected_after", "z_score"):
+        e[key]["values"] = [7.0] * len(e[key]["values"])
+    assert len(judge.forged(honest, e, np.random.default_rng(0))) >= 6
+    changes.follow(honest.facts, e)
+    assert judge.forged(honest, e, np.random.default_rng(0)) == []
+    assert forgeries.verdict(exact, honest.contents, e) == "accepted"
+
+
+def test_the_judge_knows_when_nothing_is_allowed():
+    """An either without ways, and norms of distance and ball that differ: the package asks neither."""
+    honest = next(h for h in forgeries.pool(small=True) if h.name == "banknote 2 0.05")
+    e = copy.deepcopy(honest.document)
+    e["question"]["distance"]["norm"] = 1
+    answer, point = judge.asked_anew(honest, e)
+    assert answer.status is Status.OPTIMAL
+    assert judge.Meaning(honest.facts, e).satisfied(*point, np.random.default_rng(0), 1e-6)
+    e["question"]["domain"]["eithers"] = [{"name": "", "ways": []}]
+    answer, point = judge.asked_anew(honest, e)
+    assert answer.status is Status.INFEASIBLE
+    assert point is None

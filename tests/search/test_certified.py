@@ -8,10 +8,11 @@ from scipy import sparse
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Quadratic, Status, verify
 from surefoot.proof.worst_case import lowest_in_ball, worst_perturbation
-from surefoot.search.certified import certified_search, search
+from surefoot.search.certified import bounds as bounding
+from surefoot.search.certified import certified_search
 from surefoot.search.certified.adversary import lowest_corner
 from surefoot.search.certified.clock import Clock
-from surefoot.search.certified.interior import minimise
+from surefoot.search.certified.interior import _reach, minimise
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.local import Columns, ConvexConcave
 from surefoot.search.certified.noise import Noise
@@ -337,6 +338,14 @@ def test_a_time_limit_brings_point_and_bound(bundled):
     assert verify(e, clf), verify(e, clf)
 
 
+def test_how_far_a_step_may_go():
+    factor, change = np.diag([1.0, 2.0, 3.0]), np.diag([1.0, -2.0, -1.0])
+    assert _reach(factor, change) == pytest.approx(2.0)
+    assert _reach(factor, np.abs(change)) == np.inf
+    change[2, 1] = np.nan
+    assert _reach(factor, change) == 0  # where there are no eigenvalues there is no step
+
+
 def test_an_interrupt_brings_point_and_bound(bundled, monkeypatch):
     _, row, explainer = hard_problem(bundled)
     calls = []
@@ -347,7 +356,7 @@ def test_an_interrupt_brings_point_and_bound(bundled, monkeypatch):
             raise KeyboardInterrupt
         return minimise(*arguments)
 
-    monkeypatch.setattr(search, "minimise", interrupted)
+    monkeypatch.setattr(bounding, "minimise", interrupted)
     e = explainer.explain(row, target=0)
     assert e.status is Status.INTERRUPTED
     assert 0 < e.lower_bound < e.distance

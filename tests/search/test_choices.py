@@ -216,7 +216,7 @@ def test_pairs_are_products_that_the_relaxed_solution_violates():
     from surefoot.search.certified.clock import Clock
 
     run = Search(space, 1e-3, Clock(10))
-    part, _, found = run._attempt(run.root, 1.5)
+    part, _, found = run.bounds.attempt(run.root, 1.5)
     for pair in violated_pairs(part, found, 20):
         ends = [
             (part.high if above else part.low)[k]

@@ -193,6 +193,26 @@ def test_no_time_at_all(long):
     assert 0 <= found.lower_bound <= best
 
 
+@pytest.mark.parametrize(
+    ("radius", "status"), [(None, Status.OPTIMAL), (0.0, Status.TIME_LIMIT)], ids=["robust", "not robust"]
+)
+def test_a_state_that_ran_out_of_time_with_bound_enough(monkeypatch, moving, radius, status):
+    """Searches of single states aim at less than the gap: what they reach may do for all."""
+    searched = states.searched
+
+    def stopped(*posed):
+        found = searched(*posed)
+        kept = found.radius if radius is None else radius
+        return replace(found, status=Status.TIME_LIMIT, radius=kept) if found.point is not None else found
+
+    monkeypatch.setattr(states, "searched", stopped)
+    posed, best = moving
+    assert posed.problem().budget > 0
+    found = certified_states(posed, GAP, 30)
+    assert found.status is status
+    assert found.lower_bound == pytest.approx(best.lower_bound, rel=2 * GAP)
+
+
 @pytest.fixture
 def gaps(monkeypatch):
     """The gaps with which single states are searched, as they are asked for."""

@@ -65,6 +65,8 @@ def test_there_and_back_through_json(clf, changes):
     question = asked(clf, **changes)
     again = through_json(question)
     assert again.to_dict() == question.to_dict()
+    assert again == question
+    assert hash(again) == hash(question)
     first, second = question.problem(clf), again.problem(clf)
     for name in ("basis", "centre", "radius", "norm"):
         np.testing.assert_array_equal(getattr(first.ball, name), getattr(second.ball, name))

@@ -37,6 +37,8 @@ from surefoot.waist.question import Budget, Decision, Odds, Question
 from surefoot.waist.warp import Warp
 
 Array = NDArray[np.float64]
+EVEN = 0.5  # the threshold of those who name none
+NO_MORE = 0.0  # likewise of a decision value
 NoiseOn = Literal["changeable", "all"]
 Distance = Literal["mahalanobis", "cost"]
 
@@ -63,7 +65,7 @@ class Terms(NamedTuple):
     threshold: float
     budget: Any
     noise_on: NoiseOn
-    decision: float = 0.0
+    decision: float = NO_MORE
     distance: Distance = "mahalanobis"
     plausible: Plausible | None = None
 
@@ -119,6 +121,8 @@ class Asker:
     ) -> None:
         self.others = () if refits is None else refits.searched
         self.classifier, self.terms = classifier, terms
+        self.has_probability = bool(getattr(classifier, "has_probability", True))
+        self._refuse_idle_terms()
         self.method, self.settings = method, settings
         self.networks = classifier.networks_
         self.models = tuple(model.fingerprint_ for model in (classifier, *self.others))
@@ -203,9 +207,19 @@ class Asker:
             found += [replace(r, model=number) for r in odds]
         return tuple(found)
 
+    def _refuse_idle_terms(self) -> None:
+        """Refuse a threshold or decision value that the model cannot be asked for: it would be ignored."""
+        if self.has_probability and self.terms.decision != NO_MORE:
+            raise ProblemError("decision is for models without probabilities; use threshold for this one")
+        if not self.has_probability and self.terms.threshold != EVEN:
+            raise ProblemError(
+                f"the model has no probabilities, so that threshold={self.terms.threshold:g} cannot be "
+                "reached; use decision, a value of its decision function"
+            )
+
     def _required(self, target: Any, rival: Any) -> Odds | Decision:
         """What must hold against one rival: a probability, or a decision value where there is none."""
-        if getattr(self.classifier, "has_probability", True):
+        if self.has_probability:
             return Odds(target, rival, float(self.terms.threshold))
         return Decision(target, rival, float(self.terms.decision))
 

@@ -18,7 +18,6 @@ __all__ = ["Diagnosis", "Noise", "diagnosed"]
 PATIENCE = 5.0  # seconds for all questions together
 ENOUGH = 3  # ways out that are named
 TOGETHER = 3  # wishes that are given up together, at most
-NEARLY = 0.1  # gap with which ways out are compared
 Parts = tuple[Part, ...]
 
 
@@ -171,7 +170,7 @@ def _levels(
     """For one wish, then two, then three: which of them, given up, leave an answer, and how near it is."""
     tried: list[Parts] = [(part,) for part in conflict if part.proposed]
     for _ in range(TOGETHER):
-        verdicts = [(judge.verdict(given_up, NEARLY), given_up) for given_up in tried]
+        verdicts = [(judge.nearest(given_up), given_up) for given_up in tried]
         yield [(verdict.distance, one) for verdict, one in verdicts if verdict.distance < math.inf]
         tried = _extended(judge, every, [one for verdict, one in verdicts if verdict.is_infeasible])
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import NoCounterfactualError, ProblemError
 from surefoot.explain.actions import Actions
 from surefoot.explain.answering import answer, answers, failed
-from surefoot.explain.asking import Asked, Asker, Distance, NoiseOn, Terms
+from surefoot.explain.asking import EVEN, NO_MORE, Asked, Asker, Distance, NoiseOn, Terms
 from surefoot.explain.assembly import assembled, refused
 from surefoot.explain.categories import Category
 from surefoot.explain.differing import check_differing, difference_words, differing_from
@@ -146,8 +146,8 @@ class CounterfactualExplainer:
         budget: float | Mapping[Any, Any] = 0.0,
         noise_on: NoiseOn = "changeable",
         norm: float = np.inf,
-        threshold: float = 0.5,
-        decision: float = 0.0,
+        threshold: float = EVEN,
+        decision: float = NO_MORE,
         method: Method = "certified",
         backend: str | None = None,
         whitening: WhiteningKind = "cholesky",

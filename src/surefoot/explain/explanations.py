@@ -42,13 +42,11 @@ class Explanations(list[Explanation]):
 
     @property
     def about_one_row(self) -> bool:
-        """Whether these are several answers to what one row has to change for one class."""
-        if len(self) < 2:
+        """Whether these are answers to several questions about one row and one class."""
+        if len(self) < 2 or not all(_same_row(e, self[0]) for e in self):
             return False
-        first = self[0]
-        return first.question is not None and all(
-            e.row == first.row and e.target == first.target and e.factual.equals(first.factual) for e in self
-        )
+        questions = {e.question for e in self}
+        return len(questions) == len(self) and None not in questions
 
     def to_frame(self) -> pd.DataFrame:
         """One line for each row: how it went, the factual and the counterfactual, a column a feature each.
@@ -138,3 +136,7 @@ def _as_whole(column: pd.Series) -> pd.Series:
     if len(there) < column.notna().sum() or not ((there % 1 == 0) & (there.abs() < 2**53)).all():
         return column
     return known.astype("Int64" if known.isna().any() else "int64")
+
+
+def _same_row(one: Explanation, other: Explanation) -> bool:
+    return one.row == other.row and one.target == other.target and one.factual.equals(other.factual)

@@ -15,7 +15,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.giving_up import Part, without
 from surefoot.explain.rules import ContradictionError
 from surefoot.explain.wishes import Allowed, Wishes
-from surefoot.search.certified import certified_search, certified_states
+from surefoot.search.certified import certified_search, certified_states, is_robust
 from surefoot.status import Status
 from surefoot.waist.answer import Answer
 from surefoot.waist.domain import Domain, warped_limit, warped_row
@@ -28,7 +28,8 @@ from surefoot.waist.question import Question
 
 Array = NDArray[np.float64]
 
-ROUGH_GAP = 0.5  # whether there is a point at all matters, not how near it is
+ANY_GAP = 1.0  # where it matters whether there is a point, not how near it is: the first one will do
+NEARLY = 0.1  # gap with which ways out are compared
 ONE_SEARCH = 1.0  # seconds; a single hard search must not use up the time of all others
 
 
@@ -62,6 +63,34 @@ class Verdict(NamedTuple):
 NOTHING, UNKNOWN = Verdict(math.inf, True), Verdict(math.inf, False)
 
 
+class Found(NamedTuple):
+    """A counterfactual under some wishes: it is one under all others that allow it.
+
+    Parameters
+    ----------
+    state : tuple of int
+        Of the categories.
+    point : array of shape (n,)
+        The numbers on the scales of the problem.
+    ball : Ball
+        Where it is robust.
+    distance : float
+    """
+
+    state: State
+    point: Array
+    ball: Ball
+    distance: float
+
+    def answers(self, posed: RobustProblem | Family, seconds: float) -> bool:
+        """Whether it is one of a problem, too."""
+        one = _problem_at(posed, self.state)
+        if one is None or not one.domain.contains(self.point):
+            return False
+        same = np.array_equal(one.ball.basis, self.ball.basis)  # balls differ in what lands exactly
+        return same or is_robust(one, self.point, seconds)
+
+
 class Judge:
     """Judges wishes about one question until its time is over.
 
@@ -89,7 +118,8 @@ class Judge:
         self.end = time.perf_counter() + seconds
         said = {rule.name for rule in wishes.when}
         self._background = tuple(one for one in question.eithers if one.name not in said)
-        self._known: dict[tuple[frozenset[Part], float], Verdict] = {}
+        self._known: dict[frozenset[Part], Verdict] = {}
+        self._found: list[Found] = []
 
     @property
     def seconds_left(self) -> float:
@@ -106,14 +136,25 @@ class Judge:
             return UNKNOWN
         return NOTHING if is_empty(allowed.domain, self.problem.metric.unit) else Verdict(0.0, True)
 
-    def verdict(self, given_up: Iterable[Part] = (), gap: float = ROUGH_GAP) -> Verdict:
-        """Whether there is a counterfactual when some wishes are given up."""
-        gone = frozenset(given_up)
-        if (gone, gap) not in self._known:
-            self._known[gone, gap] = self._verdict(without(self.wishes, gone), gap)
-        return self._known[gone, gap]
+    def verdict(self, given_up: Iterable[Part] = ()) -> Verdict:
+        """Whether there is a counterfactual when some wishes are given up; its distance is any.
 
-    def _verdict(self, wishes: Wishes, gap: float) -> Verdict:
+        One that was found before is one again where it is allowed: most questions are answered so.
+        """
+        gone = frozenset(given_up)
+        if gone not in self._known:
+            self._known[gone] = self._verdict(without(self.wishes, gone), None)
+        return self._known[gone]
+
+    def nearest(self, given_up: Iterable[Part]) -> Verdict:
+        """The same with the distance of a point that is about the nearest."""
+        gone = frozenset(given_up)
+        if gone in self._known and self._known[gone].is_infeasible:
+            return NOTHING
+        return self._verdict(without(self.wishes, gone), NEARLY)
+
+    def _verdict(self, wishes: Wishes, gap: float | None) -> Verdict:
+        """Without a gap any point will do."""
         try:
             allowed = wishes.allowed(self.question.factual, self.question.state)
             ball = self._ball(wishes)
@@ -121,9 +162,17 @@ class Judge:
             return NOTHING
         except ProblemError:
             return UNKNOWN
+        posed = self._posed(allowed, ball)
+        known = None if gap is not None else self._known_point(posed)
+        if known is not None:
+            return Verdict(known.distance, True)
         if is_empty(allowed.domain, self.problem.metric.unit):
             return NOTHING
-        return self._searched(self._posed(allowed, ball), gap)
+        return self._searched(posed, ANY_GAP if gap is None else gap)
+
+    def _known_point(self, posed: RobustProblem | Family) -> Found | None:
+        seconds = min(ONE_SEARCH, self.seconds_left)
+        return next((one for one in self._found if one.answers(posed, seconds)), None)
 
     def is_inconsistent(self, given_up: Iterable[Part]) -> bool:
         """Whether it is certain that wishes leave no point at all, whatever the model says of it."""
@@ -139,26 +188,32 @@ class Judge:
             return False
         if is_empty(allowed.domain, self.problem.metric.unit):
             return True
-        return self._searched(_anything(self._posed(allowed, self.problem.ball)), ROUGH_GAP).is_infeasible
+        anything = _anything(self._posed(allowed, self.problem.ball))
+        answer = self._answer(anything, ANY_GAP)
+        return answer is not None and answer.status is Status.INFEASIBLE
 
     def _searched(self, posed: RobustProblem | Family, gap: float) -> Verdict:
+        answer = self._answer(posed, gap)
+        if answer is None or answer.point is None:
+            return NOTHING if answer is not None and answer.status is Status.INFEASIBLE else UNKNOWN
+        if not posed.ball.is_point and answer.radius < posed.ball.radius:
+            return UNKNOWN  # time was over before its robustness was proved
+        distance = _distance(posed, answer.state, answer.point)
+        self._found.append(Found(answer.state, answer.point, posed.ball, distance))
+        return Verdict(distance, True)
+
+    def _answer(self, posed: RobustProblem | Family, gap: float) -> Answer | None:
+        """The answer to a problem; None where the time is over."""
         seconds = min(ONE_SEARCH, self.seconds_left)
         if seconds <= 0:
-            return UNKNOWN
+            return None
         if isinstance(posed, Family):
             answer = certified_states(posed, gap, seconds)
         else:
             answer = certified_search(posed, gap, seconds)
-        return self._judged(posed, answer)
-
-    def _judged(self, posed: RobustProblem | Family, answer: Answer) -> Verdict:
         if answer.status.with_point is Status.INTERRUPTED:
             raise KeyboardInterrupt  # the search took the signal; nothing may be concluded from it
-        if answer.point is None:
-            return NOTHING if answer.status is Status.INFEASIBLE else UNKNOWN
-        if isinstance(posed, Family):
-            return Verdict(posed.distance(answer.state, answer.point), True)
-        return Verdict(posed.distance(answer.point), True)
+        return answer
 
     def _posed(self, allowed: Allowed, ball: Ball) -> RobustProblem | Family:
         """The same question about what is allowed."""
@@ -183,6 +238,18 @@ class Judge:
             return self.problem.ball
         metric = self.problem.metric
         return Ball.whitened(metric.whitening, metric.norm, self.noise.budget, wishes.kept, self.noise.order)
+
+
+def _problem_at(posed: RobustProblem | Family, state: State) -> RobustProblem | None:
+    """The problem over the numbers in a state; None where it is not allowed."""
+    if not isinstance(posed, Family):
+        return posed
+    open_ = all(v in choice.allowed for v, choice in zip(state, posed.choices, strict=True))
+    return posed.problem(state) if open_ and posed.allows(state) else None
+
+
+def _distance(posed: RobustProblem | Family, state: State, x: Array) -> float:
+    return posed.distance(state, x) if isinstance(posed, Family) else posed.distance(x)
 
 
 def is_empty(domain: Domain, unit: Array) -> bool:

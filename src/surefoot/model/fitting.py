@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 from sklearn.model_selection import StratifiedKFold
 
 from surefoot.exceptions import DataError, SurefootWarning, ZeroVarianceError
+from surefoot.formats import listed
 from surefoot.model.calibration import Calibration, fit_calibration
 from surefoot.model.cells import Smoothing, mixed_networks, pooled
 from surefoot.model.completion import completed_by_class
@@ -301,11 +302,10 @@ def refuse_unusable(moments: ClassMoments, schema: Schema, classes: Sequence[Any
                 f"its variances need at least two (all classes: n_samples={moments.rows.sum()})"
             )
     if few:
-        warnings.warn(
-            f"class {few[0][0]!r} has a single row: its spread is taken from the other classes",
-            SurefootWarning,
-            stacklevel=2,
-        )
+        one = len(few) == 1
+        named = f"{'class' if one else 'classes'} {listed([label for label, _ in few])}"
+        rest = "has a single row: its" if one else "have a single row each: their"
+        warnings.warn(f"{named} {rest} spread is taken from the other classes", SurefootWarning, stacklevel=2)
 
 
 def class_priors(priors: Any, totals: Array, classes: list[Any]) -> Array:

@@ -39,7 +39,7 @@ class ClassMoments:
 
     @property
     def single(self) -> NDArray[np.bool_]:
-        """Classes without a spread of their own: one row, and of a weight below two."""
+        """Classes without a spread of their own: at most one row, and of a weight below two."""
         return np.asarray((self.rows < 2) & (self.totals < 2))
 
     def borrowed(self) -> ClassMoments:

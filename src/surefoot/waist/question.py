@@ -277,6 +277,13 @@ class Question:
             raise ProblemError("the domain has another number of features")
         self._check_numbers()
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both ask the same: what files hold is all there is to a question."""
+        return self.to_dict() == other.to_dict() if isinstance(other, Question) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.models, self.state, self.factual.tobytes(), self.target, self.norm, self.gap))
+
     def _check_numbers(self) -> None:
         """Features and models that are named by number must be there."""
         named = [*self.exact, *(self.budget if isinstance(self.budget, Mapping) else ())]

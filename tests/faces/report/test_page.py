@@ -142,3 +142,9 @@ def test_rows_that_are_equal_but_named_apart_are_a_batch(explainer, nasty):
     assert not batch.about_one_row
     assert "2 rows" in report_page(batch)
     assert not Explanations().about_one_row
+
+
+def test_one_row_that_stands_twice_in_a_table_is_a_batch(explainer, nasty):
+    batch = explainer.explain_batch(nasty[0].iloc[[0, 0]], progress=False)
+    assert batch[0].row == batch[1].row
+    assert not batch.about_one_row

@@ -429,7 +429,7 @@ def test_parts_that_inherit_a_bound_state_it_at_their_own_prices(feature):
     search = Search(whitened(problem), GAP, Clock(10.0))
     search.run()
     space, root = search.space, Region(scenarios=[0])
-    search._attempt(root, 1.1 * search.points.distance)
+    search.bounds.attempt(root, 1.1 * search.points.distance)
     assert 0 < root.bound < search.points.distance
     whole = proof_of(space, root, search.scenarios)["tree"]
     assert any(abs(x) > 0.1 * whole["norm"][0] for _, _, x in whole["cross"])

@@ -302,4 +302,4 @@ def test_no_cut_is_made_twice_on_one_way():
 def test_a_peak_that_hides_a_lower_scenario_is_left_to_other_bounds():
     posed = random_case(82)
     run = finished_tree(posed.problem(domain=posed.domain))
-    assert run.nodes < 200
+    assert run.bounds.nodes < 200

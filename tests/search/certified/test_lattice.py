@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot.search.certified.bounds import Bounds
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.lattice import fits
 from surefoot.search.certified.majorant import Bends, at_least, cheaper, cheapest
@@ -146,9 +147,9 @@ def test_linked_whole_numbers_are_proved_for_both_checkers(pima, link, norm, mon
     """An equation is a slab without width; the bounds are those of the search that eliminates it."""
     data, clf, _ = pima
     asked = CounterfactualExplainer(clf, budget=0.05, norm=norm, gap=0.02, actions=Actions(links=[link]))
-    semidefinite, attempt = [], Search._attempt
+    semidefinite, attempt = [], Bounds.attempt
     with monkeypatch.context() as patched:
-        patched.setattr(Search, "_attempt", lambda *told: semidefinite.append(1) or attempt(*told))
+        patched.setattr(Bounds, "attempt", lambda *told: semidefinite.append(1) or attempt(*told))
         e = asked.explain(data.X.iloc[18])
     assert e.status is Status.OPTIMAL
     assert verify(e, clf).ok
@@ -163,8 +164,8 @@ def test_linked_whole_numbers_are_proved_for_both_checkers(pima, link, norm, mon
 def test_the_tree_goes_on_once_another_search_finds_a_point(pima, monkeypatch):
     """The link leaves three values of the first feature: rounding finds none of them within its few tries."""
     data, clf, _ = pima
-    semidefinite, attempt = [], Search._attempt
-    monkeypatch.setattr(Search, "_attempt", lambda *told: semidefinite.append(1) or attempt(*told))
+    semidefinite, attempt = [], Bounds.attempt
+    monkeypatch.setattr(Bounds, "attempt", lambda *told: semidefinite.append(1) or attempt(*told))
     asked = CounterfactualExplainer(clf, budget=0.05, gap=0.02, actions=Actions(links=LINKS[:1]))
     e = asked.explain(data.X.iloc[100])
     assert e.status is Status.OPTIMAL

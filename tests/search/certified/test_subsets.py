@@ -358,7 +358,7 @@ def test_weights_of_a_sample_prove_what_they_claim():
     slices = Slices(space, 0.2 * space.typical_distance, [(0, np.zeros(13))], [0])
     choices = [list(some) for some in combinations(range(13), 3)]
     low = np.array([[-np.inf if j in some else 0.0 for j in range(13)] for some in choices])
-    attempt = slices.refute(Boxes(space, low, -low))
+    attempt = slices.refute(Boxes.between(space, low, -low))
     assert attempt.refuted.all()
     assert 0 < slices._typical.number < len(low) / 2
     rng = np.random.default_rng(0)
@@ -377,7 +377,7 @@ def test_a_slice_beyond_the_level_is_refuted():
     slices = Slices(space, 0.1, [(0, np.zeros(3))], [0], cut=True)
     unit = problem.unit
     low, high = np.array([[5 * unit[0], -unit[1], 0.0]]), np.array([[np.inf, unit[1], 0.0]])
-    assert slices.refute(Boxes(space, low, high)).refuted.all()
+    assert slices.refute(Boxes.between(space, low, high)).refuted.all()
 
 
 # --- allowed values -----------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from surefoot.search.certified import space as spaces
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import minimise
 from surefoot.search.certified.local import ConvexConcave
-from surefoot.search.certified.region import Region, first_multipliers, lagrangian, piece
+from surefoot.search.certified.region import Region, piece
+from surefoot.search.certified.rows import first_multipliers, lagrangian
 from surefoot.search.certified.space import whitened
 from surefoot.waist.domain import Domain
 from tests.problems import random_problem

@@ -152,6 +152,7 @@ def _explainer(
         noise_on=options.noise_on,
         norm=float(options.norm),
         threshold=options.threshold,
+        decision=options.decision,
         method=options.method,
         backend=options.backend,
         whitening=options.whitening,

@@ -74,6 +74,14 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         "--threshold", type=float, default=0.5, metavar="P", help="probability to be reached (default: 0.5)"
     )
     question.add_argument(
+        "--decision",
+        type=float,
+        default=0.0,
+        metavar="VALUE",
+        help="of models without probabilities: how far the target's decision value must be above that of "
+        "each other class (default: 0)",
+    )
+    question.add_argument(
         "--whitening",
         choices=("cholesky", "dag", "zca"),
         default="cholesky",

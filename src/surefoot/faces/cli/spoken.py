@@ -12,12 +12,15 @@ WHOLE_PHRASES = {
     "impute='expected'": "--impute",
     "plausible=('conditional', k)": "--plausible conditional K",
     "see Action(values=...)": "see --values",
+    "decision is for models": "--decision is for models",
+    "use threshold for this one": "use --threshold for this one",
+    "use decision, a value": "use --decision, a value",
     "or whole=False": "or --fractional",
     "required_edges": "--require",
     "max_parents": "--max-parents",
 }
 FLAG = re.compile(r"\b(method|structure|distance|whitening)='(\w+)'")
-SHARE = re.compile(r"\bplausible=(?=[\d.])")
+SHARE = re.compile(r"\b(plausible|threshold)=(?=[\d.])")
 
 
 def spoken(message: str) -> str:
@@ -32,4 +35,4 @@ def spoken(message: str) -> str:
     """
     for phrase, flag in WHOLE_PHRASES.items():
         message = message.replace(phrase, flag)
-    return SHARE.sub("--plausible ", FLAG.sub(r"--\1 \2", message))
+    return SHARE.sub(r"--\1 ", FLAG.sub(r"--\1 \2", message))

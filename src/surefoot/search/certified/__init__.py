@@ -1,7 +1,31 @@
-"""The certified search: a global optimum with a proof, by Lagrangian bounds in whitened coordinates."""
+"""The certified search: a global optimum with a proof, by Lagrangian bounds in whitened coordinates.
 
-from surefoot.search.certified.answer import certificate, certified_search, proven_robustness
+Where to find what (docs/certified.md derives it):
+
+- From a problem to an answer: ``answer``; ``active`` (many requirements), ``currency`` (prices), ``clock``.
+- The problem in coordinates: ``space``, ``fork`` (eithers), ``prices``, ``noise`` (the ball).
+- The tree: ``search``; ``branching`` cuts, ``contradiction`` needs no tree.
+- The bound of one region: ``bounds``; ``region``, ``rows`` and ``lagrangian`` state it, ``stationary`` and
+  ``interior`` find its multipliers, ``wedges`` adds products, ``levels`` lowers it.
+- Points: ``points``; ``local`` steps, ``sphere`` starts, ``ways`` decides eithers, ``polish`` tidies up.
+- Robustness: ``robustness``, ``adversary``.
+- Allowed values: ``lattice``; ``frame``, ``majorant`` and ``peak`` bound it, ``rounding`` finds points,
+  ``entries`` makes its leaves.
+- At most so many changes: ``subsets``; ``changes`` and ``narrowing`` are its choices, ``promise`` ranks them,
+  ``side_by_side``, ``slices``, ``stacks``, ``typical`` and ``together`` refute them, ``settling`` cuts.
+- Categories: ``states``, ``cover``.
+- The certificate: ``leaf``, ``proof``, ``grafting``, ``decided``, ``units``.
+"""
+
+from surefoot.search.certified.answer import certificate, certified_search, is_robust, proven_robustness
 from surefoot.search.certified.robustness import Robustness
 from surefoot.search.certified.states import certified_states
 
-__all__ = ["Robustness", "certificate", "certified_search", "certified_states", "proven_robustness"]
+__all__ = [
+    "Robustness",
+    "certificate",
+    "certified_search",
+    "certified_states",
+    "is_robust",
+    "proven_robustness",
+]

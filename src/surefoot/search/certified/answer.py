@@ -72,6 +72,25 @@ def proven_robustness(problem: RobustProblem, point: Array, time_limit: float) -
             return largest(problem, point, clock, below=problem.budget)
 
 
+def is_robust(problem: RobustProblem, point: Array, time_limit: float) -> bool:
+    """Whether it is proven that a point of the domain is a robust counterfactual.
+
+    Parameters
+    ----------
+    problem : RobustProblem
+    point : array of shape (n,)
+    time_limit : float
+        Seconds.
+    """
+    if problem.margin(point) < 0 or problem.ball.is_point:
+        return problem.margin(point) >= 0
+    with one_blas_thread():
+        try:
+            return prove(problem, point, problem.budget, Clock(time_limit)).radius >= problem.budget
+        except (BreachError, OutOfTimeError):
+            return False
+
+
 def certificate(
     problem: RobustProblem, bound: dict[str, Any] | None = None, robustness: Robustness | None = None
 ) -> dict[str, Any]:

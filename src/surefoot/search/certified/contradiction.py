@@ -30,7 +30,7 @@ def contradiction(space: Space, region: Region) -> Leaf | None:
     An open domain has no farthest point, so that the sum of a leaf must not depend on x at all: the weights
     that a linear program finds are computed anew in rational numbers, and written as sums of doubles.
     """
-    ends = _ends(space, region)
+    ends = Ends(space, region, *region.ends(space))
     coefficients, n = _coefficients(space), space.n
     sides = [
         (k, above)
@@ -41,20 +41,14 @@ def contradiction(space: Space, region: Region) -> Leaf | None:
     support = _support(ends, sides)
     signed = [[Fraction(a if above else -a) for a in coefficients[k - n]] for k, above in support]
     weights = _written(_dependence(signed))
+    if not weights:
+        return None
     products = [
         (part, side(ends, k, above), ONE)
-        for (k, above), parts in zip(support, weights, strict=False)
+        for (k, above), parts in zip(support, weights, strict=True)
         for part in parts
     ]
-    return Leaf(math.inf, [], [], products, {}) if products else None
-
-
-def _ends(space: Space, region: Region) -> Ends:
-    """What domain and region say of the directions, at any distance."""
-    low, high = space.low.copy(), space.high.copy()
-    for k, (least, most) in region.splits.items():
-        low[k], high[k] = max(low[k], least), min(high[k], most)
-    return Ends(space, region, low, high)
+    return Leaf(math.inf, [], [], products, {})
 
 
 def _coefficients(space: Space) -> list[list[float]]:

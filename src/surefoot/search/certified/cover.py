@@ -100,7 +100,8 @@ class Cover:
         self._place = place = {k: p for p, k in enumerate(self.order)}
         self._factors: dict[int, list[list[Factor]]] = {}
         self._known: dict[tuple[int, int], list[Bound]] = {}
-        self._reduced: dict[tuple[int, tuple[int, ...]], Array] = {}  # by the identity of factors
+        # By the identity of factors, which stay in _factors for as long as this does.
+        self._reduced: dict[tuple[int, tuple[int, ...]], Array] = {}
         self._ways = [
             [
                 (number, bool(way.rows), [(place[k], codes) for k, codes in way.values.items()])

@@ -87,12 +87,8 @@ class Entries:
     def _ends(self, region: Region, level: float) -> Ends:
         """The region's ends in their own units, to the last digit."""
         space, m = self.frame.space, len(self.frame.reach)
-        below, above = space.level_ends(level)
-        low, high = np.maximum(space.low[:m], below[:m]), np.minimum(space.high[:m], above[:m])
-        for k, (a, b) in region.splits.items():
-            if k < m:
-                low[k], high[k] = max(low[k], a), min(high[k], b)
-        return Ends(space, region, low, high)
+        low, high = region.ends(space, level)
+        return Ends(space, region, low[:m], high[:m])
 
     def _side(self, ends: Ends, k: int, above: bool) -> Affine:
         """An end's distance; those that no cut has moved are the same in all leaves of a level."""

@@ -290,10 +290,13 @@ def _pace(matrix: Array, change: Array, limit: float) -> float:
 
 
 def _reach(factor: Array, change: Array) -> float:
-    """How far one may go from factor factor' until it is singular."""
+    """How far one may go from factor factor' until it is singular; nowhere if that cannot be computed."""
     half = dtrtrs(factor, change, lower=1)[0]
     scaled = dtrtrs(factor, half.T, lower=1)[0]
-    lowest = float(dsyevr(scaled, compute_v=0, range="I", lower=1, il=1, iu=1)[0][0])
+    values, _, found, _, failed = dsyevr(scaled, compute_v=0, range="I", lower=1, il=1, iu=1)
+    if failed or not found:
+        return 0.0
+    lowest = float(values[0])
     return -1.0 / lowest if lowest < 0 else np.inf
 
 

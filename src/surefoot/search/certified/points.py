@@ -22,6 +22,7 @@ from surefoot.waist.geometry import dual_exponent, lp_norm
 
 Array = NDArray[np.float64]
 
+WIDEST = 0.1  # gap: however wide it may be, points deeper inside are often not there
 INSIDE = 0.1  # share of the gap by which points step inside, so that what they claim can be proved
 DEEP = 0.01  # of the way on which slopes double: far from the factual, points step inside a share of that
 CLOSE = 0.05  # steps that gain a smaller share of the gap are the last
@@ -49,7 +50,7 @@ class Points:
     """
 
     def __init__(self, space: Space, gap: float, clock: Clock) -> None:
-        self.space, self.gap, self.clock = space, gap, clock
+        self.space, self.gap, self.clock = space, min(gap, WIDEST), clock
         self.scenarios: list[Scenario] = [(r, np.zeros(space.n)) for r in _first(space)]
         self.best: Array | None = None
         self.distance = np.inf
@@ -118,7 +119,8 @@ class Points:
                 self.accept(u, *self.harm(u, active, LOCAL_EFFORT))
             else:
                 low, missed = share, s
-        active += [s for s in [missed] if s not in active]
+        if missed not in active:
+            active.append(missed)
 
     def harm(self, u: Array, active: list[int], effort: int) -> tuple[float, int]:
         """Lowest margin around u and the scenario that shows it, an active one if that does."""

@@ -267,9 +267,9 @@ def _node(
         if isinstance(region.cut, Fork):
             return {"either": region.cut.number, "ways": nodes}
         return {**_cut(space, region.cut), "below": nodes[0], "above": nodes[1]}
-    return (
-        None if region.leaf is None else leaf_node(space, region.leaf, place, scenarios, region.rates(space))
-    )
+    if region.leaf is None:
+        return None
+    return leaf_node(space, region.leaf, place, scenarios, region.rates(space))
 
 
 def leaf_node(

@@ -146,19 +146,21 @@ class Region:
         for child in self.children:
             yield from child.leaves()
 
+    def ends(self, space: Space, level: float = np.inf) -> tuple[Array, Array]:
+        """Between what the directions lie, by domain, level and cuts."""
+        below, above = space.level_ends(level)
+        low, high = np.maximum(space.low, below), np.minimum(space.high, above)
+        for k, (a, b) in self.splits.items():
+            low[k], high[k] = max(low[k], a), min(high[k], b)
+        return low, high
+
     def rates(self, space: Space) -> Array | None:
         """For p = 1 and 2: the price of each coordinate on its side, or the lower one; None if all are 1."""
         if space.norm == np.inf or space.prices is None or space.prices.even:
             return None
-        own = slice(space.n, 2 * space.n)
-        low, high = space.low[own].copy(), space.high[own].copy()
-        for k, (least, most) in self.splits.items():
-            if space.n <= k < 2 * space.n:
-                low[k - space.n], high[k - space.n] = (
-                    max(low[k - space.n], least),
-                    min(high[k - space.n], most),
-                )
-        return space.prices.scales(low, high)
+        low, high = self.ends(space)
+        features = slice(space.n, 2 * space.n)
+        return space.prices.scales(low[features], high[features])
 
     def split(self, cut: Cut) -> list[Region]:
         """The part below the cut and the part above it."""
@@ -352,10 +354,7 @@ def piece(
     ``rays``: slopes y of dual norm 1 at most, whose products (level - y'u)(level + y'u) enter the bound;
     where prices differ up and down, with the least that y'u can be in the place of -level.
     """
-    below, above = space.level_ends(level)
-    low, high = np.maximum(space.low, below), np.minimum(space.high, above)
-    for k, (a, b) in region.splits.items():
-        low[k], high[k] = max(low[k], a), min(high[k], b)
+    low, high = region.ends(space, level)
     fixed = _fixed(space, region)
     corners = monotone_corners(space, region, level, low, high, rivals) if use_corners else {}
     ends = {i: (float(low[i]), float(high[i])) for i in corners}

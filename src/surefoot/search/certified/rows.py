@@ -94,11 +94,13 @@ def _rays(part: Piece) -> Rows:
 
 
 def _pairs(part: Piece) -> Rows:
+    """Products of two directions' distances from one end each."""
     i, above_i, j, above_j = (np.array(entries) for entries in zip(*part.pairs, strict=True))
     return Rows(_sides(part, i, above_i), _sides(part, j, above_j))
 
 
 def _wedges(part: Piece) -> Rows:
+    """A direction's distance from one end times L - y'u, with y a slope of the norm."""
     k, above, slopes = (np.array(entries) for entries in zip(*part.wedges, strict=True))
     return Rows(_sides(part, k, above), _affine(-slopes, np.full(len(k), part.level)))
 
@@ -129,6 +131,7 @@ def _sides(part: Piece, k: Indices, above: Mask | bool) -> Array:
 
 
 def _affine(slopes: Array, constants: Array) -> Array:
+    """Affine functions of u, a row for each."""
     rows = np.empty((len(slopes), slopes.shape[1] + 1))
     rows[:, :-1], rows[:, -1] = slopes, constants
     return rows

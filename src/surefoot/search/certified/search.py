@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.search.certified.bounds import Bounds, NotConcaveError
 from surefoot.search.certified.branching import (
     choose_cut,
     choose_fork,
@@ -18,24 +18,11 @@ from surefoot.search.certified.branching import (
 )
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.contradiction import contradiction
-from surefoot.search.certified.interior import Multipliers, minimise, refutes
-from surefoot.search.certified.lagrangian import Lagrangian
+from surefoot.search.certified.interior import Multipliers
 from surefoot.search.certified.lattice import Lattice, fits, is_box
-from surefoot.search.certified.levels import proven_level
-from surefoot.search.certified.local import Step
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
-from surefoot.search.certified.proof import leaf_of
-from surefoot.search.certified.region import (
-    Pair,
-    Piece,
-    Region,
-    Scenario,
-    Wedge,
-    piece,
-)
-from surefoot.search.certified.rows import first_multipliers, lagrangian
+from surefoot.search.certified.region import Piece, Region, Scenario
 from surefoot.search.certified.space import MAX_CROSS, Space
-from surefoot.search.certified.stationary import at_once, stationary_multipliers
 from surefoot.search.certified.ways import Ways
 from surefoot.search.certified.wedges import violated_wedges
 from surefoot.status import Status
@@ -47,19 +34,13 @@ AIM_VALUES = 0.97  # and in the search over allowed values, whose leaves prove t
 ABSOLUTE_GAP = 1e-6  # standard deviations; near distance zero a relative gap means nothing
 ROOT_TRIES = 6  # the whole is tried again this often when there are new scenarios or a nearer point
 STALLED = 0.9  # of what was left to refute: with more than that, another try of the whole will not do
-LOWER = (1e-3, 3e-3, 1e-2, 3e-2, 0.1)  # shares by which the level is lowered to prove something
 EAGER = 4  # the first nodes, and then every LOCAL_EVERY-th, start a local search
-EAGER_WIDE = 2
+EAGER_WIDE = 2  # likewise with very many features, where each takes long
 LOCAL_EVERY = 4
-ROOT_SHARE = 0.02  # how exactly a bound that does not refute is computed, relative to itself: at the root
-FIRST_SHARE = 0.2  # likewise with very many features as long as it shows where the first programs start
-SHARE = 30.0  # and below it, where a vague relaxed solution shows better where to cut than a sharp one
-SHARE_SETS = 0.3  # with sets of values it shows which one to decide next
 MAX_DEPTH = 300  # rounding, not the bound, keeps such a deep region alive
 PAIRS = 100  # products of two coordinates that are added to the whole's bound in one round
 PAIRS_OF_MANY = 200  # the same with a crowd of margins, whose regions are many and inherit them
 PAIR_ROUNDS = 2
-IDLE, IDLE_OF_MANY = 1e-3, 0.01  # pairs with less than such a share of the largest weight are left out
 USEFUL = 0.75  # share of what is left to refute that must not remain for pairs to be kept
 USEFUL_TO_MANY = 0.97  # the same with a crowd of margins: many regions inherit what helps the whole a little
 WEAK = 0.5  # of the distance: a bound of the whole below that is given up, p = 1 with very many features
@@ -75,10 +56,6 @@ FAR = 1e5  # an open domain is given up beyond so many times the way to the boun
 def allowance(gap: float, distance: float) -> float:
     """How far below a distance a proof may end."""
     return max(gap * distance, ABSOLUTE_GAP)
-
-
-class NotConcaveError(Exception):
-    """No multipliers were found that make the Lagrangian concave."""
 
 
 class PrecisionError(Exception):
@@ -104,17 +81,22 @@ class Search:
     """
 
     def __init__(self, space: Space, gap: float, clock: Clock) -> None:
-        self.space, self.gap, self.clock = space, gap, clock
+        self.space, self.gap = space, gap
         self.points = Points(space, gap, clock)
         self.ways = Ways(self.points)
         self._over_values = fits(space)
         self.points.dives = not (self._over_values and self._alone)
         self.level = min(space.typical_distance, space.farthest)
         self.far = FAR * max(1.0, self.level)
+        self.bounds = Bounds(self.ways, self.far)
         self.root = self._whole()
         self._finished = self.root
         self._start: Array | None = None
-        self.nodes = 0
+
+    @property
+    def clock(self) -> Clock:
+        """What says that time is up, for points and proofs alike."""
+        return self.points.clock
 
     @property
     def scenarios(self) -> list[Scenario]:
@@ -135,11 +117,12 @@ class Search:
             while True:
                 if self._close_tree():
                     return Status.OPTIMAL
-                if self.level >= self.space.farthest or self._refuted_everywhere():
+                wider = min(4 * self.level, self.space.farthest)
+                if self.level >= wider or (wider < self.space.farthest and self._refuted_everywhere()):
                     return Status.INFEASIBLE
                 if self.level > self.far:
                     return Status.UNDECIDED
-                self.level = min(4 * self.level, self.space.farthest)
+                self.level = wider
                 self._finished, self.root = self.root, self._whole()
         except OutOfTimeError:
             stopped = Status.TIME_LIMIT
@@ -223,16 +206,15 @@ class Search:
             if points.best is not None and np.isfinite(points.within):
                 break  # asked only whether there is anything at all
             self.clock.check()
-            part, form, found = self._attempt(region, self._goal())
+            part, form, found = self.bounds.attempt(region, self._goal())
             if found.refuted:
                 continue
             before = points.distance
             changed = self._explore(region, part.lifted(found.z)) or points.distance < before
             if region.depth == 0 or points.distance < before:
                 points.record(min(region.bound, heap[0][0] if heap else np.inf))
-            least = (
-                0.0 if self.space.wide else STALLED
-            )  # where tries take long, only a nearer point is worth one
+            # Where tries take long, only a nearer point is worth one.
+            least = 0.0 if self.space.wide else STALLED
             stalled = points.distance == before and found.value > least * region.before
             region.before = found.value
             self._give_up_if_weak(region, tries)
@@ -270,7 +252,7 @@ class Search:
             return
         for level in (share * self.points.distance for share in WEAK_LEVELS):
             if region.bound < level:
-                self._attempt(region, level)
+                self.bounds.attempt(region, level)
         self.clock.check()
         raise WeakBoundError
 
@@ -286,7 +268,7 @@ class Search:
                 self._improve(self.points.begin(self.root.scenarios, self.level, None), self.root)
                 if self.points.best is not None:
                     lattice.run(self._open_leaves(), start)
-            self.nodes += lattice.nodes
+            self.bounds.nodes += lattice.nodes
             self._keep_or_begin_anew(left)
             self.points.record(self.root.proven())
         self.points.dives = True
@@ -332,7 +314,7 @@ class Search:
         left = self._open_leaves()
         if left and self.root.children:
             whole = self._whole()
-            self._attempt(whole, self._goal())
+            self.bounds.attempt(whole, self._goal())
             for leaf in left:
                 if leaf.bound < whole.bound:
                     leaf.bound, leaf.leaf = whole.bound, whole.leaf
@@ -377,103 +359,6 @@ class Search:
         region.rays = (*region.rays, self.space.prices.slope(u))[-RAYS:]
         return True
 
-    def _attempt(self, region: Region, level: float) -> tuple[Piece, Lagrangian, Multipliers]:
-        """Try to refute a region at a level, and keep what is proven on the way."""
-        self.nodes += 1
-        use_corners = self.nodes > 1 or self.space.noise.radius == 0
-        if self.space.prices is not None:
-            use_corners = region.bound > 0  # a first bound comes without them: with them it is all or nothing
-        scenarios = [self.scenarios[s] for s in region.scenarios]
-        rivals, rays = {r for r, _ in scenarios}, self._rays(region, level)
-        part = piece(self.space, region, level, use_corners=use_corners, rays=rays, rivals=rivals)
-        form = lagrangian(part, scenarios)
-        share = ROOT_SHARE if region.is_whole else (SHARE_SETS if self.space.sets else SHARE)
-        if self.space.wide and self.points.local_optimum is None:
-            share = FIRST_SHARE
-        floor = 1e-3 * self.gap * self.space.slope * min(level, self.far)
-        found = self._multipliers(part, form, self._guess(region, part, form), share, floor)
-        bound = proven_level(part, form, found)
-        if not bound and part.corners and region.is_whole and np.isinf(self.points.within):
-            self._prove_lower(region, part, form, found)
-        if bound > region.bound:
-            region.leaf = leaf_of(part, form, found, bound, scenarios)
-            region.bound = bound
-        self._drop_idle(region, part, form, found)
-        return part, form, found
-
-    def _prove_lower(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> None:
-        """See whether the multipliers refute lower levels, where corners are elsewhere."""
-        scenarios = [self.scenarios[s] for s in region.scenarios]
-        rivals = {r for r, _ in scenarios}
-        for share in LOWER if form.left.shape[1] > 1 else ():
-            level = (1 - share) * part.level
-            lower = piece(self.space, region, level, use_corners=True, rivals=rivals)
-            if lower.level <= region.bound or lower.empty or lower.corners.keys() != part.corners.keys():
-                return
-            below = lagrangian(lower, scenarios)
-            same = below.left.shape == form.left.shape and np.array_equal(lower.stated, part.stated)
-            same &= below.left.shape[1] > 1  # a single point leaves no matrix
-            value = refutes(below, found.x) if same else None
-            if value is not None:
-                known = replace(found, value=value, refuted=True)
-                region.leaf = leaf_of(lower, below, known, lower.level, scenarios)
-                region.bound = lower.level
-                return
-
-    def _drop_idle(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> None:
-        """Leave out scenarios and pairs that add next to nothing to the bound."""
-        weights = found.x[form.margins]
-        kept = weights >= 1e-3 * weights.max()
-        region.scenarios = [s for s, keep in zip(region.scenarios, kept, strict=True) if keep]
-        pairs: list[Pair | Wedge] = [*part.pairs, *part.wedges]
-        if pairs:
-            end = form.margins.start - len(part.gaps)
-            weights = found.x[end - len(pairs) : end]
-            useful = weights >= (IDLE_OF_MANY if self.space.crowded else IDLE) * weights.max()
-            region.pairs = frozenset(p for p, keep in zip(pairs, useful, strict=True) if keep)
-
-    def _multipliers(
-        self, part: Piece, form: Lagrangian, guess: Array | None, share: float, floor: float
-    ) -> Multipliers:
-        if part.empty:
-            n = form.left.shape[1] - 1
-            return Multipliers(np.zeros(form.size), -np.inf, True, np.zeros(n), np.zeros((n, n)), 0)
-        if form.left.shape[1] == 1:
-            return _single_point(form)
-        x = first_multipliers(part, form)
-        if x is None:
-            raise NotConcaveError
-        found = None if guess is None else at_once(form, guess, x)
-        return minimise(form, x, share, floor, self.clock) if found is None else found
-
-    def _rays(self, region: Region, level: float) -> tuple[Array, ...]:
-        """For p = 1 with very many features: the norm's subgradient at the local optimum.
-
-        For p = 1 and 2 where prices differ up and down: that one and the region's own.
-        """
-        optimum = self._optimum(region)
-        if self.space.lopsided and self.space.norm != np.inf and np.isfinite(level):
-            known = self.points.local_optimum if optimum is None else optimum
-            return region.rays if known is None else (known[0].subgradient, *region.rays)
-        wide = self.space.norm == 1 and self.space.n > MAX_CROSS and np.isfinite(level)
-        if optimum is None or not wide:
-            return ()
-        return (np.clip(optimum[0].subgradient, -1.0, 1.0),)
-
-    def _guess(self, region: Region, part: Piece, form: Lagrangian) -> Array | None:
-        """Multipliers that may refute the whole at once: the best point's own."""
-        optimum = self._optimum(region)
-        if optimum is None or not np.isfinite(part.level):
-            return None
-        step, active = optimum
-        return stationary_multipliers(step, active, part, form, region.scenarios)
-
-    def _optimum(self, region: Region) -> tuple[Step, list[int]] | None:
-        """The local optimum of the whole, or of the ways that were taken."""
-        if not region.depth:
-            return self.points.local_optimum
-        return self.ways.optima.get(frozenset(region.ways.items())) if region.is_whole else None
-
     def _explore(self, region: Region, u: Array) -> bool:
         """Use the relaxed solution: a point from it, a scenario against it. Whether a scenario was added."""
         known = set(region.scenarios)
@@ -502,11 +387,12 @@ class Search:
 
     def _worth_a_look(self, margin: float) -> bool:
         """Whether a local search starts here; with sets of values it takes many programs."""
+        nodes = self.bounds.nodes
         if self.space.sets:
-            return self.nodes <= EAGER or self.nodes % (4 * LOCAL_EVERY) == 0
+            return nodes <= EAGER or nodes % (4 * LOCAL_EVERY) == 0
         # Around a point only a breach is sought, and an adversary has looked for one before.
-        eager = self.nodes <= (EAGER_WIDE if self.space.wide else EAGER) and self.space.problem is not None
-        return margin >= 0 or eager or self.nodes % LOCAL_EVERY == 0
+        eager = nodes <= (EAGER_WIDE if self.space.wide else EAGER) and self.space.problem is not None
+        return margin >= 0 or eager or nodes % LOCAL_EVERY == 0
 
     def _refuted_everywhere(self) -> bool:
         """Whether no distance at all is enough."""
@@ -528,7 +414,7 @@ class Search:
         if self.contradictory(region):
             return True
         try:
-            return self._attempt(region, np.inf)[2].refuted
+            return self.bounds.attempt(region, self.space.farthest)[2].refuted
         except NotConcaveError:
             return False
 
@@ -541,18 +427,3 @@ class Search:
         if leaf is not None:
             region.leaf, region.bound = leaf, np.inf
         return leaf is not None
-
-
-def _single_point(form: Lagrangian) -> Multipliers:
-    """Everything is fixed: the region is one point, and one entry that is negative there refutes it."""
-    values = form.left[:, -1] * form.right[:, -1]
-    if form.n_cross:  # for p = 1 the norm is one entry with its cross terms at their worst
-        values[0] -= np.abs(values[1 : 1 + form.n_cross]).sum()
-        values[1 : 1 + form.n_cross] = np.inf
-    worst = int(values.argmin())
-    x = np.zeros(form.size)
-    x[worst] = 1.0
-    if form.n_cross and worst == 0:
-        terms = slice(1, 1 + form.n_cross)
-        x[terms] = -np.sign(form.left[terms, -1] * form.right[terms, -1])
-    return Multipliers(x, float(values[worst]), bool(values[worst] < 0), np.zeros(0), np.zeros((0, 0)), 0)

@@ -32,7 +32,7 @@ def refuted_side_by_side(slices: Slices, choices: Sequence[Choice]) -> list[Open
                 for i, choice in zip(some, own, strict=True)
             ]
             continue
-        attempt = slices.refute(Boxes(slices.space, low[some], high[some]))
+        attempt = slices.refute(Boxes.between(slices.space, low[some], high[some]))
         gone = np.flatnonzero(attempt.refuted)
         stack = Together(attempt.only(gone), [own[i] for i in gone])
         for number, choice in enumerate(stack.choices):

@@ -31,34 +31,40 @@ CROSSED = 1e-4  # relative excess of the norm at which they are chosen anew
 NARROW = 1e-9  # ends nearer to each other than this leave nothing to scale by
 
 
+@dataclass(frozen=True, eq=False)
 class Boxes:
     """Slices by the ends of their features' changes; as many features move in each.
 
     Parameters
     ----------
-    space : Space
     low, high : arrays of shape (N, n)
         Equal for features that do not move.
-
-    Attributes
-    ----------
+    free : array of int of shape (N, d)
+        The features that move.
+    origin : array of shape (N, n)
+        The coordinates u where these have not moved.
     touched : array of int of shape (N, c)
         The coordinates of u that are not zero throughout a slice, filled up to as many in each.
     """
 
-    def __init__(self, space: Space, low: Array, high: Array) -> None:
-        self.low, self.high = low, high
+    low: Array
+    high: Array
+    free: Indices
+    origin: Array
+    touched: Indices
+
+    @classmethod
+    def between(cls, space: Space, low: Array, high: Array) -> Boxes:
+        """The slices of a space between ends."""
         moving = low < high
-        self.free: Indices = np.nonzero(moving)[1].reshape(len(low), int(moving[:1].sum()))
-        self.origin: Array = np.where(moving, 0.0, low) @ space.matrix.T
-        self.touched = _touched_first((space.matrix[:, self.free] != 0).any(axis=2).T | (self.origin != 0))
+        free: Indices = np.nonzero(moving)[1].reshape(len(low), int(moving[:1].sum()))
+        origin: Array = np.where(moving, 0.0, low) @ space.matrix.T
+        touched = _touched_first((space.matrix[:, free] != 0).any(axis=2).T | (origin != 0))
+        return cls(low, high, free, origin, touched)
 
     def of(self, some: Indices) -> Boxes:
         """Some of the slices."""
-        part = Boxes.__new__(Boxes)
-        for name in ("low", "high", "free", "origin", "touched"):
-            setattr(part, name, getattr(self, name)[some])
-        return part
+        return Boxes(self.low[some], self.high[some], self.free[some], self.origin[some], self.touched[some])
 
     def ends(self, below: Array, above: Array) -> tuple[Array, Array]:
         """Of the features that move, no wider than what a level allows unless that leaves nothing."""

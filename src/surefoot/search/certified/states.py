@@ -269,10 +269,18 @@ class _States:
             if bound == np.inf:
                 return Status.INFEASIBLE
             return Status.UNDECIDED if self.stopped is None else self.stopped.without_point
-        enough = bound >= self.level()
-        if enough and self.best[2].status is Status.OPTIMAL:
+        if bound >= self.level() and self._finished(*self.best[1:]):
             return Status.OPTIMAL
         return self.stopped or Status.TIME_LIMIT
+
+    def _finished(self, state: State, answer: Answer) -> bool:
+        """Whether nothing is left to prove of the best answer but the bound.
+
+        Its search aims at a share of the gap; when time ends before that, the bound may be enough for all.
+        """
+        posed = self.family.problem(state)
+        robust = answer.radius >= posed.budget or posed.ball.is_point
+        return answer.status is Status.OPTIMAL or (robust and self.stopped is not Status.INTERRUPTED)
 
     def _bound(self) -> float:
         """The largest level that is proven for every state."""

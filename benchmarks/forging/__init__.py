@@ -1,0 +1,1 @@
+"""Changed explanation files: how they are changed, and what is true of them."""
