@@ -12,6 +12,7 @@ from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import around, whitened
 from surefoot.waist.quadratic import Quadratic
+from tests.search.certified.trees import cuts, leaves
 
 
 def bent(seed, n=5, radius=0.3):
@@ -91,16 +92,6 @@ def test_the_first_step_knows_what_harms_its_start():
     harms = [space.margins[0](u + points.scenarios[s][1]) for s in active]
     assert len(active) == 2
     assert min(harms) == pytest.approx(space.noise.harm(space.margins[0], u).value)
-
-
-def leaves(node):
-    """The leaves of a certificate's tree."""
-    return leaves(node["below"]) + leaves(node["above"]) if "cut" in node else [node]
-
-
-def cuts(node):
-    """The functions that a certificate's tree cuts."""
-    return [node["cut"][0], *cuts(node["below"]), *cuts(node["above"])] if "cut" in node else []
 
 
 def test_a_cube_around_a_point_is_cut_along_its_coordinates_alone():

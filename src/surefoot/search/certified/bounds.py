@@ -26,7 +26,7 @@ FIRST_SHARE = 0.2  # likewise with very many features as long as it shows where 
 SHARE = 30.0  # and below it, where a vague relaxed solution shows better where to cut than a sharp one
 SHARE_SETS = 0.3  # with sets of values it shows which one to decide next
 IDLE = 1e-3  # scenarios and pairs with less than such a share of the largest weight are left out
-IDLE_OF_MANY = 0.03  # the same for pairs with a crowd of margins, whose regions are many
+IDLE_OF_MANY = 0.01  # the same for pairs with a crowd of margins, whose regions are many
 EXACT = 1e-3  # of the gap: margins are not computed more exactly than what so little distance changes
 
 

@@ -149,12 +149,11 @@ def _value_cut(part: Piece, k: int, place: float) -> Cut:
 def _worth(part: Piece, found: Multipliers, form: Lagrangian) -> Array:
     """What one unit of variance along each direction costs.
 
-    In a cube around a point only coordinates are cut: a cut across them would free those that sit in a
-    corner, and with them goes what products of the ends of two coordinates had gained.
+    For p = infinity coordinates, features and rows alone are cut: a cut across them would free coordinates
+    that sit in a corner, and with them goes what products of the ends of two coordinates had gained.
     """
     space = part.space
-    across = space.problem is not None or space.norm != np.inf
-    worth = space.convexity * float(across)
+    worth = space.convexity * float(space.norm != np.inf)
     if space.norm == np.inf and form.n_norm:
         worth[part.free] += found.x[: form.n_norm]
     elif form.n_norm:
