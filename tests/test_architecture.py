@@ -39,7 +39,7 @@ LAYERS = [
     {"explain.grammar"},
     {"explain.actions"},
     {"explain.categories", "explain.naming", "explain.feature_ends"},
-    {"explain.conditions"},
+    {"explain.conditions", "explain.implied"},
     {"explain.wishes", "explain.action_files", "explain.action_checks"},
     {"explain.giving_up"},
     {"explain.judging"},

@@ -226,7 +226,7 @@ def test_against_python():
         read += 1
         for _ in range(3):
             point = {name: rng.randrange(-8, 8) / 4 for name in "abc"}
-            today = {"a": rng.randrange(-8, 8) / 4}
+            today = {name: rng.randrange(-8, 8) / 4 for name in "abc"}
             python = text.replace("a.now", "t")
             sides = [eval(side, {**point, "t": today["a"]}) for side in python.split("<=")]
             value = sum(a * point[name] for name, a in rule.coefficients.items())

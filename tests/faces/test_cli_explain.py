@@ -413,6 +413,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
         for name in (
             "test_cli.py",
             "test_cli_explain.py",
+            "test_cli_spoken.py",
             "test_cli_tables.py",
             "test_cli_worth.py",
             "../experiments/test_reproduction.py",

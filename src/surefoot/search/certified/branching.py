@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 
 MARGIN = 0.3  # a cut stays this share of the range away from its ends
 PAIR_TOLERANCE = 1e-3  # share of the ranges; less negative products are left out
+DEEP = 25  # in regions this deep any direction is cut, for p = infinity too
 DECIDED = 20  # in regions this deep every either is decided, also those of which a way seems to be taken
 WHOLE = 1e-6  # standard deviations; a value this near to an allowed one counts as allowed
 
@@ -150,10 +151,12 @@ def _worth(part: Piece, found: Multipliers, form: Lagrangian) -> Array:
     """What one unit of variance along each direction costs.
 
     For p = infinity coordinates, features and rows alone are cut: a cut across them would free coordinates
-    that sit in a corner, and with them goes what products of the ends of two coordinates had gained.
+    that sit in a corner, and with them goes what products of the ends of two coordinates had gained. With
+    sets of values, and in regions so deep that this has not helped, other directions are cut as well.
     """
     space = part.space
-    worth = space.convexity * float(space.norm != np.inf)
+    across = space.norm != np.inf or bool(space.sets) or part.region.depth >= DEEP
+    worth = space.convexity * float(across)
     if space.norm == np.inf and form.n_norm:
         worth[part.free] += found.x[: form.n_norm]
     elif form.n_norm:
