@@ -203,7 +203,7 @@ def test_hostile_values_anywhere(found, others):
     for e in (found, others[1], others[3]):
         content = e.to_dict()
         for path in places(content):
-            for k in rng.choice(len(HOSTILE), 3, replace=False):
+            for k in rng.choice(len(HOSTILE), 4, replace=False):
                 accepted += survives(replaced(content, path, HOSTILE[k]))
     assert accepted > 100
 

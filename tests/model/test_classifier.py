@@ -34,7 +34,7 @@ class OfNumbers(ConditionalGaussianNetworkClassifier):
 
 @pytest.mark.filterwarnings("ignore:class .* has a single row")  # labels made of rounded numbers
 @parametrize_with_checks(
-    [*(ConditionalGaussianNetworkClassifier(structure=s) for s in STRUCTURES), OfNumbers(structure="tan")]
+    [kind(structure=s) for kind in (ConditionalGaussianNetworkClassifier, OfNumbers) for s in STRUCTURES]
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
