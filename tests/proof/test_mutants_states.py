@@ -140,6 +140,8 @@ def test_the_file_holds():
     found = claims(answer())
     assert {claim.verdict for claim in found.values()} == {HOLDS}, found
     assert found["lower bound"].reason == "claimed 0.74, proven for all states by 2 proofs"
+    alone = bound(proofs=[refuted(0.5, 0.49)], level=0.49)
+    assert (alone.verdict, alone.reason) == (HOLDS, "claimed 0.49, proven for all states by one proof")
 
 
 # ----- all states -------------------------------------------------------------------------------------------

@@ -3193,7 +3193,8 @@ def covered_claim(case: Case, level: float) -> Claim:
     if open_state is not None:
         values = [choice.values[v] for choice, v in zip(case.question.choices, open_state, strict=True)]
         return Claim(name, NOT_PROVED, f"claimed {level:.9g}; nothing covers the categories {shown(values)}")
-    return Claim(name, HOLDS, f"claimed {level:.9g}, proven for all states by {len(proofs)} proofs")
+    by = "one proof" if len(proofs) == 1 else f"{len(proofs)} proofs"
+    return Claim(name, HOLDS, f"claimed {level:.9g}, proven for all states by {by}")
 
 
 def _refuted(case: Case, entry: Any) -> Refuted:
