@@ -64,30 +64,3 @@ def levers_of(e: Explanation) -> Levers:
     pulled = tuple(names[k] for k in order) + tuple(question.features[j] for j in turned)
     following = tuple(name for name in e.changed if name not in pulled)
     return Levers(pulled, following, tuple(float(pull[k]) for k in order))
-
-
-def lever_words(e: Explanation) -> str:
-    """Levers and consequences as a sentence; "" where the distance does not tell them apart."""
-    question = e.question
-    if (
-        not isinstance(question, Question)
-        or question.whitening != "dag"
-        or question.norm != 1
-        or question.prices is not None
-        or e.answer.point is None
-        or not e.changed
-    ):
-        return ""
-    found = levers_of(e)
-    if not found.following:
-        return f"Levers: {_joined(found.pulled)}; nothing else changes."
-    verb = "follows" if len(found.following) == 1 else "follow"
-    return (
-        f"Levers: {_joined(found.pulled)}; then {_joined(found.following)} {verb}, as far as the network "
-        "expects. That is how features go together in the data, not what causes what."
-    )
-
-
-def _joined(names: tuple[Any, ...]) -> str:
-    words = [str(name) for name in names]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -3,6 +3,7 @@
 from surefoot.faces.plots.batch import plot_coverage, plot_distances, plot_feature_shares
 from surefoot.faces.plots.changes import plot_changes
 from surefoot.faces.plots.dag import plot_dag
+from surefoot.faces.plots.levers import plot_levers
 from surefoot.faces.plots.plane import plot_plane, plot_whitened_plane
 from surefoot.faces.plots.surface import plot_surface
 from surefoot.faces.plots.trace import plot_trace
@@ -14,6 +15,7 @@ __all__ = [
     "plot_dag",
     "plot_distances",
     "plot_feature_shares",
+    "plot_levers",
     "plot_plane",
     "plot_surface",
     "plot_trace",

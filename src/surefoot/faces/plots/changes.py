@@ -23,6 +23,7 @@ from surefoot.faces.plots.style import (
     legend_below,
     new_axes,
     shortened,
+    unnoticed,
 )
 from surefoot.faces.plots.values import Values
 
@@ -91,8 +92,7 @@ def _note(smaller: int, sizes: NDArray[np.float64], between: str) -> str:
     if smaller:
         parts.append(f"{smaller} smaller change{'s' if smaller > 1 else ''} not shown")
     if tiny:
-        who = "1 more feature changes" if tiny == 1 else f"{tiny} more features change"
-        parts.append(f"{who} by less than {NEGLIGIBLE} standard deviations")
+        parts.append(unnoticed(tiny))
     if still:
         parts.append("1 feature stays as it is" if still == 1 else f"{still} features stay as they are")
     return between.join(parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
@@ -44,26 +44,23 @@ def plot_dag(
     -------
     matplotlib Axes
     """
-    places = _layers(dag) if dag.n_edges else _circle(dag.n_features)
+    places = layers(dag) if dag.n_edges else _circle(dag.n_features)
     labels = [shortened(name) for name in names]
     if ax is None:
-        ax = _new_axes(places, max(len(label) for label in labels))
+        ax = graph_axes(places, max(len(label) for label in labels))
     nodes = {
-        node: _node(ax, place, class_name if node == CLASS_NODE else labels[node], _look(node, categories))
+        node: box(ax, place, class_name if node == CLASS_NODE else labels[node], _look(node, categories))
         for node, place in places.items()
     }
     for child in range(dag.n_features):
-        _arrow(ax, nodes[CLASS_NODE], nodes[child], linestyle=(0, (4, 3)), color=FAINT, linewidth=0.8)
-    for parent, child in dag.edges:
-        span = dag.depths[child] - dag.depths[parent]
-        # An arrow that skips a row bends, so that it does not run through the nodes between.
-        _arrow(ax, nodes[parent], nodes[child], color=INK, linewidth=1.3, bend=0.0 if span == 1 else 0.18)
+        arrow(ax, nodes[CLASS_NODE], nodes[child], linestyle=(0, (4, 3)), color=FAINT, linewidth=0.8)
+    arrows(ax, dag, nodes)
     _legend(ax, bool(dag.n_edges), len(categories), dag.n_features)
-    _frame(ax, places)
+    frame(ax, places)
     return ax
 
 
-def _layers(dag: Dag) -> Positions:
+def layers(dag: Dag) -> Positions:
     """Rows by depth, the class on top; each feature sits near the middle of its neighbours."""
     rows: list[list[int]] = [[] for _ in range(max(dag.depths) + 1)]
     for feature in dag.order:
@@ -91,7 +88,8 @@ def _circle(n: int) -> Positions:
     return {**places, CLASS_NODE: (0.0, 0.0)}
 
 
-def _new_axes(places: Positions, longest_name: int) -> Any:
+def graph_axes(places: Positions, longest_name: int) -> Any:
+    """Axes in a new figure in which boxes with names of that many letters do not touch."""
     xs, ys = zip(*places.values(), strict=True)
     column = 0.7 + 0.09 * max(longest_name, 6)
     size = (column * (max(xs) - min(xs) + 1.2), 0.85 * (max(ys) - min(ys) + 1.4))
@@ -105,12 +103,23 @@ def _look(node: int, categories: Collection[int]) -> dict[str, Any]:
     return CATEGORY if node in categories else NUMBER
 
 
-def _node(ax: Any, place: tuple[float, float], label: str, look: dict[str, Any]) -> Any:
-    box = {"edgecolor": INK, **look}
-    return ax.text(*place, label, ha="center", va="center", fontsize=9, bbox=box, zorder=4, parse_math=False)
+def box(ax: Any, place: tuple[float, float], label: str, look: dict[str, Any]) -> Any:
+    """A node: its label in a box."""
+    style = {"edgecolor": INK, **look}
+    return ax.text(
+        *place, label, ha="center", va="center", fontsize=9, bbox=style, zorder=4, parse_math=False
+    )
 
 
-def _arrow(ax: Any, start: Any, end: Any, bend: float = 0.0, **style: Any) -> None:
+def arrows(ax: Any, dag: Dag, nodes: Mapping[int, Any]) -> None:
+    """An arrow for each edge of the graph."""
+    for parent, child in dag.edges:
+        span = dag.depths[child] - dag.depths[parent]
+        # An arrow that skips a row bends, so that it does not run through the nodes between.
+        arrow(ax, nodes[parent], nodes[child], color=INK, linewidth=1.3, bend=0.0 if span == 1 else 0.18)
+
+
+def arrow(ax: Any, start: Any, end: Any, bend: float = 0.0, **style: Any) -> None:
     """An arrow between two nodes that stops at the edges of their boxes."""
     shape = {"arrowstyle": "-|>", "shrinkA": 1, "shrinkB": 1, "connectionstyle": f"arc3,rad={bend}"}
     boxes = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch()}
@@ -135,7 +144,8 @@ def _legend(ax: Any, has_edges: bool, n_categories: int, n_features: int) -> Non
     )
 
 
-def _frame(ax: Any, places: Positions) -> None:
+def frame(ax: Any, places: Positions) -> None:
+    """Limits that leave room for the boxes; no axes."""
     xs, ys = zip(*places.values(), strict=True)
     ax.set_xlim(min(xs) - 0.6, max(xs) + 0.6)
     ax.set_ylim(min(ys) - 0.5, max(ys) + 0.5)

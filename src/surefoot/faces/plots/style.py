@@ -53,6 +53,12 @@ def shortened(name: Any, longest: int = LONGEST_NAME) -> str:
     return text[: longest - 1 - tail].rstrip() + "…" + text[-tail:].lstrip()
 
 
+def unnoticed(count: int) -> str:
+    """What is said of features whose change is too small to be drawn."""
+    who = "1 more feature changes" if count == 1 else f"{count} more features change"
+    return f"{who} by less than {NEGLIGIBLE} standard deviations"
+
+
 def label_axes(ax: Any, x: str, y: str) -> None:
     """Axis labels in which a dollar sign is a dollar sign."""
     ax.set_xlabel(x, parse_math=False)

@@ -15,6 +15,7 @@ from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.faces.plots.style import NEGLIGIBLE
 from surefoot.faces.plots.values import Values, is_change, is_cost
+from surefoot.faces.report.lever_words import few_levers
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
 MANY_NODES = 10  # a graph with more features is too small to read in one column
@@ -40,6 +41,8 @@ def case_pictures(e: Explanation, clf: ConditionalGaussianNetworkClassifier | No
             drawings.append((lambda: plots.plot_plane(e, clf), MIXED_PLANE if mixed else PLANE))
             if not is_cost(e):
                 drawings.append((lambda: plots.plot_whitened_plane(e, clf), WHITENED))
+        if few_levers(e):
+            drawings.append((lambda: plots.plot_levers(e), LEVERS))
         if len(e.iterations) > 1:
             drawings.append((lambda: plots.plot_trace(e), TRACE))
     if clf is not None and clf.n_features_in_ <= MOST_NODES:
@@ -82,6 +85,10 @@ MIXED_PLANE = (
     "class is dense, where the decision turns, and the ball of errors that the budget allows."
 )
 WHITENED = "The same in whitened coordinates, in which distances are measured."
+LEVERS = (
+    "What to move, and what follows from it along the graph, with the values from and to. The arrows are how "
+    "features go together in the data, not what causes what."
+)
 TRACE = "How the search went: distance, proven bound and violation, round by round."
 GRAPH = "Which feature depends on which, as the classifier learned it."
 DISTANCES = "How far the rows are from the other decision."

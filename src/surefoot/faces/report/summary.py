@@ -9,9 +9,9 @@ from typing import Any
 
 from surefoot.explain.explanation import TAIL, Explanation
 from surefoot.explain.explanations import Explanations
-from surefoot.explain.levers import lever_words
 from surefoot.explain.words import MOST_NAMED, NORMS, allowed_words, miss_words, question_words
 from surefoot.faces.plots.values import Values, is_change, is_cost
+from surefoot.faces.report.lever_words import lever_words
 from surefoot.formats import number, part, share
 from surefoot.status import Status
 from surefoot.waist.question import Decision, Question
@@ -203,7 +203,8 @@ def _assurances(e: Explanation) -> tuple[str, ...]:
         )
     if e.status is Status.OPTIMAL and e.advice and e.factual_class != e.target:
         found.append(e.advice)
-    found += [lever_words(e)] if lever_words(e) else []
+    levers = lever_words(e)
+    found += [levers] if levers else []
     if e.model_share is not None:
         share_, bound, refits = e.model_share
         found.append(
