@@ -48,6 +48,13 @@ def test_boxes_do_not_overlap(bank):
         assert not any(extent.overlaps(other) for other in extents[i + 1 :])
 
 
+def test_the_legend_fits_into_the_figure(bank):
+    ax = plots.plot_levers(asked(bank, immutable=["entropy"]))
+    ax.figure.canvas.draw()
+    assert ax.get_legend().get_window_extent().x0 >= 0
+    assert ax.get_legend().get_window_extent().x1 <= ax.figure.bbox.width
+
+
 def test_a_feature_that_must_stay_is_held(bank):
     e = asked(bank, immutable=["entropy"])
     assert "entropy" in e.levers().pulled

@@ -93,7 +93,7 @@ def graph_axes(places: Positions, longest_name: int) -> Any:
     xs, ys = zip(*places.values(), strict=True)
     column = 0.7 + 0.09 * max(longest_name, 6)
     size = (column * (max(xs) - min(xs) + 1.2), 0.85 * (max(ys) - min(ys) + 1.4))
-    return new_axes((max(size[0], 3.5), max(size[1], 3.0)))
+    return new_axes((max(size[0], 4.0), max(size[1], 3.0)))
 
 
 def _look(node: int, categories: Collection[int]) -> dict[str, Any]:

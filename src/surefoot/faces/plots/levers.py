@@ -28,9 +28,9 @@ LOOKS: dict[str, dict[str, Any]] = {
     "follows": {"boxstyle": "round,pad=0.4", "facecolor": SHADE, "linewidth": 0.8},
 }
 LEGEND = {
-    "lever": "lever: pulled beyond what is expected of it, in standard deviations",
-    "held": "held where it is, although those before it move",
-    "follows": "follows, as far as the network expects",
+    "lever": "lever, and its pull in standard deviations",
+    "held": "held where it is",
+    "follows": "follows as expected",
 }
 
 
