@@ -1,9 +1,18 @@
+import html
+
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import (
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    datasets,
+    verify,
+    write_report,
+)
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.trade_off import trade_off
+from surefoot.explain.trade_off import TradeOff, trade_off
+from surefoot.faces.report.costs import curves_of
 
 pytest.importorskip("matplotlib").use("Agg")
 
@@ -29,6 +38,50 @@ def test_each_point_is_the_answer_of_that_question(found):
     alone = explainer.copy(plausible=0.5).explain(bank.X.iloc[0], 1)
     line = result.table[(result.table["asked"] == "plausible") & (result.table["value"] == 0.5)].iloc[0]
     assert line["distance"] == alone.distance
+
+
+def test_each_point_has_its_own_proof(found):
+    _, explainer, result = found
+    assert len(result.explanations) == len(result.table)
+    for e, distance in zip(result.explanations, result.table["distance"], strict=True):
+        assert e.distance == distance
+        assert verify(e, explainer.classifier).ok
+
+
+def test_the_page_says_what_each_thing_costs(found, tmp_path):
+    _, _, result = found
+    page = write_report(result, tmp_path / "costs.html").read_text()
+    first, typical, refits = curves_of(result)
+    distances = result.table["distance"].to_numpy()
+    more = 100 * (distances[1] / distances[0] - 1)
+    assert first.sentence == (
+        f"To withstand errors of up to 0.1 takes {more:.0f} % more distance than to withstand no error."
+    )
+    assert [cost.asked for cost in typical.costs][1:] == [
+        "as typical as 50 % of its rows",
+        "as typical as 99 % of its rows",
+    ]
+    assert refits.refitted
+    assert not first.refitted
+    assert page.count("fresh refits agree") == 1
+    assert "What more safety costs row 0, to be decided 1" in page
+    assert page.count("<figure") == 1
+
+
+def test_where_there_is_no_answer_the_page_says_why(found, tmp_path):
+    bank, explainer, _ = found
+    result = explainer.trade_off(bank.X.iloc[0], 1, budget=(0.0, 9.0), plausible=())
+    (curve,) = curves_of(result)
+    assert (curve.costs[1].distance, curve.costs[1].more) == ("no answer", "-")
+    assert curve.costs[1].remark
+    assert curve.sentence == ""
+    assert curve.costs[1].remark in html.unescape(write_report(result, tmp_path / "none.html").read_text())
+
+
+def test_a_page_about_nothing_is_refused(found, tmp_path):
+    empty = TradeOff(found[2].table.iloc[:0], ())
+    with pytest.raises(DataError, match="no question was asked"):
+        write_report(empty, tmp_path / "nothing.html")
 
 
 def test_the_plot_has_a_panel_for_each(found):

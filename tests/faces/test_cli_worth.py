@@ -99,3 +99,19 @@ def test_what_makes_no_sense_is_refused_in_one_line(run, flags, message):
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_what_more_safety_costs_is_a_page(run, bank, capsys):
+    page = bank / "costs.html"
+    status, _, said = run("--trade-off", str(page))
+    assert status == 0
+    assert f"wrote {page}" in said
+    html = page.read_text()
+    assert "Errors withstood" in html
+    assert "How typical" in html
+    assert "Refitted models" not in html
+    run("--models", "2", "--data", str(bank / "train.csv"), "--trade-off", str(page))
+    assert "2 refits" in page.read_text()
+    table = [str(bank / "model.json"), str(bank / "rows.csv"), "--all"]
+    assert main(["explain", *table, "--trade-off", str(page)]) == 2
+    assert "goes with --row" in capsys.readouterr().err

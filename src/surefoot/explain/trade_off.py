@@ -27,16 +27,19 @@ COLUMNS = [
 
 @dataclass(frozen=True, eq=False)
 class TradeOff:
-    """What more safety costs one row; print ``table`` or draw it with `plot`.
+    """What more safety costs one row; print ``table``, draw it with `plot`, or write it with `write_report`.
 
     Parameters
     ----------
     table : DataFrame
         One line for each question: what was asked for, how much of it, the distance of the answer, and the
         bound below which it is proved that there is none. Infinite where there is no answer.
+    explanations : tuple of Explanation
+        The answer of each line, with its own proof.
     """
 
     table: pd.DataFrame
+    explanations: tuple[Explanation, ...]
 
     def plot(self, axes: Any = None) -> Any:
         """Draw one panel for each thing asked for; returns the matplotlib Axes."""
@@ -55,14 +58,15 @@ def trade_off(
     explainer: CounterfactualExplainer, row: Any, target: Any, asked: dict[str, Sequence[Any]]
 ) -> TradeOff:
     """Ask the same question with one thing varied at a time; each answer has its own proof."""
-    lines = []
+    lines, found = [], []
     for name, values in asked.items():
         if name not in ASKED:
             raise ProblemError(f"a trade-off is between distance and {', '.join(ASKED)}, not {name!r}")
         for value in values:
             e = explainer.copy(**{name: value}).explain(row, target, on_failure="return")
             lines.append(_line(name, value, e))
-    return TradeOff(pd.DataFrame(lines, columns=COLUMNS))
+            found.append(e)
+    return TradeOff(pd.DataFrame(lines, columns=COLUMNS), tuple(found))
 
 
 def _line(name: str, value: Any, e: Explanation) -> dict[str, Any]:

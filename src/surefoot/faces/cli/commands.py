@@ -14,6 +14,7 @@ from surefoot.explain.actions import Action, Actions
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
+from surefoot.explain.trade_off import VALUES
 from surefoot.explain.verification import verify
 from surefoot.explain.wishes import DATA
 from surefoot.faces.cli.fitting import run_diagnose, run_fit, run_predict
@@ -43,7 +44,9 @@ def run_explain(options: argparse.Namespace) -> int:
     """``surefoot explain``."""
     if options.output and not options.all:
         raise ProblemError("--output is the table of all rows; it goes with --all")
-    check_writable([options.json, options.html, options.output])
+    if options.trade_off and options.all:
+        raise ProblemError("--trade-off is about one row; it goes with --row")
+    check_writable([options.json, options.html, options.output, options.trade_off])
     clf = model(options.model)
     _check_request(options, clf)
     explainer = _explainer(clf, options)
@@ -321,7 +324,19 @@ def _explain_row(
     if options.json != "-":
         sys.stdout.write(f"{spoken(str(explanation))}\n")
     _write(explanation, explanation.to_json(), explainer, options)
+    if options.trade_off:
+        _write_costs(explainer, rows.iloc[options.row], target, options)
     return DONE if explanation.counterfactual is not None else NOT_FOUND
+
+
+def _write_costs(
+    explainer: CounterfactualExplainer, row: Any, target: Any, options: argparse.Namespace
+) -> None:
+    """What more safety costs one row, as a page; with refits up to as many as were asked for."""
+    fewer = [n for n in VALUES["models"] if n is None or n < (options.models or 0)]
+    models = [*fewer, options.models] if options.models else []
+    write_report(explainer.trade_off(row, target, models=models), options.trade_off)
+    say(f"surefoot: wrote {options.trade_off}")
 
 
 def _explain_alternatives(

@@ -201,5 +201,11 @@ def _solving(group: Any) -> None:
 def _outputs(group: Any) -> None:
     file_flag(group, "--json", "FILE", "write everything as JSON; '-': to stdout")
     file_flag(group, "--html", "FILE", "write a page to read")
+    file_flag(
+        group,
+        "--trade-off",
+        "FILE",
+        "with --row: write a page of what more safety costs (budget, how typical, --models)",
+    )
     file_flag(group, "--output", "FILE", "with --all: write a CSV table ('-' or left out: to stdout)")
     group.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML page for an explanation or a batch, that opens offline and prints."""
+"""The report: one self-contained HTML page for an answer, several, or a batch; opens offline, prints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 from surefoot.exceptions import DataError
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
-from surefoot.faces.report.pictures import batch_pictures, case_pictures
+from surefoot.explain.trade_off import TradeOff
+from surefoot.faces.report.costs import curves_of, shared_wishes
+from surefoot.faces.report.pictures import batch_pictures, case_pictures, trade_off_pictures
 from surefoot.faces.report.summary import Summary, overview_of, summary_of
 from surefoot.faces.report.templates import rendered
 from surefoot.files import write_whole
@@ -22,7 +24,7 @@ from surefoot.waist.question import Question
 
 
 def write_report(
-    explanations: Explanation | Iterable[Explanation],
+    explanations: Explanation | Iterable[Explanation] | TradeOff,
     path: str | os.PathLike[str],
     classifier: Any = None,
     *,
@@ -30,12 +32,14 @@ def write_report(
 ) -> Path:
     """Write one HTML page: of an explanation with its pictures, of several answers about a row, or of rows.
 
+    Of a `TradeOff` the page shows what more safety costs one row.
+
     The page holds everything it needs: no script, nothing from outside. Whatever is in the data is shown
     as text. Pictures need matplotlib (``pip install 'surefoot[plots]'``); without it the page says so.
 
     Parameters
     ----------
-    explanations : Explanation or iterable of them
+    explanations : Explanation, iterable of them, or TradeOff
     path : str or path
         Where to write.
     classifier : ConditionalGaussianNetworkClassifier, or what `adopt` takes, optional
@@ -55,12 +59,14 @@ def write_report(
 
 
 def report_page(
-    explanations: Explanation | Iterable[Explanation],
+    explanations: Explanation | Iterable[Explanation] | TradeOff,
     classifier: Any = None,
     *,
     title: str = "",
 ) -> str:
     """The page itself, as `write_report` writes it."""
+    if isinstance(explanations, TradeOff):
+        return _costs(explanations, title)
     if isinstance(explanations, Explanation):
         return _single(explanations, None if classifier is None else adopt(classifier), title)
     batch = Explanations(explanations)
@@ -100,6 +106,20 @@ def _several(batch: Explanations, title: str) -> str:
         title=title or f"{len(batch)} ways for {_who(batch[0])} to be decided {batch[0].target}",
         cases=cases,
         **_kinds(batch),
+    )
+
+
+def _costs(found: TradeOff, title: str) -> str:
+    if not found.explanations:
+        raise DataError("there is nothing to report: no question was asked")
+    first = found.explanations[0]
+    return rendered(
+        "trade_off.html",
+        title=title or f"What more safety costs {_who(first)}, to be decided {first.target}",
+        curves=curves_of(found),
+        pictures=trade_off_pictures(found),
+        allowed=shared_wishes(found),
+        **_kinds(found.explanations),
     )
 
 

@@ -13,6 +13,7 @@ from surefoot import plots
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
+from surefoot.explain.trade_off import TradeOff
 from surefoot.faces.plots.style import NEGLIGIBLE
 from surefoot.faces.plots.values import Values, is_change, is_cost
 from surefoot.faces.report.lever_words import few_levers
@@ -69,6 +70,12 @@ def batch_pictures(batch: Explanations) -> list[Picture] | None:
     return _drawn(drawings)
 
 
+def trade_off_pictures(found: TradeOff) -> list[Picture] | None:
+    """The curves of a trade-off; None where matplotlib is missing."""
+    pictures = _drawn([(lambda: plots.plot_trade_off(found), COSTS)])
+    return None if pictures is None else [replace(picture, wide=True) for picture in pictures]
+
+
 CHANGES = (
     "The change of each feature, in standard deviations among the cases that are decided the same way now."
 )
@@ -91,6 +98,10 @@ LEVERS = (
 )
 TRACE = "How the search went: distance, proven bound and violation, round by round."
 GRAPH = "Which feature depends on which, as the classifier learned it."
+COSTS = (
+    "The distance of the answer against what is asked of it, one thing at a time. An orange line below a "
+    "point reaches down to what is proven; where none is seen, the two are nearly the same."
+)
 DISTANCES = "How far the rows are from the other decision."
 COVERAGE = "How much of the budget is proven to keep the decision."
 SHARES = "How often each feature changes, and by how much where it does."
