@@ -315,7 +315,7 @@ def test_what_may_still_hold():
             for most in (0, 1, 2, 3):
                 one = cover_of(e, (0.0, 1.0, [kept], [most]))
                 holds = (kept is None or ways <= kept) and left <= most
-                assert bool(one.holding(known_)) == holds
+                assert bool(one.holding(known_, ())) == holds
 
 
 def test_stairs_are_made_of_proofs_that_hold():

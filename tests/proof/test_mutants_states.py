@@ -230,7 +230,7 @@ def stair(price, known, rates, level=0.74, prices=((0.0, 0.25), (0.0, 0.5))):
     e = answer(prices=prices)
     proofs = [exact.Refuted((), [exact.twice(g).low], r if r == INF else Fraction(r)) for g, r in known]
     cover = exact.Cover(case_of(e), proofs, sorted({0.0, *rates}), level)
-    return cover._stair(Fraction(price), (), cover.holding(()))
+    return cover._stair(Fraction(price), (), cover.holding((), ()))
 
 
 def test_stairs_of_proofs():

@@ -3163,10 +3163,11 @@ def _exceeds_domain(case: Case, level: float) -> bool:
 class Refuted(NamedTuple):
     """Nothing lies within the radius in a state of this shape that adds at most these gains.
 
+    Without a shape the proof has no requirements: it holds for every shape, whatever is added.
     Of each either only these ways may be open (None: whichever), of each limit at most so much be left.
     """
 
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None
     twice_gains: list[int]  # over 2**PLACES
     radius: Fraction | float
     ways: Sequence[set[int] | None] = ()
@@ -3198,18 +3199,11 @@ def covered_claim(case: Case, level: float) -> Claim:
 
 
 def _refuted(case: Case, entry: Any) -> Refuted:
-    """A proof about one shape, checked."""
+    """A proof about one shape, or about all of them, checked."""
     entry = _table(entry, "a state", STATE_KEYS)
-    asked, shaping = case.question, shaping_categories(case)
-    pairs = [_list(pair, "a shape", 2) for pair in _list(entry["shape"], "a shape", len(shaping))]
-    if [pair[0] for pair in pairs] != shaping:
-        raise FaultError("a shape does not name the categories on which the densities depend")
-    sizes = [len(asked.choices[k].values) for k in shaping]
-    shape = tuple(_index(pair[1], "a shape", size) for pair, size in zip(pairs, sizes, strict=True))
-    gains = _numbers(entry["constants"], "the constants", len(asked.requirements))
-    state = list(asked.state)
-    for k, v in zip(shaping, shape, strict=True):
-        state[k] = v
+    asked = case.question
+    shape = None if entry["shape"] is None else _shape(case, entry["shape"])
+    gains = _numbers(entry["constants"], "the constants", 0 if shape is None else len(asked.requirements))
     listed = zip(asked.eithers, _list(entry["ways"], "the ways", len(asked.eithers)), strict=True)
     ways = [
         None if numbers is None else _ascending(numbers, "the ways", len(either.ways))
@@ -3218,11 +3212,32 @@ def _refuted(case: Case, entry: Any) -> Refuted:
     left = [_whole(v, "what is left") for v in _list(entry["left"], "what is left", len(asked.limits))]
     if any(count < 0 for count in left):
         raise FaultError("less than nothing is left of a limit")
-    proof = read_proof(bound_setting(case, tuple(state), gains, ways, left), entry["proof"])
-    level = case.proven_level(proof)
+    setting = bound_setting(case, _state_of(case, shape), None if shape is None else gains, ways, left)
+    if shape is None:  # what differs from shape to shape may not be used
+        setting = replace(setting, requirements=[])
+    level = case.proven_level(read_proof(setting, entry["proof"]))
     radius = math.inf if _exceeds_domain(case, level) else Fraction(level)
     kept = [None if numbers is None else set(numbers) for numbers in ways]
     return Refuted(shape, [twice(gain).low for gain in gains], radius, kept, left)
+
+
+def _shape(case: Case, entry: Any) -> tuple[int, ...]:
+    """A value for each category on which the densities depend."""
+    shaping = shaping_categories(case)
+    pairs = [_list(pair, "a shape", 2) for pair in _list(entry, "a shape", len(shaping))]
+    if [pair[0] for pair in pairs] != shaping:
+        raise FaultError("a shape does not name the categories on which the densities depend")
+    sizes = [len(case.question.choices[k].values) for k in shaping]
+    return tuple(_index(pair[1], "a shape", size) for pair, size in zip(pairs, sizes, strict=True))
+
+
+def _state_of(case: Case, shape: tuple[int, ...] | None) -> tuple[int, ...]:
+    """Some state of a shape; without one, today's."""
+    state = list(case.question.state)
+    if shape is not None:
+        for k, v in zip(shaping_categories(case), shape, strict=True):
+            state[k] = v
+    return tuple(state)
 
 
 def shaping_categories(case: Case) -> list[int]:
@@ -3249,7 +3264,7 @@ class Cover:
         self.case, self.level = case, level if level == math.inf else Fraction(level)
         self.shaping, self.choices = shaping_categories(case), case.question.choices
         self.order = [*self.shaping, *(k for k in range(len(self.choices)) if k not in self.shaping)]
-        self.proofs: dict[tuple[int, ...], list[Refuted]] = {}
+        self.proofs: dict[tuple[int, ...] | None, list[Refuted]] = {None: []}
         for proof in proofs:
             self.proofs.setdefault(proof.shape, []).append(proof)
         self.allowed = [
@@ -3288,26 +3303,32 @@ class Cover:
         return None
 
     def covers(self, price: Fraction, values: tuple[int, ...]) -> bool:
-        """Whether the proofs of its shape cover all completions of an assignment."""
+        """Whether the proofs of all shapes, or those of its own, cover all completions of an assignment."""
+        if any(self._reaches(price, proof) for proof in self.holding(values, None)):
+            return True
         if len(values) < len(self.shaping):
             return False
-        proofs = self.holding(values)
+        proofs = self.holding(values, values[: len(self.shaping)])
         most = [self.most(bound, values) for bound in self.bounds[0]]
         for proof in proofs:
-            far = proof.radius == math.inf or price + proof.radius >= self.level
-            if far and all(gain <= room for gain, room in zip(most, proof.twice_gains, strict=True)):
+            enough = all(gain <= room for gain, room in zip(most, proof.twice_gains, strict=True))
+            if enough and self._reaches(price, proof):
                 return True
         stairs = len(self.trades) > 1 and bool(proofs) and self.level != math.inf
         return stairs and self._stair(price, values, proofs)
+
+    def _reaches(self, price: Fraction, proof: Refuted) -> bool:
+        """Whether what a proof leaves is too far for a state of that price."""
+        return proof.radius == math.inf or price + proof.radius >= self.level
 
     def forbidden(self, values: tuple[int, ...]) -> bool:
         """Whether no completion of an assignment is allowed: a limit is exceeded, or an either has no way."""
         state = self._known(values)
         return min(self._left(state), default=0) < 0 or not all(self._open_ways(state))
 
-    def holding(self, values: tuple[int, ...]) -> list[Refuted]:
-        """The proofs of its shape whose eithers and limits ask no more than any completion does."""
-        proofs, state = self.proofs.get(values[: len(self.shaping)], []), self._known(values)
+    def holding(self, values: tuple[int, ...], shape: tuple[int, ...] | None) -> list[Refuted]:
+        """The proofs of a shape whose eithers and limits ask no more than any completion does."""
+        proofs, state = self.proofs.get(shape, []), self._known(values)
         ways, left = self._open_ways(state), self._left(state)
         return [
             proof

@@ -197,6 +197,14 @@ class Domain:
             and all(limit.contains(point) for limit in self.limits)
         )
 
+    def linear_holds(self, x: ArrayLike) -> bool:
+        """Whether a point keeps to all rows and takes a way of every either; sets and limits are not asked.
+
+        Today's values are within the ends and sets of every domain.
+        """
+        point = np.asarray(x, dtype=float)
+        return all(row.contains(point) for row in self.rows) and all(e.contains(point) for e in self.eithers)
+
     def within(self, x: ArrayLike, slack: ArrayLike) -> bool:
         """Whether a point satisfies ends, rows and sets up to a slack in each feature's units.
 

@@ -31,7 +31,7 @@ def contradiction(space: Space, region: Region) -> Leaf | None:
     that a linear program finds are computed anew in rational numbers, and written as sums of doubles.
     """
     ends = Ends(space, region, *region.ends(space))
-    coefficients, n = _coefficients(space), space.n
+    coefficients, n = linear_terms(space).tolist(), space.n
     sides = [
         (k, above)
         for k in range(n, n + len(coefficients))
@@ -51,12 +51,11 @@ def contradiction(space: Space, region: Region) -> Leaf | None:
     return Leaf(math.inf, [], [], products, {})
 
 
-def _coefficients(space: Space) -> list[list[float]]:
-    """Of features, rows of the domain and rows of ways, to the last digit."""
+def linear_terms(space: Space) -> Array:
+    """Coefficients of features, rows of the domain and rows of ways, to the last digit."""
     assert space.problem is not None
     domain = space.problem.domain
-    found: list[list[float]] = np.vstack([domain.linear()[0], *rows_of_ways(domain)]).tolist()
-    return found
+    return np.vstack([domain.linear()[0], *rows_of_ways(domain)])
 
 
 def _support(ends: Ends, sides: Sequence[tuple[int, bool]]) -> list[tuple[int, bool]]:

@@ -54,10 +54,10 @@ class Refuted:
     """Nothing lies within ``radius`` in states of a shape that add at most ``constants``.
 
     The states must leave the numbers no more than ``leave``, in which eithers that the proof does without
-    are None.
+    are None. Without a shape the proof needs no requirements, and holds for all of them.
     """
 
-    shape: Shape
+    shape: Shape | None
     constants: Array
     radius: float
     proof: dict[str, Any] | None
@@ -96,7 +96,7 @@ class Cover:
         self.family, self.shaping = family, family.shaping
         others = [k for k in range(len(family.choices)) if k not in self.shaping]
         self.order = (*self.shaping, *others)
-        self.refuted: dict[Shape, list[Refuted]] = {}
+        self.refuted: dict[Shape | None, list[Refuted]] = {}
         self._place = place = {k: p for p, k in enumerate(self.order)}
         self._factors: dict[int, list[list[Factor]]] = {}
         self._known: dict[tuple[int, int], list[Bound]] = {}
@@ -142,6 +142,8 @@ class Cover:
             return True
         leave = self.leave(values)
         if leave is None:
+            return True
+        if any(price + e.radius >= level and e.leave.holds_for(leave) for e in self.refuted.get(None, ())):
             return True
         if len(values) < len(self.shaping):
             return False

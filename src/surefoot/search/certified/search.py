@@ -18,6 +18,7 @@ from surefoot.search.certified.branching import (
 )
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.contradiction import contradiction
+from surefoot.search.certified.emptiness import allows_nothing
 from surefoot.search.certified.interior import Multipliers
 from surefoot.search.certified.lattice import Lattice, fits, is_box
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
@@ -107,7 +108,7 @@ class Search:
         """Search until the gap is closed, nothing can be found, or time is up."""
         try:
             self._start = start
-            if self.contradictory(self.root):
+            if start is None and self.excluded():
                 return Status.INFEASIBLE
             if self.space.wide and start is None:
                 self.points.reach(self.root.scenarios, self.level)
@@ -411,19 +412,29 @@ class Search:
 
     def _refuted_at_any_distance(self, region: Region) -> bool:
         self.clock.check()
-        if self.contradictory(region):
+        if self._contradictory(region):
             return True
         try:
             return self.bounds.attempt(region, self.space.farthest)[2].refuted
         except NotConcaveError:
             return False
 
-    def contradictory(self, region: Region) -> bool:
-        """Whether ends and rows exclude each other, in an open domain; elsewhere bounds tell."""
-        problem = self.space.problem
-        if problem is None or np.isfinite(self.space.farthest):
+    def excluded(self) -> bool:
+        """Whether nothing is allowed, whatever is required; then the tree proves it."""
+        problem, whole = self.space.problem, self._whole()
+        if problem is None or problem.domain.linear_holds(problem.factual):
             return False
-        leaf = contradiction(self.space, region) if problem.domain.rows or region.ways else None
+        if not allows_nothing(self.space, whole, self.clock):
+            return False
+        self.root = whole
+        return True
+
+    def _contradictory(self, region: Region) -> bool:
+        """Whether ends and rows exclude each other, whatever else is required."""
+        problem = self.space.problem
+        if problem is None or not (problem.domain.rows or region.ways):
+            return False
+        leaf = contradiction(self.space, region)
         if leaf is not None:
             region.leaf, region.bound = leaf, np.inf
         return leaf is not None

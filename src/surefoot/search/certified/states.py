@@ -17,7 +17,8 @@ from surefoot.search.certified.cover import Cover, Leave, Refuted
 from surefoot.search.certified.currency import exchanged_search
 from surefoot.search.certified.decided import changes_decided, eithers_decided, eithers_renumbered
 from surefoot.search.certified.prices import coordinates
-from surefoot.search.certified.search import AIM, allowance
+from surefoot.search.certified.search import AIM, Search, allowance
+from surefoot.search.certified.space import whitened
 from surefoot.search.certified.subsets import Subsets
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
@@ -82,6 +83,8 @@ class _States:
     def run(self) -> Answer:
         """Search until every state is covered or time is up."""
         try:
+            if self._exclude():
+                return self._answer()
             self._begin()
             if self.family.allows(self.family.today):
                 self._look_at(self.family.today)
@@ -101,6 +104,23 @@ class _States:
         except KeyboardInterrupt:
             self.stopped = Status.INTERRUPTED
         return self._answer()
+
+    def _exclude(self) -> bool:
+        """Find out whether nothing is allowed with today's categories; whether that holds for all states.
+
+        The proof needs no requirements: it holds for every state that leaves the numbers no more.
+        """
+        family, today = self.family, self.family.today
+        if not family.allows(today):
+            return False
+        posed = family.problem(today)
+        problem = replace(posed, domain=replace(posed.domain, limits=()))
+        search = Search(whitened(problem), self.gap, self.clock)
+        if search.excluded():
+            proof = bound_document(problem, search)
+            tree, leave = self._generalised(today, proof["tree"])
+            self.cover.add(Refuted(None, np.zeros(0), np.inf, {**proof, "tree": tree}, leave))
+        return self.cover.covers(0.0, (), np.inf)
 
     def _begin(self) -> None:
         """The cheapest change of one category, or of two, with which the numbers may stay as they are.
@@ -320,7 +340,9 @@ class _States:
             "trades": [float(rate) for rate in self.cover.trades],
             "proofs": [
                 {
-                    "shape": [[k, v] for k, v in zip(self.cover.shaping, e.shape, strict=True)],
+                    "shape": None
+                    if e.shape is None
+                    else [[k, v] for k, v in zip(self.cover.shaping, e.shape, strict=True)],
                     "constants": e.constants.tolist(),
                     "ways": [None if ways is None else sorted(ways) for ways in e.leave.ways],
                     "left": list(e.leave.left),
@@ -330,8 +352,9 @@ class _States:
             ],
         }
 
-    def _shape_price(self, shape: tuple[int, ...]) -> float:
-        pairs = zip(self.cover.shaping, shape, strict=True)
+    def _shape_price(self, shape: tuple[int, ...] | None) -> float:
+        """What a state of a shape costs at least."""
+        pairs = () if shape is None else zip(self.cover.shaping, shape, strict=True)
         return float(sum(self.family.choices[k].prices[v] for k, v in pairs))
 
 

@@ -115,7 +115,7 @@ class Subsets:
         ``start``: after `discard`, where the discarded point was.
         """
         try:
-            if self._contradictory():
+            if self._excluded():
                 return Status.INFEASIBLE
             again = None if self._again is None else self._searches.get(self._again)
             if start is not None and again is not None:
@@ -129,12 +129,10 @@ class Subsets:
             return Status.TIME_LIMIT if self.points.best is not None else Status.TIME_LIMIT.without_point
         return self._status()
 
-    def _contradictory(self) -> bool:
-        """Whether ends and rows exclude each other in an open domain, whatever changes."""
-        if np.isfinite(self.whole.farthest):
-            return False
+    def _excluded(self) -> bool:
+        """Whether nothing is allowed, however many features change."""
         search = Search(self.whole, self.gap, self.clock)
-        self._unlimited = search if search.contradictory(search.root) else self._unlimited
+        self._unlimited = search if search.excluded() else self._unlimited
         return self._unlimited is search
 
     def refute(self, level: float) -> bool:
