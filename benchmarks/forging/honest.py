@@ -110,6 +110,10 @@ def of_categories():
         yield f"no state, {words}", clf, row, {"bounds": never}
     clf = ConditionalGaussianNetworkClassifier().fit(X, y)
     other = ConditionalGaussianNetworkClassifier("naive").fit(X.iloc[:300], y.iloc[:300])
+    shapes = Actions(
+        rules=["income + debt >= 9", "income + debt <= 5"], when=[("phone changes", "income rises")]
+    )
+    yield "excluded, whatever the categories", clf, refused(clf, X), {"norm": 2, "actions": shapes}
     yield "two models of categories", clf, refused(clf, X), {"norm": 2, "budget": 0.02, "models": [other]}
 
 
