@@ -182,10 +182,23 @@ class Meaning:
 # ----- a question that is asked anew ------------------------------------------------------------------------
 
 
+def _without_values(asked):
+    """Whether a set leaves a number no value between its ends: such a question cannot be put together."""
+    domain, categories = asked["domain"], {choice["feature"] for choice in asked["choices"]}
+    today = [v for j, v in enumerate(asked["factual"]) if j not in categories]
+    for entry in domain["sets"]:
+        j, values = entry["feature"], entry["values"]
+        low, high = number(domain["low"][j]), number(domain["high"][j])
+        listed = [v for v in (values or ()) if low <= v <= high]
+        if not (listed or low <= today[j] <= high or (values is None and math.floor(high) >= low)):
+            return True
+    return False
+
+
 def asked_anew(honest, e):
     """What the search finds for the question of a file, made of that question alone: answer and point."""
     asked = e["question"]
-    if not all(either["ways"] for either in asked["domain"]["eithers"]):
+    if not all(either["ways"] for either in asked["domain"]["eithers"]) or _without_values(asked):
         return SimpleNamespace(status=Status.INFEASIBLE, lower_bound=INF), None
     family = _family(honest, asked)
     posed = family if asked["choices"] else family.problem()
