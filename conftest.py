@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 from surefoot import datasets
+from surefoot.threads import one_blas_thread
 
 matplotlib.use("Agg")
 collect_ignore_glob = ["docs/gallery/*", "docs/_build/*", "docs/make.py"]  # not to be run by the tests
@@ -22,6 +23,13 @@ def bundled():
         "pima": datasets.load_pima(),
         "ionosphere": datasets.load_ionosphere(),
     }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_blas_thread():
+    """The workers share the cores: with more threads, those of one wait for those of the other."""
+    with one_blas_thread():
+        yield
 
 
 @pytest.fixture

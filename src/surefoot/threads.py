@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
 
@@ -28,6 +29,6 @@ def one_blas_thread() -> Iterator[None]:
 
 @cache
 def _libraries() -> tuple[Any, ...]:
-    """Finding the libraries takes milliseconds, so it is done once; numpy has loaded them by now."""
-    np.linalg.inv(np.eye(1))
+    """Finding the libraries takes milliseconds, so it is done once they are loaded: numpy's and scipy's."""
+    linalg.inv(np.eye(1))
     return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)

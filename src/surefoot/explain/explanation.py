@@ -376,13 +376,15 @@ class Explanation:
                 "in standard deviations": deviations,
             }
         )
-        moved = np.where(np.isnan(deviations), np.where(self._differs(end), np.inf, -1.0), np.abs(deviations))
-        order = np.argsort(-moved, kind="stable")
-        return table.loc[order].reset_index(drop=True)
+        order, _ = self._largest_first(end, deviations)
+        return table.iloc[order].reset_index(drop=True)
 
-    def _differs(self, end: pd.Series) -> NDArray[np.bool_]:
+    def _largest_first(self, end: pd.Series, deviations: Array) -> tuple[NDArray[np.intp], int]:
+        """The places of the features, the largest change first, and how many of them change."""
         pairs = zip(self.factual.tolist(), end.tolist(), strict=True)
-        return np.array([a != b for a, b in pairs], dtype=bool)
+        differs = np.array([a != b for a, b in pairs], dtype=bool)
+        moved = np.where(np.isnan(deviations), np.where(differs, np.inf, -1.0), np.abs(deviations))
+        return np.argsort(-moved, kind="stable"), int(np.sum(moved > UNCHANGED))
 
     def _moved(self) -> tuple[Array, Array]:
         """Differences of the numbers, in their own units and in standard deviations of their scales."""
@@ -401,10 +403,13 @@ class Explanation:
     @property
     def changed(self) -> list[Any]:
         """The features that change, the largest change first."""
-        moved = self.changes()
-        far = moved["in standard deviations"].abs() > UNCHANGED
-        other = moved["in standard deviations"].isna() & (moved["from"] != moved["to"])
-        return moved["feature"][far | other].tolist()
+        names = self.question.features
+        return [names[j] for j in self._changed_places()]
+
+    def _changed_places(self) -> NDArray[np.intp]:
+        end = self.factual if self.counterfactual is None else self.counterfactual
+        order, number = self._largest_first(end, self._moved()[1])
+        return order[:number]
 
     def expectations(self) -> pd.DataFrame:
         """Whether the change hangs together: what the network expects of each feature that changes.
@@ -427,8 +432,8 @@ class Explanation:
                 "expected after": self.expected_after.to_numpy(),  # type: ignore[union-attr]
                 "z-score": self.z_score.to_numpy(),
             }
-        ).set_index("feature")
-        return table.loc[self.changed].reset_index()
+        )
+        return table.iloc[self._changed_places()].reset_index(drop=True)
 
     def levers(self) -> Levers:
         """What is moved on purpose and what follows; for distances along the graph (``whitening="dag"``)."""

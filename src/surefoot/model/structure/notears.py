@@ -14,6 +14,7 @@ from surefoot.model.dag import Dag
 from surefoot.model.structure.knowledge import Knowledge
 from surefoot.model.structure.ordered_lasso import OrderedLasso
 from surefoot.model.structure.report import ConvergenceWarning, StructureReport
+from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -75,7 +76,8 @@ def learn_notears(
     for edge in known.required:
         required[edge] = True
     lasso = OrderedLasso(S, l1_penalty, known.allowed(n), required)
-    W, objective, last = _search(lasso, max_iter, acyclicity_tol)
+    with one_blas_thread():  # exponentials of small matrices by the hundred
+        W, objective, last = _search(lasso, max_iter, acyclicity_tol)
     if not last.converged:
         warnings.warn(
             f"NOTEARS stopped after {last.n_iter} iterations with acyclicity {last.acyclicity:.1e} > "
