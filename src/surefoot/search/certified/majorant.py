@@ -106,7 +106,11 @@ def cheapest(bends: Bends, costs: Array, Q: Array) -> Majorant:
 
     The first n bends must be the coordinates.
     """
-    n, m, Q = len(Q), len(costs), _with_room(Q)
+    return _made(bends, _cheapest(bends, costs, _with_room(Q)), Q)
+
+
+def _cheapest(bends: Bends, costs: Array, Q: Array) -> Array:
+    n, m = len(Q), len(costs)
     w, inverse = _plain(bends, m, Q)
     mu = float(costs @ w) / (n + m)
     for _ in range(FIRST_STEPS):
@@ -118,32 +122,37 @@ def cheapest(bends: Bends, costs: Array, Q: Array) -> Majorant:
             if mu * (n + m) < CLOSE * float(costs @ w):
                 break
             mu = max(SHRINK * mu, 0.2 * CLOSE * float(costs @ w) / (n + m))
-    return Majorant(bends, w, inverse)
+    return w
 
 
 def cheaper(major: Majorant, costs: Array, Q: Array) -> Majorant:
     """A few more steps from a majorant of the same Q, at other costs."""
     w = np.maximum(major.weights, 1e-9 * float(major.weights.max()))
-    inverse, size, Q = major.inverse, len(Q) + len(costs), _with_room(Q)
+    size, roomy = len(Q) + len(costs), _with_room(Q)
+    inverse = _inverse(major.bends, w, roomy)
     mu = CLOSE * float(costs @ w) / size
     for _ in range(STEPS):
-        moved = _newton(major.bends, costs / mu, Q, w, inverse)
+        moved = None if inverse is None else _newton(major.bends, costs / mu, roomy, w, inverse)
         if moved is None:
             break
         w, inverse, length = moved
         if length > 0.3:
             mu = max(SHRINK * mu, 0.2 * CLOSE * float(costs @ w) / size)
-    return Majorant(major.bends, w, inverse)
+    return _made(major.bends, w, Q)
 
 
 def at_least(bends: Bends, known: Array, costs: Array, Q: Array) -> Majorant:
     """A majorant with the known weights, and what else it takes to be concave as cheaply as can be."""
-    left = Q - bends.curvature(known)
-    inverse = _inverse(bends, np.zeros(len(known)), _with_room(left))
-    if inverse is not None:
-        return Majorant(bends, known, inverse)
-    extra = cheapest(bends, costs, left)
-    return Majorant(bends, known + extra.weights, extra.inverse)
+    left = _with_room(_with_room(Q) - bends.curvature(known))
+    enough = _inverse(bends, np.zeros(len(known)), left) is not None
+    return _made(bends, known if enough else known + _cheapest(bends, costs, left), Q)
+
+
+def _made(bends: Bends, weights: Array, Q: Array) -> Majorant:
+    """With the curvature that is left without the room: that would cost as much as a thin region's slabs."""
+    inverse = _inverse(bends, weights, Q)
+    assert inverse is not None
+    return Majorant(bends, weights, inverse)
 
 
 def _with_room(Q: Array) -> Array:
