@@ -83,7 +83,7 @@ class Majorant:
     bends: Bends
     weights: Array
     inverse: Array
-    columns: dict[tuple[int, int], Columns] = field(default_factory=dict)
+    columns: dict[tuple[int, int, bytes | None], Columns] = field(default_factory=dict)
 
     @cached_property
     def round_weight(self) -> float:

@@ -13,6 +13,7 @@ from scipy.optimize import nnls
 Array = NDArray[np.float64]
 
 EXCLUDED = 1e-9  # of one: where less than this is left of the target, the ends exclude each other
+DOUBTFUL = 1e-3  # of one: where more than this is left, the place surely is between its ends
 OUTSIDE = 1e-3  # of what is lacking: a place this far beyond its ends is none
 ROUNDS = 20  # for each end
 
@@ -20,11 +21,11 @@ ROUNDS = 20  # for each end
 class Peak(NamedTuple):
     """Prices of the ends, none negative.
 
-    ``ray``: where the ends exclude each other, prices that show it, and ``missing``, by how much they do.
+    ``excluded``: whether the ends exclude each other; the prices show it then, and ``missing``, by how much.
     """
 
     prices: Array
-    ray: Array | None = None
+    excluded: bool = False
     missing: float = 0.0
 
 
@@ -64,8 +65,8 @@ class Columns:
         missing = float(lacking.dot(y))
         left = 1.0 - missing / unit
         prices = y * (unit / max(left, EXCLUDED))
-        if missing > 0 and (left < EXCLUDED or self._beyond(prices, lacking) > OUTSIDE * most):
-            return Peak(np.zeros(len(ends)), y, missing)
+        if left < DOUBTFUL and (left < EXCLUDED or self._beyond(prices, lacking) > OUTSIDE * most):
+            return Peak(y, True, missing)
         return Peak(prices)
 
     def _beyond(self, prices: Array, lacking: Array) -> float:

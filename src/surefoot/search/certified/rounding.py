@@ -75,8 +75,9 @@ class Rounding:
             if found is None:
                 return None
             u = found.u
-            points.learn_rate(found.rise, u)
-            self.bend(found.rise, frame.space.size(u))
+            rate = frame.rise(found, self.bent)
+            points.learn_rate(rate, u)
+            self.bend(rate, frame.space.size(u))
             if not self._withstand(u):
                 break
         return found
@@ -118,7 +119,7 @@ class Rounding:
         found = self._held(self._top(u), pins, level)
         while found.value >= 0:
             u = found.u
-            gaps = frame.between(u, *self._pinned(pins), SETTLED)
+            gaps = frame.between(found.places, *self._pinned(pins), SETTLED)
             if not gaps:
                 return self._values_near(u)
             wide = {k: (b - a) / frame.reach[k] for k, (a, b) in gaps.items()}
@@ -223,15 +224,16 @@ class Rounding:
             if level > FARTHEST:
                 return None
             found = frame.peak(self.bent, top, frame.within(low, high, level), level)
+            rise = frame.rise(found, self.bent)
             if found.missing:
-                if found.rise > 0:
-                    level = least = level + found.missing / found.rise * (1 + 1e-6)
-                if found.rise <= 0 or least > most:
+                if rise > 0:
+                    level = least = level + found.missing / rise * (1 + 1e-6)
+                if rise <= 0 or least > most:
                     return None
                 continue
             moved = found.u - u
             above = float(moved.dot(self._convex.dot(moved)))
-            close = CLOSE * self.gap * found.rise * level
+            close = CLOSE * self.gap * rise * level
             if abs(found.value) <= close or (found.value > 0 and level <= least):
                 if level > most:
                     return None
@@ -239,8 +241,8 @@ class Rounding:
                     return found
             u = found.u
             top = self._safe_top(u)
-            if found.rise > 0:
-                level = max(level - (found.value + above) / found.rise, 0.1 * level, least)
+            if rise > 0:
+                level = max(level - (found.value + above) / rise, 0.1 * level, least)
             elif found.value + above > 0:
                 level = least
             else:
