@@ -26,6 +26,8 @@ NARROW = 0.03  # of the widest range: slabs count as at least so wide, or their 
 AT_END = 1e-3  # of its range: a direction this near to an end is at it
 BENT = 1e-4  # of the slope over a distance: the least curvature of a majorant
 BENT_BY_ITSELF = 0.01  # of a margin's own curvature: what makes no difference beside it
+ORTHANTS = 10  # that are looked at one by one, p = 1
+THIN = 1e-6  # of the curvature: what the parts of the norm get, so that their peak is one point, p = 1
 
 
 class Top(NamedTuple):
@@ -215,7 +217,7 @@ class Frame:
         return self._table
 
     def contrast(self, b: int) -> tuple[Array, Array]:
-        """By how much the others differ from one scenario: in the margin's value at the factual, and slope."""
+        """By how much the others differ from one scenario: in the value at the factual, and in slope."""
         key = b, len(self.scenarios)
         if key not in self._contrasts:
             values, slopes = self.table
@@ -264,29 +266,46 @@ class Frame:
         return found
 
     def _within_orthants(self, major: Majorant, top: Top, limits: Array, level: float) -> Found:
-        """For p = 1: the ball is one plane in each orthant; from one to the next while that is higher.
+        """For p = 1: the ball is one plane in each orthant; from one to the next while peaks rise.
 
         A coordinate that is held at zero, on the edge of an orthant, at more than twice the norm's price
-        would rather be on the other side.
+        would rather be on the other side. Where an orthant is empty, all are looked at together.
         """
         n, m, free = self.space.n, len(self.slopes), top.slope.dot(major.half)
+        stated = np.where(limits < level, limits, 2 * level)  # what the norm says is not said once more
+        stated[2 * m :] = limits[2 * m :]
         signs = np.where(limits[m : m + n] < 0, 1.0, np.where(limits[:n] < 0, -1.0, self._signs))
-        tried = set()
-        while signs.tobytes() not in tried:
-            tried.add(signs.tobytes())
+        for _ in range(ORTHANTS):
             self._signs = signs
             edges = np.arange(n) + m * (signs > 0)
-            held = np.append(limits, level)
+            held = np.append(stated, level)
             held[edges] = np.minimum(held[edges], 0.0)
             solved = self._columns_of(major, top.base, signs).peak(free, held)
             price = solved.prices[-1]
             at_zero = np.where(limits[edges] > 0, solved.prices[edges], 0.0)
-            solved.prices[edges] -= at_zero
             beyond = at_zero > 2 * price * (1 + 1e-9)
             if not beyond.any():
+                solved.prices[edges] -= at_zero
+                return self._found(major, top, limits, level, solved, signs * (price - at_zero))
+            if solved.excluded:
                 break
             signs = np.where(beyond, -signs, signs)
-        return self._found(major, top, limits, level, solved, signs * (price - at_zero))
+        solved = self._columns_with_parts(major, top.base).peak(
+            np.append(free, np.zeros(n)), np.concatenate([stated, np.zeros(2 * n), [level]])
+        )
+        parts = solved.prices[len(limits) : -1]
+        return self._found(major, top, limits, level, solved, parts[:n] - parts[n:])
+
+    def _columns_with_parts(self, major: Majorant, b: int) -> Columns:
+        """For p = 1: u_i <= r_i, -u_i <= r_i and sum r <= level, the r_i in units of their own."""
+        n, half, ends = self.space.n, major.half, self._columns_of(major, b).matrix
+        unit, k = float(np.abs(half).max()) / np.sqrt(THIN), ends.shape[1]
+        columns = np.zeros((2 * n, k + 2 * n + 1))
+        columns[:n, :-1] = np.hstack([ends, half.T, -half.T])
+        own = np.arange(n)
+        columns[n + own, k + own] = columns[n + own, k + n + own] = -unit
+        columns[n:, -1] = unit
+        return Columns(columns)
 
     def _columns_of(self, major: Majorant, b: int, ray: Array | None = None) -> Columns:
         """What prices act through: of upper ends, lower ends, other scenarios and a plane around the ball."""

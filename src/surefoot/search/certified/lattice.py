@@ -31,7 +31,7 @@ from surefoot.waist.narrowing import Taken
 Array = NDArray[np.float64]
 
 MOST = 1000  # nodes; what is open then is left to the semidefinite bounds
-MOST_ROUND = 200  # likewise for p = 1 and 2, where those are better
+MOST_ROUND = 100  # likewise for p = 1 and 2, where those are better
 BLIND = 50  # nodes without any point
 DEEPEST = 150
 SPATIAL = 0.5  # a direction is cut for the margin's curvature where that costs such a share of the peak

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 FIRST_STEPS = 25
 STEPS = 3  # from another majorant
-SHRINK = 0.2  # of the barrier from step to step
+SHRINK = 0.1  # of the barrier from step to step
 CLOSE = 0.05  # share of the cost at which its weights are near enough to the cheapest
 ROOM = 1e-4  # of the largest curvature: how far K stays from singular
 
