@@ -105,6 +105,7 @@ class Frame:
         self._edges = np.concatenate([self.above, self.below])
         self._table = np.zeros(0), np.zeros((0, space.n))
         self._contrasts: dict[tuple[int, int], tuple[Array, Array]] = {}
+        self._upper = np.arange(space.n)
         self._signs = np.where(self.H.vector < 0, -1.0, 1.0)  # of the orthant where the last peak was, p = 1
 
     def _least_bend(self) -> float:
@@ -272,17 +273,14 @@ class Frame:
         would rather be on the other side. Where an orthant is empty, all are looked at together.
         """
         n, m, free = self.space.n, len(self.slopes), top.slope.dot(major.half)
-        stated = np.where(limits < level, limits, 2 * level)  # what the norm says is not said once more
-        stated[2 * m :] = limits[2 * m :]
-        signs = np.where(limits[m : m + n] < 0, 1.0, np.where(limits[:n] < 0, -1.0, self._signs))
+        stated = np.append(limits, level)
+        stated[: 2 * m][limits[: 2 * m] >= level] = 2 * level  # what the norm says is not said once more
+        signs = self._side_of(limits[:n], limits[m : m + n])
         for _ in range(ORTHANTS):
-            self._signs = signs
-            edges = np.arange(n) + m * (signs > 0)
-            held = np.append(stated, level)
-            held[edges] = np.minimum(held[edges], 0.0)
+            self._signs, edges, held = signs, self._upper + m * (signs > 0), stated.copy()
+            held[edges] = np.minimum(stated[edges], 0.0)
             solved = self._columns_of(major, top.base, signs).peak(free, held)
-            price = solved.prices[-1]
-            at_zero = np.where(limits[edges] > 0, solved.prices[edges], 0.0)
+            price, at_zero = float(solved.prices[-1]), solved.prices[edges] * (limits[edges] > 0)
             beyond = at_zero > 2 * price * (1 + 1e-9)
             if not beyond.any():
                 solved.prices[edges] -= at_zero
@@ -291,10 +289,16 @@ class Frame:
                 break
             signs = np.where(beyond, -signs, signs)
         solved = self._columns_with_parts(major, top.base).peak(
-            np.append(free, np.zeros(n)), np.concatenate([stated, np.zeros(2 * n), [level]])
+            np.append(free, np.zeros(n)), np.concatenate([stated[:-1], np.zeros(2 * n), [level]])
         )
         parts = solved.prices[len(limits) : -1]
         return self._found(major, top, limits, level, solved, parts[:n] - parts[n:])
+
+    def _side_of(self, high: Array, minus_low: Array) -> Array:
+        """The last orthant, or the side that the ends of a coordinate leave."""
+        if high[high.argmin()] >= 0 and minus_low[minus_low.argmin()] >= 0:
+            return self._signs
+        return np.where(minus_low < 0, 1.0, np.where(high < 0, -1.0, self._signs))
 
     def _columns_with_parts(self, major: Majorant, b: int) -> Columns:
         """For p = 1: u_i <= r_i, -u_i <= r_i and sum r <= level, the r_i in units of their own."""

@@ -25,7 +25,7 @@ CLOSE = 0.05  # of the gap: how exactly least levels are computed
 ROUND = 0.7  # of the norm's price: what bends the ball, p = 2; planes that touch it see to the rest
 FIRST = 1.08  # times the distance without sets of values: where rounding begins
 HIGH = 0.9  # of the peak before: a value that leaves so much is taken without a look at the next one
-FAILURES = 3
+FAILURES = 2
 SHORTER = 0.5  # of the way from there to the best point: the next level
 EFFORT = 5_000  # corners an adversary may look at
 
