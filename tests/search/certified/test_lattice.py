@@ -9,6 +9,7 @@ from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Coun
 from surefoot.search.certified import certified_search
 from surefoot.search.certified.bounds import Bounds
 from surefoot.search.certified.clock import Clock
+from surefoot.search.certified.frame import Top
 from surefoot.search.certified.lattice import fits
 from surefoot.search.certified.majorant import Bends, at_least, cheaper, cheapest
 from surefoot.search.certified.peak import Columns
@@ -100,6 +101,31 @@ def lattice_problems():
         problem = mixed_problem(seed)
         if fits(whitened(problem)):
             yield problem
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_peaks_within_a_cross_polytope(seed):
+    """What prices prove is attained between the ends and within the level: neither can be better."""
+    rng = np.random.default_rng(seed)
+    n, x0 = 5, np.zeros(5)
+    Q = rng.normal(size=(n, n))
+    margin = Quadratic(Q + Q.T, rng.normal(size=n), -1.0)
+    whitening = Whitening(np.eye(n) + 0.3 * np.triu(rng.normal(size=(n, n)), 1), "cholesky")
+    domain = Domain(x0 - rng.uniform(0, 3, n), x0 + rng.uniform(0, 3, n), (), (ValueSet(1, None, 0.0),))
+    ball = Ball.whitened(whitening, 1.0, 0.0)
+    problem = RobustProblem(x0, (Requirement(margin),), Metric(whitening, 1.0), ball, domain)
+    rounding = Search(whitened(problem), 1e-3, Clock(5.0))._lattice(x0).rounding
+    rounding.bend(1.0, 1.0)
+    K = np.linalg.inv(rounding.bent.inverse)
+    for level in rng.uniform(0.1, 4.0, 20):
+        ends = rounding.frame.within(rounding.frame.low, rounding.frame.high, level)
+        top = Top(20 * rng.normal(size=n), 0.0, 0)
+        found = rounding.frame.peak(rounding.bent, top, ends, level)
+        u, y = found.u, rounding.frame.slopes @ found.u
+        assert np.abs(u).sum() <= level * (1 + 1e-6)
+        assert (y >= ends[0] - 1e-6 * level).all()
+        assert (y <= ends[1] + 1e-6 * level).all()
+        assert found.value == pytest.approx(top.slope @ u - u @ K @ u, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("number", range(12))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.majorant import Bends, Majorant, at_least, cheaper, cheapest
 from surefoot.search.certified.peak import Columns, Peak
 from surefoot.search.certified.points import Points
-from surefoot.waist.geometry import dual_exponent, lp_norm
+from surefoot.waist.geometry import lp_norm
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
@@ -273,16 +273,18 @@ class Frame:
         would rather be on the other side. Where an orthant is empty, all are looked at together.
         """
         n, m, free = self.space.n, len(self.slopes), top.slope.dot(major.half)
-        stated = np.append(limits, level)
+        stated = np.empty(len(limits) + 1)
+        stated[:-1], stated[-1] = limits, level
         stated[: 2 * m][limits[: 2 * m] >= level] = 2 * level  # what the norm says is not said once more
         signs = self._side_of(limits[:n], limits[m : m + n])
         for _ in range(ORTHANTS):
             self._signs, edges, held = signs, self._upper + m * (signs > 0), stated.copy()
-            held[edges] = np.minimum(stated[edges], 0.0)
+            own = limits[edges]
+            held[edges] = np.minimum(own, 0.0)
             solved = self._columns_of(major, top.base, signs).peak(free, held)
-            price, at_zero = float(solved.prices[-1]), solved.prices[edges] * (limits[edges] > 0)
+            price, at_zero = float(solved.prices[-1]), solved.prices[edges] * (own > 0)
             beyond = at_zero > 2 * price * (1 + 1e-9)
-            if not beyond.any():
+            if not beyond[beyond.argmax()]:
                 solved.prices[edges] -= at_zero
                 return self._found(major, top, limits, level, solved, signs * (price - at_zero))
             if solved.excluded:
@@ -368,7 +370,7 @@ class Frame:
 
     def strength(self, push: Array) -> float:
         """The norm's price, of which a push is a part for each coordinate."""
-        return float(lp_norm(push, dual_exponent(self.space.norm)))
+        return float(np.abs(push).max()) if self.space.norm == 1 else float(lp_norm(push, 2))
 
     def between(self, places: Array, low: Array, high: Array, tolerance: float = WHOLE) -> Gaps:
         """Open set directions off their allowed values: the two around."""

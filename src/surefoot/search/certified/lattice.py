@@ -228,7 +228,9 @@ class Lattice:
     def _astray(self, node: _Node) -> bool:
         """Whether rounding has carried the peak out of its region, which is then left to other bounds."""
         y, (low, high) = node.found.places, node.ends
-        return float(np.maximum(y - high, low - y).max()) > ASTRAY * float(np.abs(high).max())
+        beyond = np.maximum(y - high, low - y)
+        most = float(beyond[beyond.argmax()])
+        return most > 0 and most > ASTRAY * float(np.abs(high).max())
 
     def _undecided(self, node: _Node) -> bool:
         """Whether a scenario is lower at the peak than the peak says: then cuts would not help.
