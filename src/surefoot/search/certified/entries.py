@@ -72,8 +72,8 @@ class Entries:
         if self.frame.space.norm != 1:
             return []
         rows = major.bends.rows[major.bends.n_slabs :]
-        A = np.clip(rows.T @ rows, -1.0, 1.0) * major.round_weight
-        return [(i, j, float(A[i, j])) for j in range(len(A)) for i in range(j) if A[i, j]]
+        A = (np.clip(rows.T @ rows, -1.0, 1.0) * major.round_weight).tolist()
+        return [(i, j, a) for j, row in enumerate(A) for i, a in enumerate(row[:j]) if a]
 
     def _slabs(self, sides: Sides, major: Majorant, norm: list[float]) -> list[Product]:
         """The products of slabs' sides; for p = infinity those that the level sets are the norm's entries."""

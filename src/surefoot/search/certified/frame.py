@@ -273,15 +273,16 @@ class Frame:
         would rather be on the other side. Where an orthant is empty, all are looked at together.
         """
         n, m, free = self.space.n, len(self.slopes), top.slope.dot(major.half)
-        stated = np.empty(len(limits) + 1)
-        stated[:-1], stated[-1] = limits, level
-        stated[: 2 * m][limits[: 2 * m] >= level] = 2 * level  # what the norm says is not said once more
+        within = np.empty(len(limits) + 1)
+        within[:-1], within[-1] = limits, level
+        within[: 2 * m][limits[: 2 * m] >= level] = 2 * level  # what the norm says is not said once more
         signs = self._side_of(limits[:n], limits[m : m + n])
         for _ in range(ORTHANTS):
-            self._signs, edges, held = signs, self._upper + m * (signs > 0), stated.copy()
+            self._signs, edges, held = signs, self._upper + m * (signs > 0), within.copy()
             own = limits[edges]
             held[edges] = np.minimum(own, 0.0)
-            solved = self._columns_of(major, top.base, signs).peak(free, held)
+            columns = self._columns_of(major, top.base, signs)
+            solved = columns.peak(free, held, (held != 2 * level).nonzero()[0])
             price, at_zero = float(solved.prices[-1]), solved.prices[edges] * (own > 0)
             beyond = at_zero > 2 * price * (1 + 1e-9)
             if not beyond[beyond.argmax()]:
@@ -291,7 +292,7 @@ class Frame:
                 break
             signs = np.where(beyond, -signs, signs)
         solved = self._columns_with_parts(major, top.base).peak(
-            np.append(free, np.zeros(n)), np.concatenate([stated[:-1], np.zeros(2 * n), [level]])
+            np.append(free, np.zeros(n)), np.concatenate([within[:-1], np.zeros(2 * n), [level]])
         )
         parts = solved.prices[len(limits) : -1]
         return self._found(major, top, limits, level, solved, parts[:n] - parts[n:])

@@ -35,7 +35,7 @@ MOST_ROUND = 100  # likewise for p = 1 and 2, where those are better
 BLIND = 50  # nodes without any point
 DEEPEST = 150
 SPATIAL = 0.5  # a direction is cut for the margin's curvature where that costs such a share of the peak
-HEAVY = 1.0  # other majorants are tried where all slabs of one cost such a share
+HEAVY = 2.0  # other majorants are tried where all slabs of one cost such a share
 LOWER = 0.8  # and once more where that lowered the peak to such a share
 INNER = 0.2  # cuts for curvature stay this share of the range away from its ends
 SAFETY = 1e-9  # how far below zero, relative to what is added up, a peak must be

@@ -38,29 +38,29 @@ class Bends:
     n_slabs: int
 
     @cached_property
-    def starts(self) -> NDArray[np.intp] | None:
-        """Where the rows of each weight begin; None where each has one."""
-        first = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        return None if len(first) == len(self.owner) else first
+    def _of_weights(self) -> Array | None:
+        """One for each row of a weight; None where each has one row."""
+        if len(self.owner) == self.owner[-1] + 1:
+            return None
+        return np.equal.outer(np.arange(self.owner[-1] + 1), self.owner).astype(float)
 
     def round(self, u: Array) -> float:
-        """The last weight's quadratic at u."""
-        along = self.rows[self.owner == self.owner[-1]] @ u
-        return float(along @ along)
+        """The norm's quadratic at u."""
+        along = self.rows[self.n_slabs :].dot(u)
+        return float(along.dot(along))
 
     def curvature(self, weights: Array) -> Array:
         """The weighted sum."""
-        return np.asarray((self.rows.T * weights[self.owner]) @ self.rows)
+        return np.asarray((self.rows.T * weights[self.owner]).dot(self.rows))
 
     def gathered(self, P: Array) -> Array:
         """Entries for pairs of rows as entries for pairs of weights."""
-        if self.starts is None:
-            return P
-        return np.asarray(np.add.reduceat(np.add.reduceat(P, self.starts, axis=0), self.starts, axis=1))
+        sums = self._of_weights
+        return P if sums is None else np.asarray(sums.dot(P).dot(sums.T))
 
     def summed(self, p: Array) -> Array:
         """Entries for rows as entries for weights."""
-        return p if self.starts is None else np.asarray(np.add.reduceat(p, self.starts))
+        return p if self._of_weights is None else np.asarray(self._of_weights.dot(p))
 
 
 @dataclass(frozen=True, eq=False)

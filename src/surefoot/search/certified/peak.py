@@ -44,8 +44,8 @@ class Columns:
         target[n] = 1.0
         return E, max(float(np.abs(self.matrix).max()), 1e-300), target
 
-    def peak(self, free: Array, ends: Array) -> Peak:
-        """Prices at the z nearest to ``free`` with columns' z <= ends.
+    def peak(self, free: Array, ends: Array, stated: NDArray[np.intp] | None = None) -> Peak:
+        """Prices at the z nearest to ``free`` with columns' z <= ends; ``stated``: those that may have one.
 
         Lawson and Hanson: the prices of the nearest z, up to a factor, are the y >= 0 for which the columns,
         each with what it lacks below it, come nearest to (0, ..., 0, 1).
@@ -59,9 +59,12 @@ class Columns:
         unit = most / steep
         np.divide(lacking, unit, out=E[-1])
         try:
-            y = nnls(E, target, maxiter=ROUNDS * len(ends))[0]
+            y = nnls(E if stated is None else E[:, stated], target, maxiter=ROUNDS * len(ends))[0]
         except RuntimeError:  # too many rounds: no prices are prices too
             return Peak(np.zeros(len(ends)))
+        if stated is not None:
+            some, y = y, np.zeros(len(ends))
+            y[stated] = some
         missing = float(lacking.dot(y))
         left = 1.0 - missing / unit
         prices = y * (unit / max(left, EXCLUDED))

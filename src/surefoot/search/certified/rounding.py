@@ -59,9 +59,17 @@ class Rounding:
     def bend(self, rate: float, level: float) -> None:
         """Make the majorant of the peaks here; for p = 2 the ball bends it by most of what it will cost."""
         round_ = ROUND * rate / (2 * max(level, 1e-9)) if self.frame.space.norm == 2 else 0.0
+        self.bent = self._bent_by(round_) if round_ else self._plain
+
+    @cached_property
+    def _plain(self) -> Majorant:
+        """The majorant that no ball bends."""
+        return self._bent_by(0.0)
+
+    def _bent_by(self, round_: float) -> Majorant:
         weights = np.append(np.zeros(len(self.frame.slopes)), round_)
         K = self.concave + round_ * np.eye(len(self.concave))
-        self.bent = Majorant(
+        return Majorant(
             self.frame.bends(np.zeros(len(K))), weights, np.asarray(np.linalg.inv(K), dtype=float)
         )
 
