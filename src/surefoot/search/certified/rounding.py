@@ -26,6 +26,7 @@ ROUND = 0.7  # of the norm's price: what bends the ball, p = 2; planes that touc
 FIRST = 1.08  # times the distance without sets of values: where rounding begins
 HIGH = 0.9  # of the peak before: a value that leaves so much is taken without a look at the next one
 FAILURES = 2
+MOVES = 4  # to neighbouring values: those with the highest outlook are looked at
 SHORTER = 0.5  # of the way from there to the best point: the next level
 EFFORT = 5_000  # corners an adversary may look at
 
@@ -146,19 +147,27 @@ class Rounding:
         return self.frame.peak(self.bent, top, self.frame.within(*self._pinned(pins), level), level)
 
     def _move(self, pins: Pins) -> None:
-        """To neighbouring values, one feature at a time, for as long as one helps."""
+        """To neighbouring values, one feature at a time, for as long as one of the likeliest helps."""
         points, improved = self.frame.points, True
         while improved and points.best is not None:
-            improved, (height, prices) = False, self._outlook(points.best, pins)
-            for k in points.coarse(pins):
-                for value in points.neighbours(k, pins[k]):
-                    before, moved = points.distance, {**pins, k: value}
-                    hopeful = height + prices[k] * (value - pins[k]) >= 0
-                    if hopeful and self._promising(points.best, moved):
-                        self.settle(points.best, moved)
-                    if points.distance < before * (1 - 0.1 * self.gap):
-                        pins, improved = moved, True
-                        height, prices = self._outlook(points.best, moved)
+            improved = False
+            for k, value in self._likeliest(points.best, pins):
+                before, moved = points.distance, {**pins, k: value}
+                if self._promising(points.best, moved):
+                    self.settle(points.best, moved)
+                if points.distance < before * (1 - 0.1 * self.gap):
+                    pins, improved = moved, True
+                    break
+
+    def _likeliest(self, u: Array, pins: Pins) -> list[tuple[int, float]]:
+        """The features and neighbouring values with the highest outlook."""
+        (height, prices), points = self._outlook(u, pins), self.frame.points
+        moves = [
+            (height + float(prices[k]) * (value - pins[k]), k, value)
+            for k in points.coarse(pins)
+            for value in points.neighbours(k, pins[k])
+        ]
+        return [(k, value) for hope, k, value in sorted(moves, reverse=True)[:MOVES] if hope >= 0]
 
     def _outlook(self, u: Array, pins: Pins) -> tuple[float, Array]:
         """The bent margin's peak with some values, and prices: what another value of a feature adds at most.
