@@ -101,7 +101,7 @@ class Whitening:
             raise DataError("the covariance is not positive definite; raise var_smoothing") from None
         return cls.from_precision(precision, kind)
 
-    @property
+    @cached_property
     def inverse(self) -> Array:
         """inv(M): columns are the directions in feature space of the whitened coordinates."""
         return np.asarray(linalg.inv(self.matrix))

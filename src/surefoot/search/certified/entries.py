@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,12 +12,24 @@ from surefoot.search.certified.leaf import ONE, Affine, Leaf
 from surefoot.search.certified.majorant import Majorant
 from surefoot.search.certified.proof import ROUND_UP, Ends, affine, side
 from surefoot.search.certified.region import Region, Split
-from surefoot.waist.geometry import dual_exponent, lp_norm
 
 Array = NDArray[np.float64]
 Product = tuple[float, Affine, Affine]
 
 SPARE = 0.25  # share of what a refutation leaves over that may be spent on making it strict
+
+
+class Sides(NamedTuple):
+    """The directions' ends, to the last digit, and the distances from them.
+
+    ``cube``: whether a direction is a coordinate whose ends the level sets, p = infinity.
+    """
+
+    low: list[float]
+    high: list[float]
+    below: list[Affine]
+    above: list[Affine]
+    cube: list[bool]
 
 
 class Entries:
@@ -28,29 +42,29 @@ class Entries:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self._sides: dict[tuple[int, bool, float], Affine] = {}
-        self._cuts: tuple[Region | None, dict[tuple[int, bool, float], Affine]] = None, {}
+        self._uncut: tuple[float, Sides] | None = None
 
     def leaf(self, region: Region, major: Majorant, found: Found, base: int, level: float) -> Leaf:
         """A majorant's slabs and the prices at its peak; ``base``: the scenario with what others leave."""
-        space, ends = self.frame.space, self._ends(region, level)
-        norm, cross = np.zeros(space.n), []
+        space, sides = self.frame.space, self._sides(region, level)
+        norm, cross = [0.0] * space.n, []
         if space.norm != np.inf:
-            norm = np.array([major.round_weight])
+            norm = [major.round_weight]
             cross = self._cross(major)
-        products = self._slabs(ends, major, norm, level) + self._prices(ends, found)
+        products = self._slabs(sides, major, norm) + self._prices(sides, found)
         if found.push is not None:
-            strength = float(lp_norm(found.push, dual_exponent(space.norm))) * ROUND_UP
+            strength = self.frame.strength(found.push) * ROUND_UP
             products.append((1.0, affine(level * strength, -found.push), ONE))
-        return Leaf(level, norm.tolist(), cross, products, self._margins(found, base))
+        return Leaf(level, norm, cross, products, self._margins(found, base))
 
     def empty(self, region: Region, level: float) -> Leaf:
         """Ends that exclude each other: (d'u - low) + (high - d'u) is below zero."""
-        ends, space = self._ends(region, level), self.frame.space
+        sides, space = self._sides(region, level), self.frame.space
         n_norm = space.n if space.norm == np.inf else 1
-        k = int(((ends.low - ends.high) / self.frame.reach).argmax())
-        share = SPARE * float(ends.low[k] - ends.high[k]) / max(n_norm * level**2, 1e-300)
-        products = [(1.0, self._side(ends, k, above), ONE) for above in (False, True)]
+        crossed = np.array(sides.low) - np.array(sides.high)
+        k = int((crossed / self.frame.reach).argmax())
+        share = SPARE * float(crossed[k]) / max(n_norm * level**2, 1e-300)
+        products: list[Product] = [(1.0, end, ONE) for end in (sides.below[k], sides.above[k])]
         return Leaf(level, [share] * n_norm, [], products, {})
 
     def _cross(self, major: Majorant) -> list[tuple[int, int, float]]:
@@ -58,25 +72,27 @@ class Entries:
         if self.frame.space.norm != 1:
             return []
         rows = major.bends.rows[major.bends.n_slabs :]
-        A = np.clip(rows.T @ rows, -1.0, 1.0) * major.round_weight
-        return [(i, j, float(A[i, j])) for j in range(len(A)) for i in range(j) if A[i, j]]
+        A = (np.clip(rows.T @ rows, -1.0, 1.0) * major.round_weight).tolist()
+        return [(i, j, a) for j, row in enumerate(A) for i, a in enumerate(row[:j]) if a]
 
-    def _slabs(self, ends: Ends, major: Majorant, norm: Array, level: float) -> list[Product]:
+    def _slabs(self, sides: Sides, major: Majorant, norm: list[float]) -> list[Product]:
         """The products of slabs' sides; for p = infinity those that the level sets are the norm's entries."""
-        space, products = self.frame.space, []
-        low, high, cube = ends.low.tolist(), ends.high.tolist(), space.norm == np.inf
-        below, above = (end.tolist() for end in space.level_ends(level))
-        weights = major.weights[: len(low)] / self.frame.reach**2
-        for k, weight in enumerate(weights.tolist()):
-            if cube and k < space.n and low[k] == below[k] and high[k] == above[k]:
+        products: list[Product] = []
+        weights, rows = major.weights[: len(sides.low)] / self.frame.reach**2, 2 * self.frame.space.n
+        for k, (weight, low, high, below, above, cube) in enumerate(
+            zip(weights.tolist(), *sides, strict=True)
+        ):
+            if cube:
                 norm[k] = weight
-            elif weight > 0 and (low[k] < high[k] or k >= 2 * space.n):  # features with one value go
-                products.append((weight, self._side(ends, k, False), self._side(ends, k, True)))
+            elif weight > 0 and (low < high or k >= rows):  # features with one value go
+                products.append((weight, below, above))
         return products
 
-    def _prices(self, ends: Ends, found: Found) -> list[Product]:
+    def _prices(self, sides: Sides, found: Found) -> list[Product]:
         prices = enumerate((found.prices / self.frame.reach).tolist())
-        return [(abs(price), self._side(ends, k, price > 0), ONE) for k, price in prices if price]
+        return [
+            (abs(price), (sides.above if price > 0 else sides.below)[k], ONE) for k, price in prices if price
+        ]
 
     def _margins(self, found: Found, base: int) -> dict[int, float]:
         """The scenarios' weights, which sum to one."""
@@ -84,29 +100,38 @@ class Entries:
         shares[base] += 1.0 - float(shares.sum())
         return {s: float(w) for s, w in zip(self.frame.scenarios, shares, strict=True) if w > 0}
 
-    def _ends(self, region: Region, level: float) -> Ends:
-        """The region's ends in their own units, to the last digit."""
+    def _sides(self, region: Region, level: float) -> Sides:
+        """The ends of a region: those that no cut has moved are the same in all leaves of a level."""
+        if self._uncut is None or self._uncut[0] != level:
+            self._uncut = level, self._at(level)
+        uncut = self._uncut[1]
+        moved = {k: ends for k, ends in region.splits.items() if k < len(uncut.low)}
+        if not moved:
+            return uncut
+        sides = Sides(
+            uncut.low.copy(), uncut.high.copy(), uncut.below.copy(), uncut.above.copy(), uncut.cube.copy()
+        )
+        ends = Ends(self.frame.space, region, sides.low, sides.high)
+        names = {
+            (step.direction, not step.above, step.at): ["c", number]
+            for number, step in enumerate(region.path)
+            if isinstance(step, Split)
+        }
+        for k, (a, b) in moved.items():
+            low, high = max(sides.low[k], a), min(sides.high[k], b)
+            sides.cube[k] &= sides.low[k] == low and sides.high[k] == high
+            sides.low[k], sides.high[k] = low, high
+            sides.below[k] = names.get((k, False, low)) or side(ends, k, False)
+            sides.above[k] = names.get((k, True, high)) or side(ends, k, True)
+        return sides
+
+    def _at(self, level: float) -> Sides:
+        """Within a level."""
         space, m = self.frame.space, len(self.frame.reach)
-        low, high = region.ends(space, level)
-        return Ends(space, region, low[:m], high[:m])
-
-    def _side(self, ends: Ends, k: int, above: bool) -> Affine:
-        """An end's distance; those that no cut has moved are the same in all leaves of a level."""
-        key = k, above, float(ends.high[k] if above else ends.low[k])
-        if k in ends.region.splits:
-            named = self._set_by_cuts(ends.region).get(key)
-            return side(ends, k, above) if named is None else named
-        if key not in self._sides:
-            self._sides[key] = side(ends, k, above)
-        return self._sides[key]
-
-    def _set_by_cuts(self, region: Region) -> dict[tuple[int, bool, float], Affine]:
-        """The names of the ends that cuts on the way to a region set; kept for the region of one leaf."""
-        if self._cuts[0] is not region:
-            named = {
-                (step.direction, not step.above, step.at): ["c", number]
-                for number, step in enumerate(region.path)
-                if isinstance(step, Split)
-            }
-            self._cuts = region, named
-        return self._cuts[1]
+        whole = Region()
+        (low, high), (least, most) = whole.ends(space, level), space.level_ends(level)
+        ends = Ends(space, whole, low, high)
+        below, above = ([side(ends, k, up) for k in range(m)] for up in (False, True))
+        cube = np.asarray((low == least) & (high == most))
+        cube[space.n if space.norm == np.inf else 0 :] = False
+        return Sides(low[:m].tolist(), high[:m].tolist(), below, above, cube[:m].tolist())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.majorant import Bends, Majorant, at_least, cheaper, cheapest
 from surefoot.search.certified.peak import Columns, Peak
 from surefoot.search.certified.points import Points
-from surefoot.waist.geometry import dual_exponent, lp_norm
+from surefoot.waist.geometry import lp_norm
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
@@ -26,6 +26,7 @@ NARROW = 0.03  # of the widest range: slabs count as at least so wide, or their 
 AT_END = 1e-3  # of its range: a direction this near to an end is at it
 BENT = 1e-4  # of the slope over a distance: the least curvature of a majorant
 BENT_BY_ITSELF = 0.01  # of a margin's own curvature: what makes no difference beside it
+ORTHANTS = 10  # that are looked at one by one, p = 1
 THIN = 1e-6  # of the curvature: what the parts of the norm get, so that their peak is one point, p = 1
 
 
@@ -44,6 +45,8 @@ class Found(NamedTuple):
     ----------
     value : float
     u : array of shape (n,)
+    places : array
+        Of the directions: where they are at u.
     prices : array
         Of the directions' ends: above zero of the upper one, below zero of the lower one.
     shares : array
@@ -52,20 +55,24 @@ class Found(NamedTuple):
         The norm's part: level times its dual norm was added, push'u taken off.
     size : float
         Of what adds up to the value, for a judgement of its rounding.
-    rise : float
-        What one more unit of level adds to the value, by prices and by wider slabs.
     missing : float
         By how much the ends exclude each other, at these prices; zero where they do not.
+    ends, paid : array
+        The upper ends, the lower ones with the opposite sign, and the price of each.
+    level : float
     """
 
     value: float
     u: Array
+    places: Array
     prices: Array
     shares: Array
     push: Array | None
     size: float
-    rise: float
     missing: float
+    ends: Array
+    paid: Array
+    level: float
 
 
 class Frame:
@@ -97,7 +104,9 @@ class Frame:
         self.below, self.above = -below[:m] / self.reach, above[:m] / self.reach  # 1 but for prices
         self._edges = np.concatenate([self.above, self.below])
         self._table = np.zeros(0), np.zeros((0, space.n))
-        self._parts = np.zeros(2 * space.n + 1)  # the ends of the norm's parts, and the level
+        self._contrasts: dict[tuple[int, int], tuple[Array, Array]] = {}
+        self._upper = np.arange(space.n)
+        self._signs = np.where(self.H.vector < 0, -1.0, 1.0)  # of the orthant where the last peak was, p = 1
 
     def _least_bend(self) -> float:
         """What majorants bend more than a nearly linear margin: else rounding carries their peaks away."""
@@ -122,7 +131,7 @@ class Frame:
     def first_majorant(self, found: Found, ends: tuple[Array, Array], level: float) -> Majorant:
         """The one that costs least at a local optimum, and not much elsewhere."""
         u = found.u if found.push is None else found.u * (level / max(self.space.size(found.u), 1e-300))
-        strength = 1.0 if found.push is None else float(lp_norm(found.push, dual_exponent(self.space.norm)))
+        strength = 1.0 if found.push is None else self.strength(found.push)
         bends = self.bends(
             np.zeros(self.space.n) if found.push is None else found.push / max(strength, 1e-300)
         )
@@ -141,15 +150,15 @@ class Frame:
 
         What is missing to make it concave is added as cheaply as can be there, and not dear elsewhere.
         """
-        m, (low, high) = len(self.slopes), ends
+        m, y, (low, high) = len(self.slopes), found.places, ends
         w, round_ = major.weights[:m], float(major.weights[m:].sum())
-        y, width = self.slopes @ found.u, np.maximum(high - low, 0.0)
+        width = np.maximum(high - low, 0.0)
         least = NARROW * float(width.max())
         at_end = np.minimum(y - low, high - y) <= AT_END * np.maximum(width, least)
         known = np.where(at_end, w + np.abs(found.prices) / np.maximum(width, least), 0.0)
         rows = major.bends.rows[m:]
         push = 2 * round_ * (rows.T @ (rows @ found.u)) + (0.0 if found.push is None else found.push)
-        strength = float(lp_norm(push, dual_exponent(self.space.norm)))
+        strength = self.strength(push)
         bends = self.bends(push / max(strength, 1e-300))
         known = np.append(known, strength / (2 * level))
         return at_least(bends, known, self._prospects(bends, found.u, ends, level), self.bulge)
@@ -166,7 +175,7 @@ class Frame:
 
     def costs(self, found: Found, major: Majorant, ends: tuple[Array, Array], level: float) -> Array:
         """What each weight adds to the margin at a peak."""
-        y, m = self.slopes @ found.u, len(self.slopes)
+        y, m = found.places, len(self.slopes)
         costs = major.weights[:m] * np.maximum((y - ends[0]) * (ends[1] - y), 0.0)
         if self.space.norm == np.inf:
             return costs
@@ -208,6 +217,14 @@ class Frame:
             self._table = np.asarray(self.H(V)), 2 * V @ self.H.matrix
         return self._table
 
+    def contrast(self, b: int) -> tuple[Array, Array]:
+        """By how much the others differ from one scenario: in the value at the factual, and in slope."""
+        key = b, len(self.scenarios)
+        if key not in self._contrasts:
+            values, slopes = self.table
+            self._contrasts[key] = values - values[b], slopes[b] - slopes
+        return self._contrasts[key]
+
     def worst(self, u: Array) -> int:
         """The scenario in which the margin is lowest at u."""
         values, slopes = self.table
@@ -217,12 +234,19 @@ class Frame:
         """Ends of directions, which the level moves inwards."""
         return np.maximum(low, -level * self.below), np.minimum(high, level * self.above)
 
-    def peak(self, major: Majorant, top: Top, ends: tuple[Array, Array], level: float) -> Found:
-        """The peak of constant + slope'u - u'Ku between ends and within a level, and where it is."""
-        columns, limits = self._columns_of(major, top.base), self._limits(top.base, ends, level)
-        free = top.slope.dot(major.half)
+    def peak(
+        self, major: Majorant, top: Top, ends: tuple[Array, Array], level: float, near: Found | None = None
+    ) -> Found:
+        """The peak of constant + slope'u - u'Ku between ends and within a level, and where it is.
+
+        ``near``: another peak that is not far away, by default the last one.
+        """
+        limits = np.concatenate([ends[1], -ends[0], self.contrast(top.base)[0]])
         if self.space.norm == 1:
-            free = np.concatenate([free, np.zeros(self.space.n)])
+            if near is not None and near.push is not None:
+                self._signs = np.where(np.where(near.push, near.push, near.u) < 0, -1.0, 1.0)
+            return self._within_orthants(major, top, limits, level)
+        columns, free = self._columns_of(major, top.base), top.slope.dot(major.half)
         found = self._found(major, top, limits, level, columns.peak(free, limits))
         return found if self.space.norm != 2 else self._inside(major, top, limits, level, found)
 
@@ -230,45 +254,76 @@ class Frame:
         """For p = 2: planes that touch the ball, until the peak is hardly outside."""
         columns = self._columns_of(major, top.base).matrix
         rays, free = np.zeros((0, self.space.n)), top.slope.dot(major.half)
+        ends = limits
         for _ in range(TANGENTS):
             size = math.sqrt(found.u.dot(found.u))
             if found.missing or size <= level * (1 + OUTSIDE):
                 break
             rays = np.vstack([rays, found.u / size])
             columns = np.column_stack([columns, rays[-1].dot(major.half)])
-            limits = np.append(limits, level)
-            found = self._found(major, top, limits, level, Columns(columns).peak(free, limits), rays)
+            ends = np.append(ends, level)
+            solved = Columns(columns).peak(free, ends)
+            found = self._found(major, top, limits, level, solved, solved.prices[len(limits) :].dot(rays))
         return found
 
-    def _columns_of(self, major: Majorant, b: int) -> Columns:
-        """What prices act through: of upper ends, lower ends, other scenarios and the parts of the norm."""
-        key = b, len(self.scenarios)
-        if key not in major.columns:
-            half, slopes = major.half, self.table[1]
-            root = self.slopes.dot(half)
-            rows = [root, -root, (slopes[b] - slopes).dot(half)]
-            columns = np.concatenate(rows).T if self.space.norm != 1 else self._with_parts(rows, half)
-            major.columns[key] = Columns(np.ascontiguousarray(columns))
-        return major.columns[key]
+    def _within_orthants(self, major: Majorant, top: Top, limits: Array, level: float) -> Found:
+        """For p = 1: the ball is one plane in each orthant; from one to the next while peaks rise.
 
-    def _with_parts(self, rows: list[Array], half: Array) -> Array:
+        A coordinate that is held at zero, on the edge of an orthant, at more than twice the norm's price
+        would rather be on the other side. Where an orthant is empty, all are looked at together.
+        """
+        n, m, free = self.space.n, len(self.slopes), top.slope.dot(major.half)
+        within = np.empty(len(limits) + 1)
+        within[:-1], within[-1] = limits, level
+        within[: 2 * m][limits[: 2 * m] >= level] = 2 * level  # what the norm says is not said once more
+        signs = self._side_of(limits[:n], limits[m : m + n])
+        for _ in range(ORTHANTS):
+            self._signs, edges, held = signs, self._upper + m * (signs > 0), within.copy()
+            own = limits[edges]
+            held[edges] = np.minimum(own, 0.0)
+            columns = self._columns_of(major, top.base, signs)
+            solved = columns.peak(free, held, (held != 2 * level).nonzero()[0])
+            price, at_zero = float(solved.prices[-1]), solved.prices[edges] * (own > 0)
+            beyond = at_zero > 2 * price * (1 + 1e-9)
+            if not beyond[beyond.argmax()]:
+                solved.prices[edges] -= at_zero
+                return self._found(major, top, limits, level, solved, signs * (price - at_zero))
+            if solved.excluded:
+                break
+            signs = np.where(beyond, -signs, signs)
+        solved = self._columns_with_parts(major, top.base).peak(
+            np.append(free, np.zeros(n)), np.concatenate([within[:-1], np.zeros(2 * n), [level]])
+        )
+        parts = solved.prices[len(limits) : -1]
+        return self._found(major, top, limits, level, solved, parts[:n] - parts[n:])
+
+    def _side_of(self, high: Array, minus_low: Array) -> Array:
+        """The last orthant, or the side that the ends of a coordinate leave."""
+        if high[high.argmin()] >= 0 and minus_low[minus_low.argmin()] >= 0:
+            return self._signs
+        return np.where(minus_low < 0, 1.0, np.where(high < 0, -1.0, self._signs))
+
+    def _columns_with_parts(self, major: Majorant, b: int) -> Columns:
         """For p = 1: u_i <= r_i, -u_i <= r_i and sum r <= level, the r_i in units of their own."""
-        n, k = self.space.n, sum(map(len, rows))
-        unit = float(np.abs(half).max()) / np.sqrt(THIN)
+        n, half, ends = self.space.n, major.half, self._columns_of(major, b).matrix
+        unit, k = float(np.abs(half).max()) / np.sqrt(THIN), ends.shape[1]
         columns = np.zeros((2 * n, k + 2 * n + 1))
-        columns[:n, :-1] = np.concatenate([*rows, half, -half]).T
+        columns[:n, :-1] = np.hstack([ends, half.T, -half.T])
         own = np.arange(n)
         columns[n + own, k + own] = columns[n + own, k + n + own] = -unit
         columns[n:, -1] = unit
-        return columns
+        return Columns(columns)
 
-    def _limits(self, b: int, ends: tuple[Array, Array], level: float) -> Array:
-        values = self.table[0]
-        limits = [ends[1], -ends[0], values - values[b]]
-        if self.space.norm == 1:
-            self._parts[-1] = level
-            limits.append(self._parts)
-        return np.concatenate(limits)
+    def _columns_of(self, major: Majorant, b: int, ray: Array | None = None) -> Columns:
+        """What prices act through: of upper ends, lower ends, other scenarios and a plane around the ball."""
+        key = b, len(self.scenarios), None if ray is None else ray.tobytes()
+        if key not in major.columns:
+            half = major.half
+            root = self.slopes.dot(half)
+            rows = [root, -root, self.contrast(b)[1].dot(half)]
+            rows += [] if ray is None else [ray.dot(half)[None]]
+            major.columns[key] = Columns(np.ascontiguousarray(np.concatenate(rows).T))
+        return major.columns[key]
 
     def _found(
         self,
@@ -277,50 +332,51 @@ class Frame:
         limits: Array,
         level: float,
         solved: Peak,
-        rays: Array | None = None,
+        push: Array | None = None,
     ) -> Found:
         """Prices by what they belong to; the value anew, without the large numbers of a flat majorant."""
         raw, missing = solved.prices, 0.0
-        if solved.ray is not None:  # prices may rise without end, and the peak is below anything
+        if solved.excluded:  # prices may rise without end, and the peak is below anything
             missing = 2 * (abs(top.constant) + float(top.slope @ major.inverse @ top.slope))
-            raw = solved.ray * (missing / max(solved.missing, 1e-300))
+            more = missing / max(solved.missing, 1e-300)
+            raw, push = raw * more, None if push is None else push * more
         m, k = len(self.slopes), len(self.scenarios)
-        ends, own, shares, rest = limits[: 2 * m], raw[: 2 * m], raw[2 * m : 2 * m + k], raw[2 * m + k :]
+        ends, own, shares = limits[: 2 * m], raw[: 2 * m], raw[2 * m : 2 * m + k]
         prices = own[:m] - own[m:]
-        paid, size = float(own.dot(ends)), float(own.dot(np.abs(ends)))
-        moving = (ends >= level * self._edges) * self._edges  # by how much more level widens them
-        rise = float(own.dot(moving))
+        cost, size = float(own.dot(ends)), float(own.dot(np.abs(ends)))
         left = top.slope - prices.dot(self.slopes)
         if k > 1:
-            slopes = self.table[1]
-            left -= shares.dot(slopes[top.base] - slopes)
-            paid += float(shares.dot(limits[2 * m : 2 * m + k]))
-        push = self._push(rest, rays)
+            left -= shares.dot(self.contrast(top.base)[1])
+            cost += float(shares.dot(limits[2 * m : 2 * m + k]))
         if push is not None:
-            strength = float(lp_norm(push, dual_exponent(self.space.norm)))
             left -= push
-            paid, rise = paid + level * strength, rise + strength
+            cost += level * self.strength(push)
         u = 0.5 * major.inverse.dot(left)
-        round_ = major.round_weight
+        fixed = top.constant + major.round_weight * level**2
+        value = fixed + cost + 0.5 * float(left.dot(u))
+        size += abs(top.constant) + major.round_weight * level**2
+        return Found(value, u, self.slopes.dot(u), prices, shares, push, size, missing, ends, own, level)
+
+    def rise(self, found: Found, major: Majorant) -> float:
+        """What one more unit of level adds to a peak, by prices and by wider slabs."""
+        m, y, ends, level = len(self.slopes), found.places, found.ends, found.level
+        moving = (ends >= level * self._edges) * self._edges  # by how much more level widens them
+        rise = float(found.paid.dot(moving)) + 2 * level * major.round_weight
+        if found.push is not None:
+            rise += self.strength(found.push)
         if not major.plain:
-            y = self.slopes.dot(u)
-            rise += float(major.weights[:m].dot((y + ends[m:]) * moving[:m] + (ends[:m] - y) * moving[m:]))
-        rise += 2 * level * round_
-        value = top.constant + round_ * level**2 + paid + 0.5 * float(left.dot(u))
-        size += abs(top.constant) + round_ * level**2
-        return Found(value, u, prices, shares, push, size, rise, missing)
+            wider = (y + ends[m:]) * moving[:m] + (ends[:m] - y) * moving[m:]
+            rise += float(major.weights[:m].dot(wider))
+        return rise
 
-    def _push(self, rest: Array, rays: Array | None) -> Array | None:
-        """The norm's part, from the prices of its own rows."""
-        n = self.space.n
-        if self.space.norm == 1:
-            return np.asarray(rest[:n] - rest[n : 2 * n])
-        return None if rays is None else np.asarray(rest @ rays)
+    def strength(self, push: Array) -> float:
+        """The norm's price, of which a push is a part for each coordinate."""
+        return float(np.abs(push).max()) if self.space.norm == 1 else float(lp_norm(push, 2))
 
-    def between(self, u: Array, low: Array, high: Array, tolerance: float = WHOLE) -> Gaps:
+    def between(self, places: Array, low: Array, high: Array, tolerance: float = WHOLE) -> Gaps:
         """Open set directions off their allowed values: the two around."""
         found = {}
-        changes = (np.minimum(np.maximum(self.slopes.dot(u), low), high) * self.reach).tolist()
+        changes = (np.minimum(np.maximum(places, low), high) * self.reach).tolist()
         is_open, off = (high > low).tolist(), (tolerance * self.reach).tolist()
         for k, (values, offset) in self.space.sets.items():
             if is_open[k]:

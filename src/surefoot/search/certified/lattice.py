@@ -31,11 +31,11 @@ from surefoot.waist.narrowing import Taken
 Array = NDArray[np.float64]
 
 MOST = 1000  # nodes; what is open then is left to the semidefinite bounds
-MOST_ROUND = 200  # likewise for p = 1 and 2, where those are better
+MOST_ROUND = 100  # likewise for p = 1 and 2, where those are better
 BLIND = 50  # nodes without any point
 DEEPEST = 150
 SPATIAL = 0.5  # a direction is cut for the margin's curvature where that costs such a share of the peak
-HEAVY = 1.0  # other majorants are tried where all slabs of one cost such a share
+HEAVY = 2.0  # other majorants are tried where all slabs of one cost such a share
 LOWER = 0.8  # and once more where that lowered the peak to such a share
 INNER = 0.2  # cuts for curvature stay this share of the range away from its ends
 SAFETY = 1e-9  # how far below zero, relative to what is added up, a peak must be
@@ -65,8 +65,8 @@ def is_box(space: Space) -> bool:
 class _Node:
     """A region with the ends of its directions in units of their reach, and the last peak found in it.
 
-    ``ends``: what the level leaves of its ranges. ``promise``: about the least level at which its peak is not
-    below zero.
+    ``ends``: what the level leaves of its ranges. ``costs``: what the majorant's weights add to the margin at
+    the peak. ``promise``: about the least level at which its peak is not below zero.
     """
 
     region: Region
@@ -76,7 +76,13 @@ class _Node:
     found: Found
     level: float = math.inf
     ends: tuple[Array, Array] = field(init=False)
+    costs: Array = field(init=False)
     promise: float = 0.0
+
+    @property
+    def paid(self) -> float:
+        """What all weights together add."""
+        return float(self.costs.sum())
 
 
 class Lattice:
@@ -191,8 +197,10 @@ class Lattice:
             return False
         if self._refuted(node):
             return False
-        node.promise = level - node.found.value / max(node.found.rise, 1e-300)
-        return not (self._astray(node.found.u, low, high) or self._undecided(node))
+        found = node.found
+        node.promise = level - found.value / max(self.frame.rise(found, node.major), 1e-300)
+        node.costs = self.frame.costs(found, node.major, node.ends, level)
+        return not (self._astray(node) or self._undecided(node))
 
     def _refuted(self, node: _Node) -> bool:
         """Find the majorant's peak; whether it is below zero, which makes a leaf."""
@@ -203,11 +211,12 @@ class Lattice:
         for _ in range(TRIES):
             plain = frame.in_scenario(b)
             top = Top(plain.slope + slope, plain.constant - paid, b)
-            node.found = found = frame.peak(node.major, top, node.ends, node.level)
-            if found.shares.sum() <= 1:
+            node.found = found = frame.peak(node.major, top, node.ends, node.level, node.found)
+            proves = len(found.shares) == 1 or float(found.shares.sum()) <= 1
+            if proves:
                 break
             b = int(found.shares.argmax())  # a base scenario's weight must not be negative
-        if found.value >= 0 or found.shares.sum() > 1:
+        if found.value >= 0 or not proves:
             return False
         size = abs(plain.constant) + float(np.abs(products).sum()) + found.size
         refuted = found.value < -SAFETY * size
@@ -216,10 +225,12 @@ class Lattice:
             node.region.bound = node.level
         return refuted
 
-    def _astray(self, u: Array, low: Array, high: Array) -> bool:
+    def _astray(self, node: _Node) -> bool:
         """Whether rounding has carried the peak out of its region, which is then left to other bounds."""
-        y = self.frame.slopes @ u
-        return float(np.maximum(y - high, low - y).max()) > ASTRAY * float(np.abs(high).max())
+        y, (low, high) = node.found.places, node.ends
+        beyond = np.maximum(y - high, low - y)
+        most = float(beyond[beyond.argmax()])
+        return most > 0 and most > ASTRAY * float(np.abs(high).max())
 
     def _undecided(self, node: _Node) -> bool:
         """Whether a scenario is lower at the peak than the peak says: then cuts would not help.
@@ -229,11 +240,7 @@ class Lattice:
         """
         found = node.found
         off = found.value - self.frame.lowest(found.u) - (0.5 * found.value + SAFETY * found.size)
-        return off > 0 and off > self._paid(node)
-
-    def _paid(self, node: _Node) -> float:
-        """What the weights of a node's majorant add to the margin at its peak."""
-        return float(self.frame.costs(node.found, node.major, node.ends, node.level).sum())
+        return off > 0 and off > node.paid
 
     def _processed(self, node: _Node) -> list[_Node]:
         """Look closer at a node, then split it: its open parts. Allowed points on the way are used."""
@@ -245,18 +252,21 @@ class Lattice:
             parts = self._ways_out(node)
             if parts is not None:
                 return parts
-            if not self.frame.between(node.found.u, *node.ends) and self._look(node):
+            gaps = self._gaps(node)
+            if not gaps and self._look(node):
                 if not self._open(node):
                     return []
                 continue
-            before = node.found.value
-            if self._paid(node) <= HEAVY * before:
+            before = node.found
+            if node.paid <= HEAVY * before.value:
                 break
             if not self._lowered(node):
                 return []
-            if node.found.value > LOWER * before:
+            if node.found is not before:
+                gaps = self._gaps(node)
+            if node.found.value > LOWER * before.value:
                 break
-        cut = None if node.region.depth >= DEEPEST else self._cut(node)
+        cut = None if node.region.depth >= DEEPEST else self._cut(node, gaps)
         return [] if cut is None else [child for child in self._children(node, cut) if self._open(child)]
 
     def _refuted_by_others(self, node: _Node) -> bool:
@@ -279,14 +289,14 @@ class Lattice:
 
     def _lowered(self, node: _Node) -> bool:
         """Take the best of other majorants; whether the node is still open."""
-        best = node.major, node.found, node.promise
+        best = node.major, node.found, node.costs, node.promise
         for major in self.frame.majorants(node.found, node.major, node.ends, node.level):
             node.major = major
             if not self._open(node):
                 return False
             if node.found.value < best[1].value:
-                best = node.major, node.found, node.promise
-            node.major, node.found, node.promise = best
+                best = node.major, node.found, node.costs, node.promise
+            node.major, node.found, node.costs, node.promise = best
         return True
 
     def _ways_out(self, node: _Node) -> list[_Node] | None:
@@ -344,11 +354,14 @@ class Lattice:
             return points.distance < before
         return frame.learn(s)
 
-    def _cut(self, node: _Node) -> Cut | None:
+    def _gaps(self, node: _Node) -> Gaps:
+        """The open features that are off their allowed values at a node's peak."""
+        return self.frame.between(node.found.places, *node.ends)
+
+    def _cut(self, node: _Node, gaps: Gaps) -> Cut | None:
         """Between the values around the feature that is farthest from one, or where curvature costs most."""
-        frame, y, (low, high) = self.frame, self.frame.slopes @ node.found.u, node.ends
-        gaps = frame.between(node.found.u, low, high)
-        cost = node.major.weights[: len(y)] * np.maximum((y - low) * (high - y), 0.0)
+        y, (low, high) = node.found.places, node.ends
+        cost = node.costs[: len(y)]
         if not gaps or float(cost.max()) > SPATIAL * node.found.value:
             order = np.argsort(-cost, kind="stable").tolist()
             cuts = (self._spatial_cut(k, float(y[k]), float(low[k]), float(high[k])) for k in order)

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 FIRST_STEPS = 25
 STEPS = 3  # from another majorant
-SHRINK = 0.2  # of the barrier from step to step
+SHRINK = 0.1  # of the barrier from step to step
 CLOSE = 0.05  # share of the cost at which its weights are near enough to the cheapest
 ROOM = 1e-4  # of the largest curvature: how far K stays from singular
 
@@ -38,29 +38,29 @@ class Bends:
     n_slabs: int
 
     @cached_property
-    def starts(self) -> NDArray[np.intp] | None:
-        """Where the rows of each weight begin; None where each has one."""
-        first = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        return None if len(first) == len(self.owner) else first
+    def _of_weights(self) -> Array | None:
+        """One for each row of a weight; None where each has one row."""
+        if len(self.owner) == self.owner[-1] + 1:
+            return None
+        return np.equal.outer(np.arange(self.owner[-1] + 1), self.owner).astype(float)
 
     def round(self, u: Array) -> float:
-        """The last weight's quadratic at u."""
-        along = self.rows[self.owner == self.owner[-1]] @ u
-        return float(along @ along)
+        """The norm's quadratic at u."""
+        along = self.rows[self.n_slabs :].dot(u)
+        return float(along.dot(along))
 
     def curvature(self, weights: Array) -> Array:
         """The weighted sum."""
-        return np.asarray((self.rows.T * weights[self.owner]) @ self.rows)
+        return np.asarray((self.rows.T * weights[self.owner]).dot(self.rows))
 
     def gathered(self, P: Array) -> Array:
         """Entries for pairs of rows as entries for pairs of weights."""
-        if self.starts is None:
-            return P
-        return np.asarray(np.add.reduceat(np.add.reduceat(P, self.starts, axis=0), self.starts, axis=1))
+        sums = self._of_weights
+        return P if sums is None else np.asarray(sums.dot(P).dot(sums.T))
 
     def summed(self, p: Array) -> Array:
         """Entries for rows as entries for weights."""
-        return p if self.starts is None else np.asarray(np.add.reduceat(p, self.starts))
+        return p if self._of_weights is None else np.asarray(self._of_weights.dot(p))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Majorant:
     bends: Bends
     weights: Array
     inverse: Array
-    columns: dict[tuple[int, int], Columns] = field(default_factory=dict)
+    columns: dict[tuple[int, int, bytes | None], Columns] = field(default_factory=dict)
 
     @cached_property
     def round_weight(self) -> float:
@@ -106,7 +106,11 @@ def cheapest(bends: Bends, costs: Array, Q: Array) -> Majorant:
 
     The first n bends must be the coordinates.
     """
-    n, m, Q = len(Q), len(costs), _with_room(Q)
+    return _made(bends, _cheapest(bends, costs, _with_room(Q)), Q)
+
+
+def _cheapest(bends: Bends, costs: Array, Q: Array) -> Array:
+    n, m = len(Q), len(costs)
     w, inverse = _plain(bends, m, Q)
     mu = float(costs @ w) / (n + m)
     for _ in range(FIRST_STEPS):
@@ -118,32 +122,37 @@ def cheapest(bends: Bends, costs: Array, Q: Array) -> Majorant:
             if mu * (n + m) < CLOSE * float(costs @ w):
                 break
             mu = max(SHRINK * mu, 0.2 * CLOSE * float(costs @ w) / (n + m))
-    return Majorant(bends, w, inverse)
+    return w
 
 
 def cheaper(major: Majorant, costs: Array, Q: Array) -> Majorant:
     """A few more steps from a majorant of the same Q, at other costs."""
     w = np.maximum(major.weights, 1e-9 * float(major.weights.max()))
-    inverse, size, Q = major.inverse, len(Q) + len(costs), _with_room(Q)
+    size, roomy = len(Q) + len(costs), _with_room(Q)
+    inverse = _inverse(major.bends, w, roomy)
     mu = CLOSE * float(costs @ w) / size
     for _ in range(STEPS):
-        moved = _newton(major.bends, costs / mu, Q, w, inverse)
+        moved = None if inverse is None else _newton(major.bends, costs / mu, roomy, w, inverse)
         if moved is None:
             break
         w, inverse, length = moved
         if length > 0.3:
             mu = max(SHRINK * mu, 0.2 * CLOSE * float(costs @ w) / size)
-    return Majorant(major.bends, w, inverse)
+    return _made(major.bends, w, Q)
 
 
 def at_least(bends: Bends, known: Array, costs: Array, Q: Array) -> Majorant:
     """A majorant with the known weights, and what else it takes to be concave as cheaply as can be."""
-    left = Q - bends.curvature(known)
-    inverse = _inverse(bends, np.zeros(len(known)), _with_room(left))
-    if inverse is not None:
-        return Majorant(bends, known, inverse)
-    extra = cheapest(bends, costs, left)
-    return Majorant(bends, known + extra.weights, extra.inverse)
+    left = _with_room(_with_room(Q) - bends.curvature(known))
+    enough = _inverse(bends, np.zeros(len(known)), left) is not None
+    return _made(bends, known if enough else known + _cheapest(bends, costs, left), Q)
+
+
+def _made(bends: Bends, weights: Array, Q: Array) -> Majorant:
+    """With the curvature that is left without the room: that would cost as much as a thin region's slabs."""
+    inverse = _inverse(bends, weights, Q)
+    assert inverse is not None
+    return Majorant(bends, weights, inverse)
 
 
 def _with_room(Q: Array) -> Array:

@@ -13,6 +13,7 @@ from scipy.optimize import nnls
 Array = NDArray[np.float64]
 
 EXCLUDED = 1e-9  # of one: where less than this is left of the target, the ends exclude each other
+DOUBTFUL = 1e-3  # of one: where more than this is left, the place surely is between its ends
 OUTSIDE = 1e-3  # of what is lacking: a place this far beyond its ends is none
 ROUNDS = 20  # for each end
 
@@ -20,11 +21,11 @@ ROUNDS = 20  # for each end
 class Peak(NamedTuple):
     """Prices of the ends, none negative.
 
-    ``ray``: where the ends exclude each other, prices that show it, and ``missing``, by how much they do.
+    ``excluded``: whether the ends exclude each other; the prices show it then, and ``missing``, by how much.
     """
 
     prices: Array
-    ray: Array | None = None
+    excluded: bool = False
     missing: float = 0.0
 
 
@@ -43,8 +44,8 @@ class Columns:
         target[n] = 1.0
         return E, max(float(np.abs(self.matrix).max()), 1e-300), target
 
-    def peak(self, free: Array, ends: Array) -> Peak:
-        """Prices at the z nearest to ``free`` with columns' z <= ends.
+    def peak(self, free: Array, ends: Array, stated: NDArray[np.intp] | None = None) -> Peak:
+        """Prices at the z nearest to ``free`` with columns' z <= ends; ``stated``: those that may have one.
 
         Lawson and Hanson: the prices of the nearest z, up to a factor, are the y >= 0 for which the columns,
         each with what it lacks below it, come nearest to (0, ..., 0, 1).
@@ -58,14 +59,17 @@ class Columns:
         unit = most / steep
         np.divide(lacking, unit, out=E[-1])
         try:
-            y = nnls(E, target, maxiter=ROUNDS * len(ends))[0]
+            y = nnls(E if stated is None else E[:, stated], target, maxiter=ROUNDS * len(ends))[0]
         except RuntimeError:  # too many rounds: no prices are prices too
             return Peak(np.zeros(len(ends)))
+        if stated is not None:
+            some, y = y, np.zeros(len(ends))
+            y[stated] = some
         missing = float(lacking.dot(y))
         left = 1.0 - missing / unit
         prices = y * (unit / max(left, EXCLUDED))
-        if missing > 0 and (left < EXCLUDED or self._beyond(prices, lacking) > OUTSIDE * most):
-            return Peak(np.zeros(len(ends)), y, missing)
+        if left < DOUBTFUL and (left < EXCLUDED or self._beyond(prices, lacking) > OUTSIDE * most):
+            return Peak(y, True, missing)
         return Peak(prices)
 
     def _beyond(self, prices: Array, lacking: Array) -> float:

@@ -36,8 +36,8 @@ class Ends(NamedTuple):
 
     space: Space
     region: Region
-    low: Array
-    high: Array
+    low: Array | list[float]
+    high: Array | list[float]
 
 
 def leaf_of(

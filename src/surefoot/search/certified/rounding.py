@@ -25,7 +25,8 @@ CLOSE = 0.05  # of the gap: how exactly least levels are computed
 ROUND = 0.7  # of the norm's price: what bends the ball, p = 2; planes that touch it see to the rest
 FIRST = 1.08  # times the distance without sets of values: where rounding begins
 HIGH = 0.9  # of the peak before: a value that leaves so much is taken without a look at the next one
-FAILURES = 3
+FAILURES = 2
+MOVES = 4  # to neighbouring values: those with the highest outlook are looked at
 SHORTER = 0.5  # of the way from there to the best point: the next level
 EFFORT = 5_000  # corners an adversary may look at
 
@@ -59,9 +60,17 @@ class Rounding:
     def bend(self, rate: float, level: float) -> None:
         """Make the majorant of the peaks here; for p = 2 the ball bends it by most of what it will cost."""
         round_ = ROUND * rate / (2 * max(level, 1e-9)) if self.frame.space.norm == 2 else 0.0
+        self.bent = self._bent_by(round_) if round_ else self._plain
+
+    @cached_property
+    def _plain(self) -> Majorant:
+        """The majorant that no ball bends."""
+        return self._bent_by(0.0)
+
+    def _bent_by(self, round_: float) -> Majorant:
         weights = np.append(np.zeros(len(self.frame.slopes)), round_)
         K = self.concave + round_ * np.eye(len(self.concave))
-        self.bent = Majorant(
+        return Majorant(
             self.frame.bends(np.zeros(len(K))), weights, np.asarray(np.linalg.inv(K), dtype=float)
         )
 
@@ -75,8 +84,9 @@ class Rounding:
             if found is None:
                 return None
             u = found.u
-            points.learn_rate(found.rise, u)
-            self.bend(found.rise, frame.space.size(u))
+            rate = frame.rise(found, self.bent)
+            points.learn_rate(rate, u)
+            self.bend(rate, frame.space.size(u))
             if not self._withstand(u):
                 break
         return found
@@ -118,7 +128,7 @@ class Rounding:
         found = self._held(self._top(u), pins, level)
         while found.value >= 0:
             u = found.u
-            gaps = frame.between(u, *self._pinned(pins), SETTLED)
+            gaps = frame.between(found.places, *self._pinned(pins), SETTLED)
             if not gaps:
                 return self._values_near(u)
             wide = {k: (b - a) / frame.reach[k] for k, (a, b) in gaps.items()}
@@ -137,19 +147,27 @@ class Rounding:
         return self.frame.peak(self.bent, top, self.frame.within(*self._pinned(pins), level), level)
 
     def _move(self, pins: Pins) -> None:
-        """To neighbouring values, one feature at a time, for as long as one helps."""
+        """To neighbouring values, one feature at a time, for as long as one of the likeliest helps."""
         points, improved = self.frame.points, True
         while improved and points.best is not None:
-            improved, (height, prices) = False, self._outlook(points.best, pins)
-            for k in points.coarse(pins):
-                for value in points.neighbours(k, pins[k]):
-                    before, moved = points.distance, {**pins, k: value}
-                    hopeful = height + prices[k] * (value - pins[k]) >= 0
-                    if hopeful and self._promising(points.best, moved):
-                        self.settle(points.best, moved)
-                    if points.distance < before * (1 - 0.1 * self.gap):
-                        pins, improved = moved, True
-                        height, prices = self._outlook(points.best, moved)
+            improved = False
+            for k, value in self._likeliest(points.best, pins):
+                before, moved = points.distance, {**pins, k: value}
+                if self._promising(points.best, moved):
+                    self.settle(points.best, moved)
+                if points.distance < before * (1 - 0.1 * self.gap):
+                    pins, improved = moved, True
+                    break
+
+    def _likeliest(self, u: Array, pins: Pins) -> list[tuple[int, float]]:
+        """The features and neighbouring values with the highest outlook."""
+        (height, prices), points = self._outlook(u, pins), self.frame.points
+        moves = [
+            (height + float(prices[k]) * (value - pins[k]), k, value)
+            for k in points.coarse(pins)
+            for value in points.neighbours(k, pins[k])
+        ]
+        return [(k, value) for hope, k, value in sorted(moves, reverse=True)[:MOVES] if hope >= 0]
 
     def _outlook(self, u: Array, pins: Pins) -> tuple[float, Array]:
         """The bent margin's peak with some values, and prices: what another value of a feature adds at most.
@@ -223,15 +241,16 @@ class Rounding:
             if level > FARTHEST:
                 return None
             found = frame.peak(self.bent, top, frame.within(low, high, level), level)
+            rise = frame.rise(found, self.bent)
             if found.missing:
-                if found.rise > 0:
-                    level = least = level + found.missing / found.rise * (1 + 1e-6)
-                if found.rise <= 0 or least > most:
+                if rise > 0:
+                    level = least = level + found.missing / rise * (1 + 1e-6)
+                if rise <= 0 or least > most:
                     return None
                 continue
             moved = found.u - u
             above = float(moved.dot(self._convex.dot(moved)))
-            close = CLOSE * self.gap * found.rise * level
+            close = CLOSE * self.gap * rise * level
             if abs(found.value) <= close or (found.value > 0 and level <= least):
                 if level > most:
                     return None
@@ -239,8 +258,8 @@ class Rounding:
                     return found
             u = found.u
             top = self._safe_top(u)
-            if found.rise > 0:
-                level = max(level - (found.value + above) / found.rise, 0.1 * level, least)
+            if rise > 0:
+                level = max(level - (found.value + above) / rise, 0.1 * level, least)
             elif found.value + above > 0:
                 level = least
             else:
