@@ -207,7 +207,7 @@ class Slices:
     def _minimised(self, boxes: Boxes, some: Indices, signs: Array | None) -> Multipliers:
         """Multipliers for some slices, where there are any to start with."""
         part = boxes if len(some) == len(boxes.low) else boxes.of(some)
-        (names, terms), count = self._terms(part, signs), len(self.scenarios)
+        (names, terms), count = self.terms(part, signs), len(self.scenarios)
         if terms.shape[2] == 1:
             return of_points(terms[..., 0, 0])
         if signs is not None or len(terms) < SAMPLED:
@@ -220,12 +220,24 @@ class Slices:
             found.put(~found.refuted, _from_scratch(terms[~found.refuted], count))
         return found
 
+    def learn(self, boxes: Boxes) -> bool:
+        """Note the weights that refute some slices; whether all of them are refuted."""
+        names, terms = self.terms(boxes)
+        found = _from_scratch(terms, len(self.scenarios), exactly=True)
+        self._typical.learn(found, names)
+        return bool(found.refuted.all())
+
+    def typical_weights(self, box: Boxes) -> Array:
+        """The mean weights of slices that are refuted, for what is known in one box."""
+        weights: Array = self._typical.weights(self.terms(box)[0])[0]
+        return weights
+
     def coordinates(self, boxes: Boxes) -> Array:
         """The coordinates u as functions of (z, 1), shape (N, n, d + 1)."""
         moved = np.moveaxis(self.space.matrix[:, boxes.free], 1, 0) * self.unit[boxes.free][:, None, :]
         return np.concatenate([moved, boxes.origin[:, :, None]], axis=2)
 
-    def _terms(self, boxes: Boxes, signs: Array | None) -> tuple[Indices, Array]:
+    def terms(self, boxes: Boxes, signs: Array | None = None) -> tuple[Indices, Array]:
         """What is not negative in each slice, in units of its height: norm, slabs, margins.
 
         Before it come the names of the slabs.

@@ -25,9 +25,12 @@ class Typical:
 
     def tried(self, terms: Array, names: Indices) -> Multipliers:
         """What these weights prove of slices; ``names``: the directions of their slabs."""
+        return judged(terms, len(self.margins), self.weights(names))
+
+    def weights(self, names: Indices) -> Array:
+        """The mean weights, for slabs of these names and the margins."""
         slabs, margins = self.slabs / np.maximum(self.counts, 1.0), self.margins / max(self.number, 1)
-        weights = np.concatenate([slabs[names], np.broadcast_to(margins, (len(names), len(margins)))], axis=1)
-        return judged(terms, len(margins), weights)
+        return np.concatenate([slabs[names], np.broadcast_to(margins, (len(names), len(margins)))], axis=1)
 
     def learn(self, found: Multipliers, names: Indices) -> None:
         """Note the weights of some slices, where they refute them."""
