@@ -323,15 +323,14 @@ class Slices:
         ends = (part[:, first:].tolist() for part in (slabs, names, low, high))
         found = []
         for i, (margins, *own) in enumerate(zip(rest[:, -count:].tolist(), *ends, strict=True)):
-            signed = weights[i][: len(signs[i])]
-            norm, cross = self._crosses(signed, signs[i], np.flatnonzero(moves[i]))
+            norm, cross = self._crosses(weights[i], signs[i], moves[i]) if len(signs[i]) else (norms[i], [])
             products = [
                 (w, self._side(k, False, a, cuts[i]), self._side(k, True, b, cuts[i]))
                 for w, k, a, b in zip(*own, strict=True)
                 if w > 0
             ]
             shares = {s: w for s, w in zip(self.numbers, margins, strict=True) if w > 0}
-            found.append(Leaf(self.level, norm or norms[i], cross, products + self._equal_rows, shares))
+            found.append(Leaf(self.level, norm, cross, products + self._equal_rows, shares))
         return found
 
     def _norms(self, touched: Indices, slabs: Array, moves: Mask) -> list[list[float]]:
@@ -368,12 +367,10 @@ class Slices:
         return self._named[key]
 
     def _crosses(
-        self, weights: Array, signs: Array, moving: Indices
+        self, weights: Array, signs: Array, moves: Mask
     ) -> tuple[list[float], list[tuple[int, int, float]]]:
         """For p = 1 and 2: the weight of the norm and of its cross terms."""
-        if not len(weights):
-            return [], []
-        single = weights * self._height / self.level**2
+        single, moving = weights[: len(signs)] * self._height / self.level**2, np.flatnonzero(moves)
         total = float(single.sum())
         A = np.clip(np.einsum("c,cij->ij", single, signs), -total, total)
         pairs = [(int(i), int(j)) for place, j in enumerate(moving) for i in moving[:place]]
