@@ -158,6 +158,17 @@ def test_bunches_with_prices(seed, monkeypatch):
     check(limited(within(cost_problem(seed), 0.5), 2))
 
 
+def test_choices_that_a_rule_excludes_do_not_spoil_the_weights_of_others():
+    """Ends that exclude each other are refuted by ever larger weights: they are no example for others."""
+    data = datasets.load_ionosphere()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    row, rule = data.X.iloc[344], "Attribute26 + Attribute13 <= 0.5"
+    assert row["Attribute26"] + row["Attribute13"] > 0.8  # one of both must change
+    settings = {"budget": 0.05, "norm": 1, "whole": False, "gap": 0.5, "time_limit": 2.0}
+    explainer = CounterfactualExplainer(clf, actions=Actions(at_most=2, rules=[rule]), **settings)
+    assert verify(explainer.explain(row, on_failure="return"), clf).ok
+
+
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("bounds", ["data", None])
 def test_few_leaves_refute_thousands_of_choices(norm, bounds):
