@@ -169,6 +169,19 @@ def test_choices_that_a_rule_excludes_do_not_spoil_the_weights_of_others():
     assert verify(explainer.explain(row, on_failure="return"), clf).ok
 
 
+def test_open_ends_have_no_part_in_shared_leaves():
+    data = datasets.load_ionosphere()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    actions = Actions({"Attribute10": Action(low=0.05)}, at_most=4)  # today it is 0
+    settings = {"budget": 0.0, "norm": 1, "whole": False, "bounds": None}
+    e = CounterfactualExplainer(clf, actions=actions, **settings).explain(data.X.iloc[192], 1, "return")
+    assert e.status is Status.INFEASIBLE
+    assert verify(e, clf).ok
+    products = [one for leaf in leaves_of(e.certificate["bound"]["tree"]) for one in leaf["products"]]
+    assert products
+    assert all(one[1:] != [["1"], ["1"]] for one in products)
+
+
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("bounds", ["data", None])
 def test_few_leaves_refute_thousands_of_choices(norm, bounds):

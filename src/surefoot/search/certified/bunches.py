@@ -144,6 +144,7 @@ def _shared_sum(slices: Slices, box: Boxes, weights: Array) -> _SharedSum:
     slabs = slice(0, len(terms) - len(slices.scenarios))
     own = slice(slabs.stop - d, slabs.stop)
     weights[slabs] += _lacking(np.tensordot(weights, terms, 1), terms[slabs].sum(axis=0))
+    weights[slabs] *= terms[slabs, :, :-1].any(axis=(1, 2))  # between open ends there is only a constant
     total, heights = np.tensordot(weights, terms, 1), weights * terms[:, -1, -1]
     places = np.zeros(slices.space.n, dtype=np.intp)
     places[box.free[0]] = np.arange(d)
