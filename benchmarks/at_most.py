@@ -62,6 +62,12 @@ def rows(done=()):
             }
 
 
+def order(row):
+    """Where a row stands among the others."""
+    names = [tuple(str(part) for part in case) for case in CASES]
+    return names.index(tuple(str(row[key]) for key in KEY))
+
+
 def measured(name, norm, whole, k):
     clf, X, chosen = LOADERS[name]()
     names = [feature for feature in X if X[feature].dtype.kind not in "iuf"]
