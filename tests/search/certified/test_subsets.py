@@ -118,7 +118,7 @@ def within(problem, width):
 def shared_leaves(monkeypatch):
     """What is refuted in bunches from now on; bunches are made however few choices there are."""
     monkeypatch.setattr(subsets, "AT_ONCE", 0)
-    monkeypatch.setattr("surefoot.search.certified.bunches.SHARE", 10.0)
+    monkeypatch.setattr("surefoot.search.certified.bunches.FEWER", 1)
     found, proven = [], Choice.proven
 
     def noted(choice, bound, proof):
@@ -167,6 +167,15 @@ def test_choices_that_a_rule_excludes_do_not_spoil_the_weights_of_others():
     settings = {"budget": 0.05, "norm": 1, "whole": False, "gap": 0.5, "time_limit": 2.0}
     explainer = CounterfactualExplainer(clf, actions=Actions(at_most=2, rules=[rule]), **settings)
     assert verify(explainer.explain(row, on_failure="return"), clf).ok
+
+
+def test_bunches_where_nothing_else_may_change(monkeypatch):
+    """One feature has a single value, which is not today's, and that is all the change there may be."""
+    shared_leaves(monkeypatch)
+    problem = within(random_problem(5, 3), 0.3)
+    low, high = problem.domain.low.copy(), problem.domain.high.copy()
+    low[2] = high[2] = problem.factual[2] + 0.1 * problem.unit[2]
+    check(limited(replace(problem, domain=replace(problem.domain, low=low, high=high)), 1))
 
 
 def test_open_ends_have_no_part_in_shared_leaves():

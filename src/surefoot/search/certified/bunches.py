@@ -27,7 +27,7 @@ Indices = NDArray[np.intp]
 
 SAMPLE = 32  # choices whose weights are averaged
 MOST_FREE = 8  # features that move in one of them
-SHARE, MOST = 0.2, 2_000  # bunches that are looked at: relative to the choices, and at most
+FEWER, MOST = 5, 2_000  # bunches that are looked at: so many times fewer than choices, and at most
 SOME = 16  # of them between looks at the clock
 OPEN = 10  # single choices that are not refuted before the rest is left as it is
 LEAST, MORE, TRIES = 1e-5, 2.0, 20  # what is added to the slabs' weights until the sum is concave
@@ -74,7 +74,7 @@ class _SharedSum:
 
     def refute(self, root: Choice, clock: Clock) -> None:
         """Split choices, those that gain most first, until the sum refutes them."""
-        looks, opened = int(min(SHARE * root.size, MOST)), 0
+        looks, opened = min(root.size // FEWER, MOST), 0
         stack: list[tuple[Choice, Array | None]] = [(root, None)]
         while stack and looks and opened < OPEN:
             choice, gains = stack.pop()
@@ -103,6 +103,8 @@ class _SharedSum:
         """
         gains = np.full(len(self.slope), -np.inf)
         bent = self.curvature[np.ix_(moving, moving)]
+        if not len(moving):
+            return self.constant + SAFETY * abs(self.constant), gains
         if not _is_definite(bent):
             gains[moving] = np.linalg.eigh(bent)[1][:, 0] ** 2
             return np.inf, gains
