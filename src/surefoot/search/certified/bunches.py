@@ -103,8 +103,6 @@ class _SharedSum:
         """
         gains = np.full(len(self.slope), -np.inf)
         bent = self.curvature[np.ix_(moving, moving)]
-        if not len(moving):
-            return self.constant + SAFETY * abs(self.constant), gains
         if not _is_definite(bent):
             gains[moving] = np.linalg.eigh(bent)[1][:, 0] ** 2
             return np.inf, gains
