@@ -1,4 +1,4 @@
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -20,16 +20,12 @@ def bank():
     return data, ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
 
 
-def best_without(clf, row, keeping, **settings):
+def best_without(clf, row, keeping, target=1, **settings):
     """The least distance over all ways to keep one feature of each group, by brute force."""
     best = np.inf
-    groups = [[name] for name in keeping[0]] if len(keeping) == 1 else None
-    choices = groups if groups is not None else [[a, b] for a in keeping[0] for b in keeping[1]]
-    for kept in choices:
-        e = CounterfactualExplainer(clf, noise_on="all", immutable=kept, **settings).explain(
-            row, 1, on_failure="return"
-        )
-        best = min(best, e.distance)
+    for kept in {frozenset(kept) for kept in product(*keeping)}:
+        explainer = CounterfactualExplainer(clf, noise_on="all", immutable=sorted(kept), **settings)
+        best = min(best, explainer.explain(row, target, on_failure="return").distance)
     return best
 
 
@@ -45,6 +41,24 @@ def test_each_is_the_best_that_keeps_one_feature_of_each_earlier_one(bank, norm)
         assert all(set(group) - set(changed[k]) for group in changed[:k])
         least = best_without(clf, row, changed[:k], norm=norm)
         assert es[k].distance == pytest.approx(least, rel=3e-3)
+    assert all(verify(e, clf).ok and verify(e, clf, exact=True).ok for e in es)
+
+
+@pytest.mark.parametrize("norm", [1, np.inf])
+def test_five_within_a_limit_and_with_categories(norm):
+    german = datasets.load_german_credit()
+    features = ["duration_months", "credit_amount", "age", "checking_account", "savings", "purpose"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(german.X[features], german.y)
+    row = german.X[features].iloc[int(np.flatnonzero(clf.predict(german.X[features]) == "bad")[2])]
+    words = {name: Action(cost=1.0) for name in features[3:]}
+    settings = {"norm": norm, "gap": 1e-2, "actions": Actions(words, at_most=3)}
+    es = CounterfactualExplainer(clf, noise_on="all", **settings).alternatives(row, "good", n=5)
+    assert len(es) > 2
+    changed = [e.changed for e in es]
+    for k in range(1, len(es)):
+        assert all(set(group) - set(changed[k]) for group in changed[:k])
+        least = best_without(clf, row, changed[:k], "good", **settings)
+        assert es[k].distance == pytest.approx(least, rel=2e-2)
     assert all(verify(e, clf).ok and verify(e, clf, exact=True).ok for e in es)
 
 

@@ -130,11 +130,47 @@ def test_programs_refuse_what_they_cannot_say(method):
             made[method](replace(base, domain=domain))
 
 
-def test_limits_are_refused_by_name(banknotes):
+@pytest.mark.parametrize("limits", [{"at_most": 2}, {"at_most_of": [(1, ["variance", "skewness"])]}])
+def test_milp_and_certified_agree_about_limits(banknotes, limits):
     data, clf = banknotes
-    explainer = CounterfactualExplainer(
-        clf, method="milp", actions=Actions({"entropy": Action(low=-9)}, at_most=2)
-    )
     row = data.X.iloc[int(np.flatnonzero(clf.predict(data.X) == 1)[0])]
-    with pytest.raises(ProblemError, match="limits on how many features change; use method='certified'"):
-        explainer.explain(row, target=0)
+    actions = Actions({"entropy": Action(low=-9)}, **limits)
+    by_method = {
+        method: CounterfactualExplainer(clf, method=method, actions=actions).explain(row, target=0)
+        for method in ("certified", "milp")
+    }
+    assert by_method["milp"].distance == pytest.approx(by_method["certified"].distance, rel=0.03)
+    changed = set(by_method["milp"].changed)
+    assert len(changed) <= 2 if "at_most" in limits else not {"variance", "skewness"} <= changed
+
+
+def test_milp_and_certified_agree_about_alternatives(banknotes):
+    data, clf = banknotes
+    row = data.X.iloc[int(np.flatnonzero(clf.predict(data.X) == 1)[0])]
+    proved, found = (
+        CounterfactualExplainer(clf, method=method).alternatives(row, 0, n=2)
+        for method in ("certified", "milp")
+    )
+    assert [e.distance for e in found] == pytest.approx([e.distance for e in proved], rel=0.03)
+    assert set(found[0].changed) - set(found[1].changed)
+
+
+def test_every_choice_that_limits_leave_is_tried():
+    base = either_problem(1)
+    n, now, high = base.n_features, base.factual, float(base.domain.high[0])
+    limits = (Limit(1, (0, 1), tuple(now[:2])), Limit(n - 1, tuple(range(n)), tuple(now)))
+    domain = replace(base.domain, eithers=(ways_of(n, 0.5, high),), limits=limits)
+    run, cases = run_by([1.0] * 4 * n)
+    each_way(replace(base, domain=domain), run, 10.0)
+    kept = [tuple(np.flatnonzero(case.domain.low == case.domain.high)) for case, _ in cases]
+    assert all(not case.domain.limits for case, _ in cases)
+    assert {frozenset({one, other}) for one in (0, 1) for other in range(n)} == {*map(frozenset, kept)}
+
+
+def test_too_many_choices_are_refused(banknotes):
+    base = either_problem(1)
+    n = base.n_features
+    half = Limit(n // 2, tuple(range(n)), tuple(base.factual))
+    problem = replace(base, domain=replace(base.domain, eithers=(), limits=(half,) * 8))
+    with pytest.raises(ProblemError, match="try every way to keep limits and if-then rules"):
+        each_way(problem, lambda *_: pytest.fail("tried"), 10.0)

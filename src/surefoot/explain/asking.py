@@ -191,11 +191,12 @@ class Asker:
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
         """What the wishes allow, what differs from earlier answers, and what is plausible of each feature."""
         found = self.wishes.allowed(factual, state)
-        place = (self.features, self.schema.numbers, factual, state)
-        eithers = [*found.eithers, *(keeping_one(features, *place) for features in differing.keeping)]
+        place = (self.features, self.schema.numbers, factual)
+        kept = [keeping_one(features, *place) for features in differing.keeping]
+        eithers = list(found.eithers)
         if self.terms.plausible is not None and self.terms.plausible.deviations is not None:
             eithers += near_expected(self.classifier, target, factual, self.terms.plausible.deviations)
-        return found._replace(eithers=tuple(eithers))
+        return found._replace(eithers=tuple(eithers), limits=(*found.limits, *kept))
 
     def _requirements(self, target: Any, labels: Sequence[Any]) -> tuple[Required, ...]:
         """The odds against every rival, what is plausible as a whole, and the odds under further models."""

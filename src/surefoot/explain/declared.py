@@ -19,7 +19,7 @@ from surefoot.explain.wishes import DATA, Wishes
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.plain import end, entries, finite, label, sequence, shown, text, truth
 from surefoot.waist.domain import Domain
-from surefoot.waist.either import Either
+from surefoot.waist.either import Either, Limit
 from surefoot.waist.question import DensityFloor, Question
 from surefoot.waist.row import Row
 
@@ -114,9 +114,9 @@ def check_declared(question: Question, observed_range: ArrayLike | None = None) 
         raise DataError("the choices of the categories are not what the declared wishes say")
     if not _same_rows(domain.rows, said.domain.rows):
         raise DataError("the rules are not what the declared wishes say")
-    said_of_several = [*said.eithers, *_keeping(question)]
-    near = question.eithers[len(said_of_several) :] if _plausible(question).deviations is not None else ()
-    if not _same_eithers(question.eithers, [*said_of_several, *near]) or question.limits != said.limits:
+    near = question.eithers[len(said.eithers) :] if _plausible(question).deviations is not None else ()
+    limits = (*said.limits, *_keeping(question))
+    if not _same_eithers(question.eithers, [*said.eithers, *near]) or question.limits != limits:
         raise DataError("the if-then rules and limits are not what the declared wishes say")
     _check_prices(question, wishes)
 
@@ -143,12 +143,12 @@ def _plausible(question: Question) -> Plausible:
         raise DataError(f"the declared wishes make no sense: {error}") from None
 
 
-def _keeping(question: Question) -> list[Either]:
+def _keeping(question: Question) -> list[Limit]:
     """That one of some features stays, for each earlier answer."""
     found = []
     for entry in sequence(question.declared.get("keeping", []), "keeping"):
         features = [_name(name, question.features) for name in sequence(entry, "keeping")]
-        place = (question.features, question.numbers, question.factual, question.state)
+        place = (question.features, question.numbers, question.factual)
         found.append(keeping_one(features, *place))
     return found
 

@@ -175,7 +175,8 @@ def _levels(
     """For one wish, then two, then three: which of them, given up, leave an answer, and how near it is."""
     tried: list[Parts] = [(part,) for part in conflict if part.proposed]
     for _ in range(TOGETHER):
-        verdicts = [(judge.nearest(given_up), given_up) for given_up in tried]
+        judged = judge.nearest if len(tried) > 1 else judge.verdict  # one by itself is compared with nothing
+        verdicts = [(judged(given_up), given_up) for given_up in tried]
         yield [(verdict.distance, one) for verdict, one in verdicts if verdict.distance < math.inf]
         tried = _extended(judge, every, [one for verdict, one in verdicts if verdict.is_infeasible])
 

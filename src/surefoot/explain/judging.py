@@ -116,8 +116,9 @@ class Judge:
     ) -> None:
         self.problem, self.question, self.wishes, self.noise = problem, question, wishes, noise
         self.end = time.perf_counter() + seconds
-        said = {rule.name for rule in wishes.when}
-        self._background = tuple(one for one in question.eithers if one.name not in said)
+        said = {rule.name for rule in wishes.when} | {limit.name for limit in wishes.limits}
+        self._eithers = tuple(one for one in question.eithers if one.name not in said)
+        self._limits = tuple(one for one in question.limits if one.name not in said)
         self._known: dict[frozenset[Part], Verdict] = {}
         self._found: list[Found] = []
 
@@ -230,7 +231,9 @@ class Judge:
 
     def _with_background(self, allowed: Allowed) -> Allowed:
         """With what the question asks beyond the wishes: that an answer differs from others, for instance."""
-        return allowed._replace(eithers=(*allowed.eithers, *self._background))
+        return allowed._replace(
+            eithers=(*allowed.eithers, *self._eithers), limits=(*allowed.limits, *self._limits)
+        )
 
     def _ball(self, wishes: Wishes) -> Ball:
         """The ball of the same question under other wishes: what may change need not land exactly."""

@@ -1,4 +1,4 @@
-"""That one of some features keeps its value of today, as an either."""
+"""That one of some features keeps its value of today, as a limit."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.waist.either import Either, Way
-from surefoot.waist.mixed import State
-from surefoot.waist.row import Row
+from surefoot.waist.either import Limit
 
 Array = NDArray[np.float64]
 
 
 def keeping_one(
-    features: Sequence[Any], names: Sequence[Any], numbers: Sequence[int], factual: Array, state: State
-) -> Either:
-    """One of some features keeps its value of today.
+    features: Sequence[Any], names: Sequence[Any], numbers: Sequence[int], factual: Array
+) -> Limit:
+    """One of some features keeps its value of today: all but one of them change at most.
 
     Parameters
     ----------
@@ -30,20 +28,18 @@ def keeping_one(
         Which of them are numbers.
     factual : array
         The numbers.
-    state : tuple of int
-        The categories.
     """
+    unknown = [name for name in features if name not in names]
+    if unknown:
+        raise DataError(f"{unknown[0]!r} is no feature of the model")
+    named = {list(names).index(name) for name in features}
     categories = [j for j in range(len(names)) if j not in numbers]
-    ways = []
-    for name in features:
-        if name not in names:
-            raise DataError(f"{name!r} is no feature of the model")
-        j = list(names).index(name)
-        if j in categories:
-            k = categories.index(j)
-            ways.append(Way(values={k: frozenset({state[k]})}))
-        else:
-            i = list(numbers).index(j)
-            ways.append(Way((Row(np.eye(len(factual))[i], float(factual[i]), float(factual[i])),)))
+    own = tuple(i for i, j in enumerate(numbers) if j in named)
     listed = ", ".join(str(name) for name in features)
-    return Either(tuple(ways), f"one of these stays: {listed}")
+    return Limit(
+        len(named) - 1,
+        own,
+        tuple(float(factual[i]) for i in own),
+        tuple(k for k, j in enumerate(categories) if j in named),
+        f"one of these stays: {listed}",
+    )

@@ -110,7 +110,10 @@ class Family:
         return self.narrowed(self.open_ways(state), self.left(state)) if self.allows(state) else None
 
     def narrowed(self, ways: Sequence[tuple[int, ...] | None], left: Sequence[int]) -> Domain:
-        """Where the numbers may lie when these ways are open, and so many numbers may change."""
+        """Where the numbers may lie when these ways are open, and so many numbers may change.
+
+        Limits that let all of their numbers change are left out.
+        """
         if not self.eithers and not self.limits:
             return self.domain
         narrow = (either.narrowed(kept) for either, kept in zip(self.eithers, ways, strict=True))
@@ -118,7 +121,7 @@ class Family:
         return replace(
             self.domain,
             eithers=tuple(either for either in narrow if either is not None),
-            limits=tuple(limits),
+            limits=tuple(limit for limit in limits if limit.count < len(limit.numbers)),
         )
 
     def problem(

@@ -16,9 +16,9 @@ from surefoot import (
     verify,
 )
 from surefoot.search.certified import certified_search, subsets
-from surefoot.search.certified.changes import Cut, Limits
+from surefoot.search.certified.changes import Choice, Cut, Limits
 from surefoot.search.certified.clock import Clock
-from surefoot.search.certified.grafting import Member
+from surefoot.search.certified.grafting import Member, Shared
 from surefoot.search.certified.narrowing import narrowed
 from surefoot.search.certified.settling import Open, choose_cuts, settled_points
 from surefoot.search.certified.slices import Boxes, Slices, _factors, _products
@@ -105,6 +105,112 @@ def check(problem, seconds=20.0):
 @pytest.mark.parametrize(("n", "count"), [(4, 1), (5, 2), (6, 3)])
 def test_the_nearest_of_all_choices(norm, budget, n, count):
     check(limited(random_problem(n, 3, norm=norm, budget=budget), count))
+
+
+def within(problem, width):
+    """The problem with all features within so many deviations of today."""
+    low, high = problem.factual - width * problem.unit, problem.factual + width * problem.unit
+    domain = problem.domain
+    narrow = replace(domain, low=np.maximum(domain.low, low), high=np.minimum(domain.high, high))
+    return replace(problem, domain=narrow)
+
+
+def shared_leaves(monkeypatch):
+    """What is refuted in bunches from now on; bunches are made however few choices there are."""
+    monkeypatch.setattr(subsets, "AT_ONCE", 0)
+    monkeypatch.setattr("surefoot.search.certified.bunches.FEWER", 1)
+    found, proven = [], Choice.proven
+
+    def noted(choice, bound, proof):
+        found.extend([choice] if isinstance(proof, Shared) else [])
+        proven(choice, bound, proof)
+
+    monkeypatch.setattr(Choice, "proven", noted)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("width", [0.3, 1.0, np.inf])
+@pytest.mark.parametrize("limits", [(2,), (1,), ((2, [0, 1, 2, 3]), (1, [2, 3, 4]))])
+def test_what_bunches_refute_holds_no_point(seed, width, limits, monkeypatch):
+    bunches = shared_leaves(monkeypatch)
+    problem = limited(within(random_problem(5, seed, budget=0.05), width), *limits)
+    found = check(problem)
+    assert found.point is not None or bunches or width == np.inf
+    for choice in bunches:
+        kept = list(choice.kept)
+        low, high = problem.domain.low.copy(), problem.domain.high.copy()
+        low[kept] = high[kept] = problem.factual[kept]
+        alone = replace(problem, domain=replace(problem.domain, low=low, high=high, limits=()))
+        assert certified_search(alone, GAP, 5.0).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("seed", [5, 8, 15, 20, 33, 36, 41])
+def test_bunches_with_whole_numbers_rows_and_all_else(seed, monkeypatch):
+    shared_leaves(monkeypatch)
+    problem = mixed_problem(seed)
+    check(limited(within(problem, 0.5), 2) if seed % 2 else limited(problem, 2))
+
+
+@pytest.mark.parametrize("seed", [2, 7, 21, 36])
+def test_bunches_with_prices(seed, monkeypatch):
+    shared_leaves(monkeypatch)
+    check(limited(within(cost_problem(seed), 0.5), 2))
+
+
+def test_choices_that_a_rule_excludes_do_not_spoil_the_weights_of_others():
+    """Ends that exclude each other are refuted by ever larger weights: they are no example for others."""
+    data = datasets.load_ionosphere()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    row, rule = data.X.iloc[344], "Attribute26 + Attribute13 <= 0.5"
+    assert row["Attribute26"] + row["Attribute13"] > 0.8  # one of both must change
+    settings = {"budget": 0.05, "norm": 1, "whole": False, "gap": 0.5, "time_limit": 2.0}
+    explainer = CounterfactualExplainer(clf, actions=Actions(at_most=2, rules=[rule]), **settings)
+    assert verify(explainer.explain(row, on_failure="return"), clf).ok
+
+
+def test_bunches_where_nothing_else_may_change(monkeypatch):
+    """One feature has a single value, which is not today's, and that is all the change there may be."""
+    shared_leaves(monkeypatch)
+    problem = within(random_problem(5, 3), 0.3)
+    low, high = problem.domain.low.copy(), problem.domain.high.copy()
+    low[2] = high[2] = problem.factual[2] + 0.1 * problem.unit[2]
+    check(limited(replace(problem, domain=replace(problem.domain, low=low, high=high)), 1))
+
+
+def test_open_ends_have_no_part_in_shared_leaves():
+    data = datasets.load_ionosphere()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    actions = Actions({"Attribute10": Action(low=0.05)}, at_most=4)  # today it is 0
+    settings = {"budget": 0.0, "norm": 1, "whole": False, "bounds": None}
+    e = CounterfactualExplainer(clf, actions=actions, **settings).explain(data.X.iloc[192], 1, "return")
+    assert e.status is Status.INFEASIBLE
+    assert verify(e, clf).ok
+    products = [one for leaf in leaves_of(e.certificate["bound"]["tree"]) for one in leaf["products"]]
+    assert products
+    assert all(one[1:] != [["1"], ["1"]] for one in products)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("bounds", ["data", None])
+def test_few_leaves_refute_thousands_of_choices(norm, bounds):
+    data = datasets.load_ionosphere()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
+    settings = {"budget": 0.05, "norm": norm, "whole": False, "bounds": bounds}
+    explainer = CounterfactualExplainer(clf, actions=Actions({}, at_most=3), **settings)
+    e = explainer.explain(data.X.iloc[218], 1, on_failure="return")
+    assert e.status is Status.INFEASIBLE
+    assert verify(e, clf).ok
+    assert verify(e, clf, exact=True).ok
+    assert 1 < len(list(leaves_of(e.certificate["bound"]["tree"]))) < 200  # of C(32, 3) choices
+
+
+def leaves_of(node):
+    if "level" in node:
+        yield node
+    else:
+        yield from leaves_of(node["no"])
+        yield from leaves_of(node["yes"])
 
 
 @pytest.mark.parametrize("norm", NORMS)

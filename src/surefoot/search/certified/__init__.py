@@ -12,7 +12,8 @@ Where to find what (docs/certified.md derives it):
 - Allowed values: ``lattice``; ``frame``, ``majorant`` and ``peak`` bound it, ``rounding`` finds points,
   ``entries`` makes its leaves.
 - At most so many changes: ``subsets``; ``changes`` and ``narrowing`` are its choices, ``promise`` ranks them,
-  ``side_by_side``, ``slices``, ``stacks``, ``typical`` and ``together`` refute them, ``settling`` cuts.
+  ``bunches``, ``side_by_side``, ``slices``, ``stacks``, ``typical`` and ``together`` refute them,
+  ``settling`` cuts.
 - Categories: ``states``, ``cover``.
 - The certificate: ``leaf``, ``proof``, ``grafting``, ``decided``, ``units``.
 """

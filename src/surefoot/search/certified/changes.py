@@ -136,14 +136,17 @@ class Choice:
         return low | {(j, True): end for j, end in self.high.items()}
 
     @property
+    def contested(self) -> tuple[int, ...]:
+        """The undecided features of limits that do not let all of theirs change."""
+        if len(self.left) == 1:  # thousands of choices are split by one limit
+            return self.undecided if len(self.undecided) > self.left[0] else ()
+        binding = {number for number, (size, left) in enumerate(self._sizes()) if size > left}
+        return tuple(j for j in self.undecided if binding.intersection(self.limits.of[j]))
+
+    @property
     def feature(self) -> int | None:
-        """The feature to decide next; None where every undecided one may change."""
-        if len(self.left) == 1:  # thousands of choices are split by one limit: the first is as good as any
-            return self.undecided[0] if len(self.undecided) > self.left[0] else None
-        binding = [number for number, (size, left) in enumerate(self._sizes()) if size > left]
-        if not binding:
-            return None
-        return next(j for j in self.undecided if any(number in binding for number in self.limits.of[j]))
+        """The feature to decide next, unless another one is asked for; None where each may change."""
+        return next(iter(self.contested), None)
 
     @property
     def size(self) -> int:
@@ -157,18 +160,24 @@ class Choice:
             return [(len(self.undecided), self.left[0])]
         return [(sum(k in of[j] for j in self.undecided), left) for k, left in enumerate(self.left)]
 
-    def split(self) -> tuple[Choice, ...]:
-        """The choices in which the next feature is kept, and counts as changed; none if all are decided."""
-        j = self.feature
+    def split(self, feature: int | None = None) -> tuple[Choice, ...]:
+        """The choices in which a feature is kept, and counts as changed; none if all are decided."""
+        j = self.feature if feature is None else feature
         if j is not None and not self.empty:
-            place = self.undecided.index(j)
-            rest = self.undecided[:place] + self.undecided[place + 1 :]
             self.split_by = j
             self.parts = (
-                self.limits.choice(self.counted, rest, self.left, self.depth + 1),
-                self.limits.choice((*self.counted, j), rest, self._left_with(j), self.depth + 1),
+                self.limits.choice(self.counted, self._rest(j), self.left, self.depth + 1),
+                self._counting(j, self.depth + 1),
             )
         return self.parts
+
+    def _rest(self, j: int) -> tuple[int, ...]:
+        place = self.undecided.index(j)
+        return self.undecided[:place] + self.undecided[place + 1 :]
+
+    def _counting(self, j: int, depth: int) -> Choice:
+        """The choice in which one more feature counts as changed."""
+        return self.limits.choice((*self.counted, j), self._rest(j), self._left_with(j), depth)
 
     def _left_with(self, j: int) -> tuple[int, ...]:
         of = self.limits.of[j]
@@ -194,9 +203,17 @@ class Choice:
         """The choice in which features count as changed one by one, always the one that gains most."""
         choice = self
         while choice.feature is not None:
-            best = max(choice.undecided, key=lambda j: gain((*choice.counted, j)))
-            rest = [j for j in choice.undecided if j != best]
-            choice = self.limits.choice((*choice.counted, best), rest, choice._left_with(best), 0)
+            choice = choice._counting(max(choice.undecided, key=lambda j: gain((*choice.counted, j))), 0)
+        return choice
+
+    def filled_in(self, order: Sequence[int]) -> Choice:
+        """The choice in which features count as changed in an order."""
+        choice = self
+        for j in order:
+            if choice.feature is None:
+                break
+            if j in choice.undecided:
+                choice = choice._counting(j, 0)
         return choice
 
     def grow(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.search.certified.changes import Choice, Cut
-from surefoot.search.certified.leaf import Affine
+from surefoot.search.certified.leaf import Affine, Leaf
 from surefoot.search.certified.proof import leaf_node, proof_of, without_prices
 from surefoot.search.certified.region import Region, Scenario
 from surefoot.search.certified.search import Search
@@ -49,6 +49,12 @@ class AtOnce(NamedTuple):
     choice: Choice
 
 
+class Shared(NamedTuple):
+    """A leaf about all features that refutes choices in which some of them are kept."""
+
+    leaf: Leaf
+
+
 class Together(NamedTuple):
     """Choices that were looked at in one stack."""
 
@@ -78,6 +84,7 @@ class Graft:
         self._numbers: dict[tuple[float, ...], int] = {}
         self._directions: list[list[float]] = []
         self._stacks: dict[int, list[Node]] = {}
+        self._shared: dict[int, Node] = {}
 
     def proof(self, tree: Node | None) -> dict[str, Any]:
         """The proof with everything that its branches refer to."""
@@ -113,6 +120,8 @@ class Graft:
             return dict(EMPTY)
         if isinstance(proof, Member):
             return self._leaves(space, proof.stack, scenarios)[proof.number]
+        if isinstance(proof, Shared):
+            return self._without(choice.kept, self._whole_leaf(space, proof, scenarios))
         if proof is None:
             return None
         return self.branch(proof.tree, choice.depth, proof.choice.kept, proof.choice.cut_ends)
@@ -121,12 +130,26 @@ class Graft:
         """The leaves of a stack, which are made all at once."""
         if id(stack) not in self._stacks:
             leaves = stack.attempt.leaves([choice.cut_ends for choice in stack.choices])
-            used = {s for leaf in leaves for s in leaf.margins}
-            place = {s: self._number(self._shifted(scenarios[s][1]).tolist()) for s in used}
-            nodes = [leaf_node(space, leaf, place, scenarios) for leaf in leaves]
-            written = without_prices(space, {"directions": [], "tree": {"either": 0, "ways": nodes}})
-            self._stacks[id(stack)] = written["tree"]["ways"]
+            self._stacks[id(stack)] = self._written(space, leaves, scenarios)
         return self._stacks[id(stack)]
+
+    def _whole_leaf(self, space: Space, proof: Shared, scenarios: Sequence[Scenario]) -> Node:
+        """A leaf that many choices share, which is made once."""
+        if id(proof) not in self._shared:
+            (self._shared[id(proof)],) = self._written(space, [proof.leaf], scenarios)
+        return self._shared[id(proof)]
+
+    def _written(self, space: Space, leaves: Sequence[Leaf], scenarios: Sequence[Scenario]) -> list[Node]:
+        used = {s for leaf in leaves for s in leaf.margins}
+        place = {s: self._number(self._shifted(scenarios[s][1]).tolist()) for s in used}
+        nodes = [leaf_node(space, leaf, place, scenarios) for leaf in leaves]
+        written = without_prices(space, {"directions": [], "tree": {"either": 0, "ways": nodes}})
+        found: list[Node] = written["tree"]["ways"]
+        return found
+
+    def _without(self, kept: Container[int], leaf: Node) -> Node:
+        """A leaf without the products of features that are kept: they are zero."""
+        return {**leaf, "products": [one for one in leaf["products"] if not _is_of(one, kept)]}
 
     def _shifted(self, v: Array) -> Array:
         """A scenario in features; the same ones occur in many trees."""
@@ -171,17 +194,19 @@ class _Move(NamedTuple):
         return [
             [w, self._renamed(a), self._renamed(b)]
             for w, a, b in products
-            if not (self._vanishes(a) or self._vanishes(b))
+            if not _is_of((w, a, b), self.kept)
         ]
-
-    def _vanishes(self, affine: Affine) -> bool:
-        return affine[0] == "x" and affine[1] in self.kept
 
     def _renamed(self, affine: Affine) -> Affine:
         if affine[0] == "c":
             return ["c", affine[1] + self.depth, *affine[2:]]
         end = self.cuts.get((affine[1], affine[2] == "high")) if affine[0] == "x" else None
         return affine if end is None else ["c", end.split]
+
+
+def _is_of(product: Sequence[Any], features: Container[int]) -> bool:
+    """Whether a product has a factor that is the distance of one of some features from an end."""
+    return any(affine[0] == "x" and affine[1] in features for affine in product[1:])
 
 
 def _cut(space: Space, cut: Cut) -> Node:

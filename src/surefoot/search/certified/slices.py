@@ -207,7 +207,7 @@ class Slices:
     def _minimised(self, boxes: Boxes, some: Indices, signs: Array | None) -> Multipliers:
         """Multipliers for some slices, where there are any to start with."""
         part = boxes if len(some) == len(boxes.low) else boxes.of(some)
-        (names, terms), count = self._terms(part, signs), len(self.scenarios)
+        (names, terms), count = self.terms(part, signs), len(self.scenarios)
         if terms.shape[2] == 1:
             return of_points(terms[..., 0, 0])
         if signs is not None or len(terms) < SAMPLED:
@@ -220,12 +220,24 @@ class Slices:
             found.put(~found.refuted, _from_scratch(terms[~found.refuted], count))
         return found
 
+    def learn(self, boxes: Boxes) -> bool:
+        """Note the weights that refute some slices; whether all of them are refuted."""
+        names, terms = self.terms(boxes)
+        found = _from_scratch(terms, len(self.scenarios), exactly=True)
+        self._typical.learn(found, names)
+        return bool(found.refuted.all())
+
+    def typical_weights(self, box: Boxes) -> Array:
+        """The mean weights of slices that are refuted, for what is known in one box."""
+        weights: Array = self._typical.weights(self.terms(box)[0])[0]
+        return weights
+
     def coordinates(self, boxes: Boxes) -> Array:
         """The coordinates u as functions of (z, 1), shape (N, n, d + 1)."""
         moved = np.moveaxis(self.space.matrix[:, boxes.free], 1, 0) * self.unit[boxes.free][:, None, :]
         return np.concatenate([moved, boxes.origin[:, :, None]], axis=2)
 
-    def _terms(self, boxes: Boxes, signs: Array | None) -> tuple[Indices, Array]:
+    def terms(self, boxes: Boxes, signs: Array | None = None) -> tuple[Indices, Array]:
         """What is not negative in each slice, in units of its height: norm, slabs, margins.
 
         Before it come the names of the slabs.
@@ -311,15 +323,14 @@ class Slices:
         ends = (part[:, first:].tolist() for part in (slabs, names, low, high))
         found = []
         for i, (margins, *own) in enumerate(zip(rest[:, -count:].tolist(), *ends, strict=True)):
-            signed = weights[i][: len(signs[i])]
-            norm, cross = self._crosses(signed, signs[i], np.flatnonzero(moves[i]))
+            norm, cross = self._crosses(weights[i], signs[i], moves[i]) if len(signs[i]) else (norms[i], [])
             products = [
                 (w, self._side(k, False, a, cuts[i]), self._side(k, True, b, cuts[i]))
                 for w, k, a, b in zip(*own, strict=True)
                 if w > 0
             ]
             shares = {s: w for s, w in zip(self.numbers, margins, strict=True) if w > 0}
-            found.append(Leaf(self.level, norm or norms[i], cross, products + self._equal_rows, shares))
+            found.append(Leaf(self.level, norm, cross, products + self._equal_rows, shares))
         return found
 
     def _norms(self, touched: Indices, slabs: Array, moves: Mask) -> list[list[float]]:
@@ -356,12 +367,10 @@ class Slices:
         return self._named[key]
 
     def _crosses(
-        self, weights: Array, signs: Array, moving: Indices
+        self, weights: Array, signs: Array, moves: Mask
     ) -> tuple[list[float], list[tuple[int, int, float]]]:
         """For p = 1 and 2: the weight of the norm and of its cross terms."""
-        if not len(weights):
-            return [], []
-        single = weights * self._height / self.level**2
+        single, moving = weights[: len(signs)] * self._height / self.level**2, np.flatnonzero(moves)
         total = float(single.sum())
         A = np.clip(np.einsum("c,cij->ij", single, signs), -total, total)
         pairs = [(int(i), int(j)) for place, j in enumerate(moving) for i in moving[:place]]

@@ -19,6 +19,7 @@ Mask = NDArray[np.bool_]
 
 STEPS = 40
 MORE_STEPS = 8  # for weights that are near the best
+LARGEST = 1e6  # a weight at which ends exclude each other: the sum has no lowest peak
 SAFETY = 1e-9  # how far below zero, relative to what is added up, counts as below zero
 FIRST = 0.1  # the barrier's first weight, in units of a function's height
 SHRINK, SLOWER = 0.25, 0.6  # what it is multiplied by after a long step, and after a shorter one
@@ -149,7 +150,8 @@ def minimise(terms: Array, n_margins: int, weights: Array, *, exactly: bool = Fa
         if refuted.all() and not exactly:  # as in most stacks: what else is known of them is of no use
             found.weights[live], found.value[live], found.refuted[live] = state.x, state.value, True
             break
-        open_ = _note(found, live, state, refuted, done=not exactly or step >= MORE_STEPS)
+        enough = np.asarray((state.x > LARGEST).any(axis=1) | (not exactly or step >= MORE_STEPS))
+        open_ = _note(found, live, state, refuted, done=enough)
         if not open_.any():
             break
         live, state = live[open_], state.of(open_)
@@ -157,8 +159,8 @@ def minimise(terms: Array, n_margins: int, weights: Array, *, exactly: bool = Fa
     return found
 
 
-def _note(found: Multipliers, live: NDArray[np.intp], state: _State, refuted: Mask, *, done: bool) -> Mask:
-    """Keep what is known after a step; which problems go on. ``done``: refuted ones do not."""
+def _note(found: Multipliers, live: NDArray[np.intp], state: _State, refuted: Mask, *, done: Mask) -> Mask:
+    """Keep what is known after a step; which problems go on. ``done``: which do not once they are refuted."""
     relaxed = state.concave & ~refuted & (state.traces >= 0).all(axis=1)
     found.value[live], found.z[live] = state.value, state.z
     found.spread[live] = state.mu[:, None, None] * (state.root @ np.swapaxes(state.root, 1, 2))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.memory import no_collection
+from surefoot.search.certified.bunches import refute_in_bunches
 from surefoot.search.certified.changes import Choice, Cut, Limits
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.grafting import AtOnce, Graft, Searched, Tree
@@ -78,10 +79,7 @@ class Subsets:
         self.promise = Promise(self.whole)
         self.pool = self.promise.scenarios()
         self.root = Limits(problem, self.promise.order).root()
-        if self.root.size <= MANY:
-            with no_collection():
-                self.root.grow()
-        self.choices = dict.fromkeys(self.root.leaves())
+        self.choices: dict[Choice, None] = {self.root: None}
         self.rounds: list[Round] = []
         self.within = np.inf
         self._found: list[Points] = [Points(self.whole, gap, clock)]
@@ -117,10 +115,11 @@ class Subsets:
         try:
             if self._excluded():
                 return Status.INFEASIBLE
+            self._begin()
             again = None if self._again is None else self._searches.get(self._again)
             if start is not None and again is not None:
                 self._judge(again, again.search.run(start))
-            if self.points.best is None:
+            if self.points.best is None and self._pending(self.whole.farthest):
                 self._first_point()
             while self.points.best is not None and (pending := self._pending(self._enough())):
                 self._scan(pending, self._goal())
@@ -135,11 +134,27 @@ class Subsets:
         self._unlimited = search if search.excluded() else self._unlimited
         return self._unlimited is search
 
+    def _begin(self) -> None:
+        """Refute what can be at any distance, many choices at once; list the others one by one."""
+        if self.root.bound > 0 or self.root.parts:
+            return
+        if self.root.size > AT_ONCE:
+            numbers = range(len(self.pool))
+            refute_in_bunches(Slices(self.whole, np.inf, self.pool, numbers), self.root, self.clock)
+        self._grow()
+
+    def _grow(self) -> None:
+        if self.root.size <= MANY:
+            with no_collection():
+                for choice in [choice for choice in self.root.leaves() if choice.bound < np.inf]:
+                    choice.grow()
+        self.choices = dict.fromkeys(self.root.leaves())
+
     def refute(self, level: float) -> bool:
         """Prove that nothing lies within a level; False as soon as something does."""
         self.within = level
-        if self.root.size > AT_ONCE and self._refuted_at_once(self.root, level):
-            self.choices = {self.root: None}
+        if self.root.size <= AT_ONCE or not self._refuted_at_once(self.root, level):
+            self._grow()
         try:
             while pending := self._pending(level):
                 self._scan(pending, level)
@@ -235,7 +250,7 @@ class Subsets:
         if self.root.size > MANY:
             return [self.root.filled(self.promise.gain)]
         ranked: list[tuple[float, Choice]] = []
-        for free, choices in _alike([choice for choice in self.choices if not choice.empty]):
+        for free, choices in _alike([choice for choice in self.choices if choice.bound < np.inf]):
             scores = self.promise.scores(free)
             first = np.argsort(-scores, kind="stable")[:FIRST_LOOKS]
             ranked += [(float(scores[i]), choices[i]) for i in first.tolist()]

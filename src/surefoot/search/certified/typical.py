@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.search.certified.stacks import Multipliers, judged
+from surefoot.search.certified.stacks import LARGEST, Multipliers, judged
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -25,13 +25,17 @@ class Typical:
 
     def tried(self, terms: Array, names: Indices) -> Multipliers:
         """What these weights prove of slices; ``names``: the directions of their slabs."""
+        return judged(terms, len(self.margins), self.weights(names))
+
+    def weights(self, names: Indices) -> Array:
+        """The mean weights, for slabs of these names and the margins."""
         slabs, margins = self.slabs / np.maximum(self.counts, 1.0), self.margins / max(self.number, 1)
-        weights = np.concatenate([slabs[names], np.broadcast_to(margins, (len(names), len(margins)))], axis=1)
-        return judged(terms, len(margins), weights)
+        return np.concatenate([slabs[names], np.broadcast_to(margins, (len(names), len(margins)))], axis=1)
 
     def learn(self, found: Multipliers, names: Indices) -> None:
-        """Note the weights of some slices, where they refute them."""
-        weights, names = found.weights[found.refuted], names[found.refuted]
+        """Note the weights of some slices, where they refute them and not ends by themselves."""
+        some = found.refuted & (found.weights <= LARGEST).all(axis=1)
+        weights, names = found.weights[some], names[some]
         slabs, margins = np.split(weights, [names.shape[1]], axis=1)
         self.counts += np.bincount(names.ravel(), minlength=len(self.counts))
         self.slabs += np.bincount(names.ravel(), slabs.ravel(), minlength=len(self.slabs))

@@ -1,4 +1,4 @@
-"""The paper's methods know neither categories nor if-then rules: they are run for one case after another."""
+"""The paper's methods know no categories, if-then rules or limits: they are run for each case by itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 from surefoot.exceptions import ProblemError
 from surefoot.status import Status
@@ -55,17 +55,17 @@ def each_state(family: Family, run: Run, time_limit: float) -> Answer:
 
 
 def each_way(problem: RobustProblem, run: Run, time_limit: float) -> Answer:
-    """The best answer over all combinations of ways of the eithers.
+    """The best answer over all combinations of ways of the eithers and of features that limits keep.
 
     Parameters
     ----------
     problem : RobustProblem
     run : callable
-        Solves a problem without eithers within so many seconds.
+        Solves a problem without eithers and limits within so many seconds.
     time_limit : float
         Seconds for all of them.
     """
-    if not problem.domain.eithers:
+    if not problem.domain.eithers and not problem.domain.limits:
         return run(problem, time_limit)
     end = time.perf_counter() + time_limit
     best, stopped, bound = Answer(Status.INFEASIBLE), None, math.inf
@@ -93,18 +93,23 @@ def _nearer(problem: RobustProblem, found: Answer, best: Answer) -> bool:
 
 
 def _combinations(problem: RobustProblem) -> Iterator[RobustProblem]:
-    """The problem with one way of each either, as rows; refused where they are too many."""
-    eithers = problem.domain.eithers
+    """The problem with one way of each either and the features that limits keep; refused if too many."""
+    eithers, limits = problem.domain.eithers, problem.domain.limits
+    many = [len(limit.numbers) - limit.count for limit in limits]
     number = math.prod(len(either.ways) for either in eithers)
+    number *= math.prod(math.comb(len(limit.numbers), m) for limit, m in zip(limits, many, strict=True))
     if number > MOST_STATES:
         raise ProblemError(
-            f"the paper's methods try every way to keep the if-then rules, and here are {number:,}; "
-            "use method='certified'"
+            "the paper's methods try every way to keep limits and if-then rules, and here are "
+            f"{number:,}; use method='certified'"
         )
-    for ways in product(*(range(len(either.ways)) for either in eithers)):
-        domain = narrowed(problem.domain, problem.factual, dict(enumerate(ways)))
+    taken = product(*(range(len(either.ways)) for either in eithers))
+    kept = product(*(combinations(limit.numbers, m) for limit, m in zip(limits, many, strict=True)))
+    for ways, groups in product(taken, kept):
+        features = {j for group in groups for j in group}
+        domain = narrowed(problem.domain, problem.factual, dict(enumerate(ways)), features)
         if domain is not None:
-            yield replace(problem, domain=replace(domain, eithers=()))
+            yield replace(problem, domain=replace(domain, eithers=(), limits=()))
 
 
 def states_by_price(family: Family) -> list[State]:
