@@ -50,7 +50,7 @@ RAYS = 4  # slopes of the price that a region inherits at most
 RAY_ROUNDS = 3
 DEARER = 1e-3  # share of the level by which the relaxed solution must be too dear for another slope
 MOST_EVERYWHERE = 100  # combinations of ways that are tried at an infinite distance
-MISSED_BY_WHOLE, MISSED = 6, 2  # scenarios of several margins that a bound takes in at once
+MISSED_BY_WHOLE, MISSED = 6, 2  # scenarios of a crowd of margins that a bound takes in at once
 MOST_TELLING = 40  # scenarios that a search begins with; regions take in others as they need them
 FAR = 1e5  # an open domain is given up beyond so many times the way to the boundary
 
@@ -367,7 +367,7 @@ class Search:
         margin, s = self.points.harm(u, region.scenarios, effort=0)
         if self._worth_a_look(margin) or (self.space.forks and not self.ways.seen(region.ways)):
             self._improve(u, region)
-        if not self._alone:
+        if self.space.crowded:
             region.scenarios += self._missed(region, part, form, found)
         elif margin < 0 and s not in region.scenarios:
             region.scenarios.append(s)
@@ -376,8 +376,8 @@ class Search:
     def _missed(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> list[int]:
         """New scenarios in which the relaxed solution is below the mean that the bound's own weights give.
 
-        Weight that moves to them lowers the bound's value. (With one requirement they are what harms its
-        mean most: its curvature adds the same to all scenarios.)
+        Weight that moves to them lowers the bound's value. Few margins are all in the bound from the start,
+        and what harms the mean most serves them: a margin's curvature adds the same to all its scenarios.
         """
         values = form.products(found.moments)[form.margins]
         most = MISSED_BY_WHOLE if region.is_whole else MISSED
