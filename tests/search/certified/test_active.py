@@ -154,3 +154,33 @@ def test_sums_of_rows_with_several_curvatures_are_those_of_their_matrices(k):
     assert form.products(Y) == pytest.approx(np.einsum("jab,ab->j", rows, Y))
     gram = np.einsum("iab,bc,jcd,da->ij", rows, Y, rows, W)
     assert form.gram(Y, W) == pytest.approx(0.5 * (gram + gram.T))
+
+
+@pytest.mark.parametrize("norm", [np.inf, 2, 1])
+def test_scenarios_are_taken_in_that_a_mixture_misses_on_average(norm):
+    space, rng = whitened(many(2, norm)), np.random.default_rng(0)
+    points = Points(space, 1e-3, Clock(30))
+    u, root = rng.normal(size=space.n), rng.normal(size=(space.n, space.n))
+    atoms = u + np.sqrt(space.n) * np.concatenate([root.T, -root.T])  # with the covariance root root'
+    averages = [float(np.mean(H(atoms))) for H in space.margins]
+    least = float(np.median(averages))
+    known = list(range(len(points.scenarios)))
+    entered = points.missed(u, root @ root.T, least, known, most=5)
+    assert 0 < len(entered) <= 5
+    for r, v in (points.scenarios[s] for s in entered):
+        assert np.mean(space.margins[r](atoms + v)) < least
+    assert not points.missed(u, root @ root.T, least, known + entered, most=5)
+
+
+def test_what_harms_the_mean_most_is_not_what_the_mixture_misses():
+    problem = many(0, np.inf)
+    flat = Requirement(Quadratic(np.zeros((4, 4)), np.zeros(4), 1.0, problem.factual))
+    hollow = Requirement(Quadratic(1e3 * np.eye(4), np.zeros(4), -1.0, problem.factual))
+    space = whitened(replace(problem, requirements=(flat, hollow)))
+    points, mean, spread = Points(space, 1e-3, Clock(30)), np.zeros(4), np.eye(4)
+    margin, s = points.harm(mean, [0], effort=0)
+    assert margin < 0
+    assert points.scenarios[s][0] == 1
+    assert not points.missed(mean, spread, 0.0, [0], most=2)
+    (alone,) = points.missed(mean, 0 * spread, 0.0, [0], most=2)
+    assert points.scenarios[alone][0] == 1

@@ -26,7 +26,7 @@ FIRST_SHARE = 0.2  # likewise with very many features as long as it shows where 
 SHARE = 30.0  # and below it, where a vague relaxed solution shows better where to cut than a sharp one
 SHARE_SETS = 0.3  # with sets of values it shows which one to decide next
 IDLE = 1e-3  # scenarios and pairs with less than such a share of the largest weight are left out
-IDLE_OF_MANY = 0.01  # the same for pairs with a crowd of margins, whose regions are many
+IDLE_OF_MANY = 0.01  # the same with a crowd of margins, whose regions are many
 EXACT = 1e-3  # of the gap: margins are not computed more exactly than what so little distance changes
 
 
@@ -100,14 +100,15 @@ class Bounds:
 
     def _drop_idle(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> None:
         """Leave out scenarios and pairs that add next to nothing to the bound."""
+        idle = IDLE_OF_MANY if self.space.crowded else IDLE
         weights = found.x[form.margins]
-        kept = weights >= IDLE * weights.max()
+        kept = weights >= idle * weights.max()
         region.scenarios = [s for s, keep in zip(region.scenarios, kept, strict=True) if keep]
         pairs: list[Pair | Wedge] = [*part.pairs, *part.wedges]
         if pairs:
             end = form.margins.start - len(part.gaps)
             weights = found.x[end - len(pairs) : end]
-            useful = weights >= (IDLE_OF_MANY if self.space.crowded else IDLE) * weights.max()
+            useful = weights >= idle * weights.max()
             region.pairs = frozenset(p for p, keep in zip(pairs, useful, strict=True) if keep)
 
     def _multipliers(

@@ -45,6 +45,14 @@ class Multipliers:
     spread: Array
     steps: int
 
+    @property
+    def moments(self) -> Array:
+        """The means of yy' with y = (z, 1)."""
+        y = np.append(self.z, 1.0)
+        found = np.outer(y, y)
+        found[:-1, :-1] += self.spread
+        return found
+
 
 def minimise(form: Lagrangian, x: Array, share: float, floor: float, clock: Clock) -> Multipliers:
     """Min over x of max_z F(z), stopping as soon as it is negative or surely is not.

@@ -136,6 +136,24 @@ class Points:
         self._adversary_seconds += time.perf_counter() - start
         return min(margin, float(known.min())), s
 
+    def missed(self, u: Array, spread: Array, least: float, active: list[int], most: int) -> list[int]:
+        """New scenarios in which a mixture of points is, on average, below a value.
+
+        A margin is higher on average than at the mixture's mean u by what its own curvature makes of the
+        spread: so what harms u most need not be what the mixture misses.
+        """
+        space = self.space
+        gained = space.curvatures.reshape(len(space.margins), -1) @ spread.ravel()
+        known = np.full(len(space.margins), np.inf)
+        np.minimum.at(known, [self.scenarios[s][0] for s in active], self._margins(u, active))
+        room = 1e-9 * space.slope * max(space.size(u), space.noise.radius)
+        before = len(self.scenarios)
+        for r in np.argsort(_at_least(space, u) + gained, kind="stable")[:most].tolist():
+            value, v, _ = space.noise.harm(space.margins[r], u, 0, space.radius(r))
+            if value < min(least - gained[r], known[r]) - room:
+                self.scenarios.append((r, v))
+        return list(range(before, len(self.scenarios)))
+
     def telling(self, most: int) -> list[int]:
         """The scenarios; of more than so many those without errors, and those that are hardest to withstand.
 

@@ -337,6 +337,10 @@ class Piece:
         """The u of a z."""
         return z if self.basis is None else np.asarray(self.origin + self.basis @ z)
 
+    def lifted_spread(self, spread: Array) -> Array:
+        """Second moments in u of those in z."""
+        return spread if self.basis is None else np.asarray(self.basis @ spread @ self.basis.T)
+
 
 def piece(
     space: Space,

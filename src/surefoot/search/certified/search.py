@@ -20,6 +20,7 @@ from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.contradiction import contradiction
 from surefoot.search.certified.emptiness import allows_nothing
 from surefoot.search.certified.interior import Multipliers
+from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.lattice import Lattice, fits, is_box
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
 from surefoot.search.certified.region import Piece, Region, Scenario
@@ -50,6 +51,7 @@ RAYS = 4  # slopes of the price that a region inherits at most
 RAY_ROUNDS = 3
 DEARER = 1e-3  # share of the level by which the relaxed solution must be too dear for another slope
 MOST_EVERYWHERE = 100  # combinations of ways that are tried at an infinite distance
+MISSED_BY_WHOLE, MISSED = 6, 2  # scenarios of a crowd of margins that a bound takes in at once
 MOST_TELLING = 40  # scenarios that a search begins with; regions take in others as they need them
 FAR = 1e5  # an open domain is given up beyond so many times the way to the boundary
 
@@ -211,7 +213,7 @@ class Search:
             if found.refuted:
                 continue
             before = points.distance
-            changed = self._explore(region, part.lifted(found.z)) or points.distance < before
+            changed = self._explore(region, part, form, found) or points.distance < before
             if region.depth == 0 or points.distance < before:
                 points.record(min(region.bound, heap[0][0] if heap else np.inf))
             # Where tries take long, only a nearer point is worth one.
@@ -360,15 +362,28 @@ class Search:
         region.rays = (*region.rays, self.space.prices.slope(u))[-RAYS:]
         return True
 
-    def _explore(self, region: Region, u: Array) -> bool:
-        """Use the relaxed solution: a point from it, a scenario against it. Whether a scenario was added."""
-        known = set(region.scenarios)
+    def _explore(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> bool:
+        """Use the relaxed solution: a point from it, scenarios against it. Whether a scenario was added."""
+        known, u = set(region.scenarios), part.lifted(found.z)
         margin, s = self.points.harm(u, region.scenarios, effort=0)
         if self._worth_a_look(margin) or (self.space.forks and not self.ways.seen(region.ways)):
             self._improve(u, region)
-        if margin < 0 and s not in region.scenarios:
+        if self.space.crowded:
+            region.scenarios += self._missed(region, part, form, found)
+        elif margin < 0 and s not in region.scenarios:
             region.scenarios.append(s)
         return not known.issuperset(region.scenarios)
+
+    def _missed(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> list[int]:
+        """New scenarios in which the relaxed solution is below the mean that the bound's own weights give.
+
+        Weight that moves to them lowers the bound's value. Few margins are all in the bound from the start,
+        and what harms the mean most serves them: a margin's curvature adds the same to all its scenarios.
+        """
+        values = form.products(found.moments)[form.margins]
+        most = MISSED_BY_WHOLE if region.is_whole else MISSED
+        mixture = part.lifted(found.z), part.lifted_spread(found.spread)
+        return self.points.missed(*mixture, float(found.x[form.margins] @ values), region.scenarios, most)
 
     def _settled(self, region: Region, u: Array) -> bool:
         """Whether the only point of a region is now the best, or has a scenario against it."""
