@@ -123,6 +123,8 @@ class Lattice:
         if found is None:
             return
         settled = not self.frame.space.forks and self.rounding.settle(found.u)
+        if self.points.suffice:
+            return
         ahead = None
         if settled and LEAST < self.goal() < self.frame.space.size(found.u):
             ahead = self._begun(regions, found)  # the values nearest to a local optimum may do
@@ -137,7 +139,10 @@ class Lattice:
         order = count()
         heap: list[tuple[float, int, _Node]] = []
         most = MOST if self.frame.space.norm == np.inf else MOST_ROUND
-        while (ahead or heap) and self.nodes < (most if self.points.best is not None else BLIND):
+        asked = np.isfinite(self.points.within)  # only whether there is a point
+        while (ahead or heap) and self.nodes < (most if asked or self.points.best is not None else BLIND):
+            if self.points.suffice:
+                return
             self.clock.check()
             blind = bool(ahead) and self.points.best is None
             ahead.sort(key=lambda node: node.promise)
@@ -332,15 +337,16 @@ class Lattice:
         if rounding is None:
             return False
         with self.points.inside(rounding.frame.space):
-            return self._settled(node.found.u, rounding)
+            return self._settled(node, rounding)
 
-    def _settled(self, u: Array, rounding: Rounding) -> bool:
-        frame, points = self.frame, self.points
+    def _settled(self, node: _Node, rounding: Rounding) -> bool:
+        frame, points, u = self.frame, self.points, node.found.u
         before, point = points.distance, points.on_values(u)
         margin, s = points.harm(point, frame.known, EFFORT)
         if margin >= 0:
-            points.accept(point, margin, s)
-            rounding.settle(u)
+            points.accept(point, margin, s, as_it_is=rounding.rigid)
+            with rounding.between(node.low, node.high):
+                rounding.descend(u)
             return points.distance < before
         return frame.learn(s)
 
