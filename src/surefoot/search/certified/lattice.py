@@ -40,6 +40,7 @@ LOWER = 0.8  # and once more where that lowered the peak to such a share
 INNER = 0.2  # cuts for curvature stay this share of the range away from its ends
 SAFETY = 1e-9  # how far below zero, relative to what is added up, a peak must be
 ASTRAY = 1e-3  # of the largest end
+BESIDE = 1e-9  # of a direction's reach: a value this far from an allowed one may be cut off
 TRIES = 5
 LEAST = 1e-12  # standard deviations: within such a level there is nothing to look for
 
@@ -353,7 +354,8 @@ class Lattice:
     def _cut(self, node: _Node) -> Cut | None:
         """Between the values around the feature that is farthest from one, or where curvature costs most."""
         frame, y, (low, high) = self.frame, self.frame.slopes @ node.found.u, node.ends
-        gaps = frame.between(node.found.u, low, high)
+        # A peak that is all but on its values, and no point: it is beside them for the sake of the level.
+        gaps = frame.between(node.found.u, low, high) or frame.between(node.found.u, low, high, BESIDE)
         cost = node.major.weights[: len(y)] * np.maximum((y - low) * (high - y), 0.0)
         if not gaps or float(cost.max()) > SPATIAL * node.found.value:
             order = np.argsort(-cost, kind="stable").tolist()
