@@ -458,8 +458,8 @@ class Explanation:
         if self.distance > 0 and self.density_percentile < TAIL:
             few = "hardly any" if self.density_percentile < 0.05 else f"only {self.density_percentile:.1f} %"
             words = (
-                f"The counterfactual is untypical of class {self.target}: {few} of the cases of that class are "
-                "less typical (the tail). Ask for plausible answers."
+                f"The counterfactual is untypical of class {self.target}: {few} of the cases of that class "
+                "are less typical (the tail). Ask for plausible answers."
             )
             found.append(Caution("untypical", words))
         if self.asks_for_robustness and self.coverage < 1:
