@@ -182,7 +182,7 @@ def test_blanks_around_names_labels_and_values(file):
     assert data.X["housing"].tolist() == ["rent", "own", "rent"]
     assert data.y.tolist() == ["bus", "opel", "bus"]
     (note,) = read(path, as_written=["y"]).notes
-    assert note == "blanks removed around values of 'housing' and 1 more"
+    assert note == "blanks removed around values of 'housing' and 1 more column"
 
 
 @pytest.mark.parametrize("hole", ["", "NA", "?", "nan", " ? ", "n/a"])
@@ -192,7 +192,7 @@ def test_holes(file, hole):
     np.testing.assert_array_equal(X["age"], [31, np.nan, 28])
     assert X["housing"].isna().tolist() == [False, True, False]
     assert X["housing"].dropna().tolist() == ["rent", "own"]
-    assert "2 missing values in 'age' and 1 more" in read(path).notes
+    assert "2 missing values in 'age' and 1 more column" in read(path).notes
 
 
 def test_labels_are_never_holes(file):

@@ -653,8 +653,8 @@ def test_what_is_printed_is_what_was_declared(clf, pima):
         "mass <= 60",
     )
     assert "Allowed: plas at least 80; age must not change; insu may only rise;" in str(e)
-    free = {name: Action(whole=False) for name in ("preg", "plas", "pres", "skin", "insu")}
-    e = CounterfactualExplainer(clf, actions=Actions(free)).explain(row)
+    fractional = Actions(dict.fromkeys(("preg", "plas", "pres", "skin", "insu"), Action(whole=False)))
+    e = CounterfactualExplainer(clf, actions=fractional).explain(row)
     assert "age stays a whole number, as in the training data" in allowed_words(e.question)
     assert allowed_words(CounterfactualExplainer(clf, bounds=None, whole=False).explain(row).question) == (
         "every feature may take any value",

@@ -176,3 +176,15 @@ def test_a_caution_is_text_that_survives_a_process():
     caution = Caution("few_rows", "Class 1 has 3 rows.")
     again = pickle.loads(pickle.dumps(caution))
     assert (again, again.code) == ("Class 1 has 3 rows.", "few_rows")
+
+
+def test_an_answer_less_typical_than_every_row():
+    """A share of none is not printed as 0.0 %."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=list("abc"))
+    y = np.repeat([0, 1], 200)
+    X.loc[y == 1] += 10.0
+    e = explained(fitted(X, y), [0.0, 0.0, 0.0], whole=False)
+    (caution,) = [c for c in e.cautions if c.code == "untypical"]
+    assert e.density_percentile == 0
+    assert "hardly any of the cases of that class are less typical" in str(caution)

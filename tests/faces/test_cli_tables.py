@@ -133,8 +133,8 @@ def written(frame, how, path):
         ("tabs", "read as: tab; 60 rows, 6 columns", ()),
         ("gzip", "", ()),
         ("byte order mark", "", ()),
-        ("blanks", "blanks removed around values of 'housing' and 1 more", ()),
-        ("holes", "5 missing values in 'age' and 4 more", ()),
+        ("blanks", "blanks removed around values of 'housing' and 1 more column", ()),
+        ("holes", "5 missing values in 'age' and 4 more columns", ()),
         ("no header", "read as: no header; 60 rows", ("--no-header",)),
     ],
 )

@@ -74,6 +74,7 @@ def check(posed, found, best):
     assert distance - found.lower_bound <= room
     assert abs(distance - best) <= 1.2 * room
     assert found.lower_bound <= best * (1 + 1e-9)
+    assert all(r.lower_bound <= found.lower_bound for r in found.rounds)
 
 
 @pytest.mark.parametrize("whole", [0, 1])

@@ -340,14 +340,19 @@ def _without_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def _blanks(names: Sequence[Any]) -> str:
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"blanks removed around values of {names[0]!r}{more}" if names else ""
+    return f"blanks removed around values of {_first(names)}" if names else ""
 
 
 def _holes(frame: pd.DataFrame) -> str:
     """How much is missing, and where."""
     counts = frame.isna().sum()
     where = [name for name, count in counts.items() if count]
-    more = f" and {len(where) - 1} more" if len(where) > 1 else ""
     total = int(counts.sum())
-    return f"{total:,} missing value{'s' * (total != 1)} in {where[0]!r}{more}" if where else ""
+    return f"{total:,} missing value{'s' * (total != 1)} in {_first(where)}" if where else ""
+
+
+def _first(names: Sequence[Any]) -> str:
+    """The first column by name, the others by number."""
+    others = len(names) - 1
+    more = f" and {others} more column{'s' * (others != 1)}" if others else ""
+    return f"{names[0]!r}{more}"

@@ -461,10 +461,10 @@ class Explanation:
         if self.status not in (Status.OPTIMAL, Status.ALREADY_TARGET):
             found.append(Caution("not_finished", f"{self.message} {self.advice}".strip()))
         if self.distance > 0 and self.density_percentile < TAIL:
+            few = "hardly any" if self.density_percentile < 0.05 else f"only {self.density_percentile:.1f} %"
             words = (
-                f"The counterfactual is untypical of class {self.target}: only "
-                f"{self.density_percentile:.1f} % of the cases of that class are less typical (the tail). "
-                "Ask for plausible answers."
+                f"The counterfactual is untypical of class {self.target}: {few} of the cases of that class "
+                "are less typical (the tail). Ask for plausible answers."
             )
             found.append(Caution("untypical", words))
         if self.asks_for_robustness and self.coverage < 1:

@@ -23,7 +23,6 @@ NORMS = {
     math.inf: "in every whitened coordinate",
 }
 MAY = {"stay": "must not change", "rise": "may only rise", "fall": "may only fall"}
-WHOLE = "stays a whole number, as in the training data", "stay whole numbers, as in the training data"
 MOST_NAMED = 12  # features in one line
 INFINITE = (-math.inf, math.inf, "-inf", "inf")
 
@@ -77,7 +76,8 @@ def allowed_words(question: Question) -> tuple[str, ...]:
     for name, entry in _actions(declared).items():
         lines += [f"{name} {phrase}" for phrase in _limits(entry, name in categories)]
     whole = declared.get("whole") or []
-    lines += [f"{_listed(whole)} {WHOLE[len(whole) > 1]}"] if whole else []
+    stay = "stay whole numbers" if len(whole) > 1 else "stays a whole number"
+    lines += [f"{_listed(whole)} {stay}, as in the training data"] if whole else []
     lines += [*_over_several(declared), *_kept_words(declared), *_plausible_words(question)]
     lines += required_words(question)
     return tuple(lines) or ("every feature may take any value",)

@@ -175,6 +175,65 @@ def test_margins_that_nothing_changes_are_bent_too():
     assert np.isfinite(np.linalg.inv(bent) ** 2).all()
 
 
+SCALES = np.array([13.3, 3530.0, 1.09, 0.56, 0.36])  # months, an amount, a rate, loans and people
+
+
+def loan(gains, bends, constant, today=(30.0, 8072.0, 2.0, 3.0, 1.0), budget=0.0):
+    """Whole numbers of very different sizes: a month is a step of its own, an amount next to none."""
+    low, high = np.array([4.0, 250.0, 1.0, 1.0, 1.0]), np.array([72.0, 18_000.0, 4.0, 4.0, 2.0])
+    x0, whitening = np.array(today), Whitening(np.diag(1 / SCALES), "cholesky")
+    margin = Quadratic(np.diag(np.array(bends) / SCALES**2), np.array(gains) / SCALES, constant, x0)
+    domain = Domain(low, high, (), tuple(ValueSet(k, None, float(x0[k])) for k in range(5)))
+    ball = Ball.whitened(whitening, np.inf, budget)
+    return RobustProblem(x0, (Requirement(margin),), Metric(whitening, np.inf), ball, domain)
+
+
+def nearest_loan(problem, most):
+    """By all values within a distance; no perturbations."""
+    x0, (low, high) = problem.factual, (problem.domain.low, problem.domain.high)
+    ranges = [
+        np.arange(max(low[k], x0[k] - np.floor(most * s)), min(high[k], x0[k] + np.floor(most * s)) + 1)
+        for k, s in enumerate(SCALES)
+    ]
+    every = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 5)
+    sizes = np.abs((every - x0) / SCALES).max(axis=1)
+    return float(sizes[problem.requirements[0].margin(every) >= 0].min())
+
+
+GAINS, BENDS = (-0.62, -0.57, -0.2, 0.75, 0.02), (-0.22, -0.58, 0.036, 0.043, 0.006)
+
+
+@pytest.mark.parametrize("gap", [9e-3, 3e-3, 9e-4])
+def test_a_point_that_cannot_step_inside_counts_where_it_is(gap):
+    """One month and 410 less turn the decision by a hair; what is nearer does not."""
+    step = loan(GAINS, BENDS, 0.0).requirements[0].margin(np.array([29.0, 7662.0, 2.0, 3.0, 1.0]))
+    problem = loan(GAINS, BENDS, 1e-5 - float(step))
+    search = Search(whitened(problem), gap, Clock(20.0))
+    assert search.run() is Status.OPTIMAL
+    assert search.points.distance == pytest.approx(nearest_loan(problem, 0.2), rel=gap)
+    assert search.bounds.nodes < 100
+
+
+@pytest.mark.parametrize("lacking", np.linspace(0.02, 0.4, 12).tolist())
+def test_points_come_nearer_by_halves_not_by_gaps(lacking):
+    problem = loan(GAINS, BENDS, -lacking)
+    search = Search(whitened(problem), 1e-4, Clock(20.0))
+    assert search.run() is Status.OPTIMAL
+    assert search.points.distance == pytest.approx(nearest_loan(problem, 0.7), rel=1e-4)
+    assert search.bounds.nodes < 100
+
+
+@pytest.mark.parametrize("share", [0.7, 0.98, 1.02, 1.5, 5.0])
+@pytest.mark.parametrize("lacking", [0.05, 0.15, 0.3])
+def test_levels_are_refuted_over_values(lacking, share, monkeypatch):
+    semidefinite, attempt = [], Bounds.attempt
+    monkeypatch.setattr(Bounds, "attempt", lambda *told: semidefinite.append(1) or attempt(*told))
+    problem = loan(GAINS, BENDS, -lacking)
+    search = Search(whitened(problem), 1e-3, Clock(20.0))
+    assert search.refute(share * nearest_loan(problem, 0.7)) == (share < 1)
+    assert len(semidefinite) <= 1
+
+
 @pytest.fixture(scope="module")
 def pima(bundled):
     data = bundled["pima"]

@@ -40,6 +40,7 @@ LOWER = 0.8  # and once more where that lowered the peak to such a share
 INNER = 0.2  # cuts for curvature stay this share of the range away from its ends
 SAFETY = 1e-9  # how far below zero, relative to what is added up, a peak must be
 ASTRAY = 1e-3  # of the largest end
+BESIDE = 1e-9  # of a direction's reach: a value this far from an allowed one may be cut off
 TRIES = 5
 LEAST = 1e-12  # standard deviations: within such a level there is nothing to look for
 
@@ -129,6 +130,8 @@ class Lattice:
         if found is None:
             return
         settled = not self.frame.space.forks and self.rounding.settle(found.u)
+        if self.points.suffice:
+            return
         ahead = None
         if settled and LEAST < self.goal() < self.frame.space.size(found.u):
             ahead = self._begun(regions, found)  # the values nearest to a local optimum may do
@@ -143,7 +146,10 @@ class Lattice:
         order = count()
         heap: list[tuple[float, int, _Node]] = []
         most = MOST if self.frame.space.norm == np.inf else MOST_ROUND
-        while (ahead or heap) and self.nodes < (most if self.points.best is not None else BLIND):
+        asked = np.isfinite(self.points.within)  # only whether there is a point
+        while (ahead or heap) and self.nodes < (most if asked or self.points.best is not None else BLIND):
+            if self.points.suffice:
+                return
             self.clock.check()
             blind = bool(ahead) and self.points.best is None
             ahead.sort(key=lambda node: node.promise)
@@ -342,15 +348,16 @@ class Lattice:
         if rounding is None:
             return False
         with self.points.inside(rounding.frame.space):
-            return self._settled(node.found.u, rounding)
+            return self._settled(node, rounding)
 
-    def _settled(self, u: Array, rounding: Rounding) -> bool:
-        frame, points = self.frame, self.points
+    def _settled(self, node: _Node, rounding: Rounding) -> bool:
+        frame, points, u = self.frame, self.points, node.found.u
         before, point = points.distance, points.on_values(u)
         margin, s = points.harm(point, frame.known, EFFORT)
         if margin >= 0:
-            points.accept(point, margin, s)
-            rounding.settle(u)
+            points.accept(point, margin, s, as_it_is=rounding.rigid)
+            with rounding.between(node.low, node.high):
+                rounding.descend(u)
             return points.distance < before
         return frame.learn(s)
 
@@ -362,6 +369,8 @@ class Lattice:
         """Between the values around the feature that is farthest from one, or where curvature costs most."""
         y, (low, high) = node.found.places, node.ends
         cost = node.costs[: len(y)]
+        # A peak that is all but on its values, and no point: it is beside them for the sake of the level.
+        gaps = gaps or self.frame.between(y, low, high, BESIDE)
         if not gaps or float(cost.max()) > SPATIAL * node.found.value:
             order = np.argsort(-cost, kind="stable").tolist()
             cuts = (self._spatial_cut(k, float(y[k]), float(low[k]), float(high[k])) for k in order)

@@ -70,6 +70,11 @@ class Points:
         self._home = space
 
     @property
+    def suffice(self) -> bool:
+        """Whether it was asked only if anything lies within a level, and something does."""
+        return self.best is not None and bool(np.isfinite(self.within))
+
+    @property
     def point(self) -> Array | None:
         """The best point in feature space."""
         return None if self.best is None else self._home.x(self.best)

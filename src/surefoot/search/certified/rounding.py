@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -27,6 +29,7 @@ FIRST = 1.08  # times the distance without sets of values: where rounding begins
 HIGH = 0.9  # of the peak before: a value that leaves so much is taken without a look at the next one
 FAILURES = 2
 MOVES = 4  # to neighbouring values: those with the highest outlook are looked at
+DOUBLINGS = 20  # and halvings, where these levels had no values
 SHORTER = 0.5  # of the way from there to the best point: the next level
 EFFORT = 5_000  # corners an adversary may look at
 
@@ -42,6 +45,21 @@ class Rounding:
     frame: Frame
     gap: float
     bent: Majorant = field(init=False)
+    low: Array = field(init=False)
+    high: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.low, self.high = self.frame.low, self.frame.high
+
+    @contextmanager
+    def between(self, low: Array, high: Array) -> Iterator[None]:
+        """Look for points between other ends of directions, where these are narrower."""
+        before = self.low, self.high
+        self.low, self.high = np.maximum(low, self.low), np.minimum(high, self.high)
+        try:
+            yield
+        finally:
+            self.low, self.high = before
 
     @cached_property
     def concave(self) -> Array:
@@ -80,7 +98,7 @@ class Rounding:
         self.bend(points.rate, frame.space.size(u))
         self._withstand(u)  # a perturbation that is the worst at one point often is at others
         for _ in range(5):
-            found = self._nearest(u, frame.low, frame.high, np.inf)
+            found = self._nearest(u, self.low, self.high, np.inf)
             if found is None:
                 return None
             u = found.u
@@ -115,8 +133,31 @@ class Rounding:
             if failures >= FAILURES or points.distance - level <= self.gap * level:
                 break
             pins = self._within(u, level)
+        if points.best is None:
+            best = self._bracketed(u, level)
         if best is not None:
             self._move(best)
+
+    def _bracketed(self, u: Array, low: float) -> Pins | None:
+        """Values far beyond a level that has none: levels twice as far until there are some, then halves."""
+        points, farthest, best = self.frame.points, self.frame.space.farthest, None
+        for _ in range(DOUBLINGS):
+            high = points.distance
+            level = 0.5 * (low + high) if np.isfinite(high) else min(2 * low, farthest)
+            if level <= low or high - level <= self.gap * level:
+                break
+            pins = self._within(u, level)
+            if pins is not None and self.settle(u, pins):
+                best = pins
+            else:
+                low = level
+        return best
+
+    def descend(self, u: Array) -> None:
+        """Points nearer than an allowed one: around the nearest with values left aside, and beyond that."""
+        found = self._nearest(u, self.low, self.high, self.frame.points.distance)
+        if found is not None and not self.settle(found.u):
+            self._bracketed(found.u, self.frame.space.size(found.u))
 
     def _values_near(self, u: Array) -> Pins:
         return {k: self.frame.allowed(k, u) for k in self.frame.space.sets}
@@ -197,20 +238,20 @@ class Rounding:
                 return False
             u = points.on_values(found.u)
             margin, s = points.harm(u, frame.known, EFFORT)
-            if points.accept(u, margin, s, as_it_is=self._rigid):
+            if points.accept(u, margin, s, as_it_is=self.rigid):
                 return True
             if not frame.learn(s):
                 return False
         return False
 
     @cached_property
-    def _rigid(self) -> bool:
+    def rigid(self) -> bool:
         """Whether every feature is on an allowed value or cannot move: points cannot step inside."""
         space = self.frame.space
         return all(k in space.sets or bool(space.fixed[k]) for k in range(space.n, 2 * space.n))
 
     def _pinned(self, pins: Pins) -> tuple[Array, Array]:
-        low, high = self.frame.low.copy(), self.frame.high.copy()
+        low, high = self.low.copy(), self.high.copy()
         for k, value in pins.items():
             low[k] = high[k] = value / self.frame.reach[k]
         return low, high

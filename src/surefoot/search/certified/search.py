@@ -206,8 +206,8 @@ class Search:
             bound, _, region, tries = heapq.heappop(heap)
             if bound >= self._enough():
                 continue
-            if points.best is not None and np.isfinite(points.within):
-                break  # asked only whether there is anything at all
+            if points.suffice:
+                break
             self.clock.check()
             part, form, found = self.bounds.attempt(region, self._goal())
             if found.refuted:
@@ -263,11 +263,11 @@ class Search:
         """Refute what can be without semidefinite programs; from then on these see to the rest."""
         left, start = self._open_leaves(), self._first_start()
         known = self._alone or self.points.best is not None
-        if left and start is not None and known and np.isinf(self.points.within):
+        if left and start is not None and known:
             lattice = self._lattice(start)
             lattice.run(left, start)
             self.points.dives = True
-            if self.points.best is None and self._values_first:
+            if self.points.best is None and self._values_first and np.isinf(self.points.within):
                 self._improve(self.points.begin(self.root.scenarios, self.level, None), self.root)
                 if self.points.best is not None:
                     lattice.run(self._open_leaves(), start)

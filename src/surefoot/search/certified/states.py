@@ -275,7 +275,9 @@ class _States:
         bound = self._bound()
         status = self._status(bound)
         covered = self._document(bound)
-        known: dict[str, Any] = {"status": status, "lower_bound": bound, "rounds": tuple(self.rounds)}
+        # What a round proved of one state is no bound on the others.
+        rounds = tuple(replace(r, lower_bound=min(r.lower_bound, bound)) for r in self.rounds)
+        known: dict[str, Any] = {"status": status, "lower_bound": bound, "rounds": rounds}
         if self.best is None:
             held = certificate(self.family.problem(domain=self.family.domain))
             return Answer(**known, certificate={**held, "states": covered}, backend="clarabel")
