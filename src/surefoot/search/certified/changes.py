@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from math import comb, prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot.search.certified.clock import Clock
 from surefoot.waist.problem import RobustProblem
+
+LOOK_UP = 500  # splits between two looks at the clock
 
 
 class Limits:
@@ -216,10 +220,14 @@ class Choice:
                 choice = choice._counting(j, 0)
         return choice
 
-    def grow(self) -> None:
-        """Split until nothing is left to decide."""
+    def grow(self, clock: Clock | None = None) -> None:
+        """Split until nothing is left to decide, or time is up."""
         stack = [self]
-        while stack:
+        for k in count():
+            if not stack:
+                return
+            if clock is not None and k % LOOK_UP == 0:
+                clock.check()
             stack += stack.pop().split()
 
     def leaves(self) -> Iterator[Choice]:

@@ -144,11 +144,14 @@ class Subsets:
         self._grow()
 
     def _grow(self) -> None:
-        if self.root.size <= MANY:
-            with no_collection():
-                for choice in [choice for choice in self.root.leaves() if choice.bound < np.inf]:
-                    choice.grow()
-        self.choices = dict.fromkeys(self.root.leaves())
+        """List all choices; when time is up half-way, some of them are still together."""
+        try:
+            if self.root.size <= MANY:
+                with no_collection():
+                    for choice in [choice for choice in self.root.leaves() if choice.bound < np.inf]:
+                        choice.grow(self.clock)
+        finally:
+            self.choices = dict.fromkeys(self.root.leaves())
 
     def refute(self, level: float) -> bool:
         """Prove that nothing lies within a level; False as soon as something does."""
@@ -224,6 +227,7 @@ class Subsets:
 
         What a stack refutes at any distance takes a small part of the time of a search for points in it.
         """
+        self.clock.check()
         farthest, first, hint = self.whole.farthest, self._most_promising(), math.inf
         self._refuted_together(first, farthest)
         for choice in (choice for choice in first if choice.bound < farthest):
