@@ -15,9 +15,9 @@ from surefoot import (
     datasets,
     verify,
 )
-from surefoot.search.certified import certified_search, subsets
+from surefoot.search.certified import certified_search, changes, subsets
 from surefoot.search.certified.changes import Choice, Cut, Limits
-from surefoot.search.certified.clock import Clock
+from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.grafting import Member, Shared
 from surefoot.search.certified.narrowing import narrowed
 from surefoot.search.certified.settling import Open, choose_cuts, settled_points
@@ -340,6 +340,25 @@ def test_the_bound_without_limits_when_time_is_up(monkeypatch):
     assert search.proof(lambda v: v)["tree"] is not None
     nothing = Subsets(problem, GAP, Clock(-1.0))
     assert nothing.run() is Status.TIME_LIMIT.without_point
+
+
+def test_choices_that_time_left_together_are_all_there(monkeypatch):
+    """Listing them stops half-way; what is listed by then still covers everything, and so does the proof."""
+    posed = limited(random_problem(12, 3), 4)
+    root = Limits(posed, range(12)).root()
+    looks = iter([None] * 3)
+
+    def check(_):
+        if next(looks, OutOfTimeError) is OutOfTimeError:
+            raise OutOfTimeError
+
+    monkeypatch.setattr(changes, "LOOK_UP", 10)
+    monkeypatch.setattr(Clock, "check", check)
+    with pytest.raises(OutOfTimeError):
+        root.grow(Clock(60.0))
+    left = list(root.leaves())
+    assert any(choice.feature is not None for choice in left)
+    assert sum(choice.size for choice in left) == root.size
 
 
 def test_a_point_that_does_not_withstand_is_discarded():
