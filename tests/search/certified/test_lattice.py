@@ -64,6 +64,23 @@ def test_a_norm_pays_for_curvature_too(seed):
     assert major.inverse == pytest.approx(np.linalg.inv(K), rel=1e-6)  # which costs nothing
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_weights_that_hide_the_curvature_are_no_majorant(seed):
+    """Rounding may leave nothing of the rest: then other weights are taken, and nothing stops."""
+    rng = np.random.default_rng(seed)
+    Q, slopes = random_problem(rng)
+    bends = Bends(slopes, np.arange(9), 9)
+    w = np.zeros(9)
+    w[int(rng.integers(4, 9))] = 1e17 * np.abs(Q).max()
+    for major in (
+        at_least(bends, w, np.ones(9), Q),
+        cheaper(cheapest(bends, np.ones(9), Q), 1e-18 * np.ones(9), Q),
+    ):
+        K = bends.curvature(major.weights) - Q
+        assert np.isfinite(major.inverse).all()
+        assert np.linalg.eigvalsh(K)[0] > -1e-9 * np.abs(K).max()
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_peaks_between_ends(seed):
     rng = np.random.default_rng(seed)

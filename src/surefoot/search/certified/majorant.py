@@ -151,7 +151,8 @@ def at_least(bends: Bends, known: Array, costs: Array, Q: Array) -> Majorant:
 def _made(bends: Bends, weights: Array, Q: Array) -> Majorant:
     """With the curvature that is left without the room: that would cost as much as a thin region's slabs."""
     inverse = _inverse(bends, weights, Q)
-    assert inverse is not None
+    if inverse is None:  # weights so large that rounding hides what is left: plain ones always do
+        weights, inverse = _plain(bends, len(weights), Q)
     return Majorant(bends, weights, inverse)
 
 
