@@ -77,6 +77,13 @@ def test_weights_that_leave_nothing_definite_are_replaced(seed):
         assert major.inverse == pytest.approx(np.linalg.inv(K), rel=1e-6)
 
 
+def test_no_end_may_have_a_price():
+    """Nothing is asked of a solver that does not survive a matrix without columns."""
+    found = Columns(np.eye(3)).peak(np.ones(3), np.zeros(3), np.zeros(0, dtype=np.intp))
+    assert not found.excluded
+    assert not found.prices.any()
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_peaks_between_ends(seed):
     rng = np.random.default_rng(seed)

@@ -275,14 +275,16 @@ class Frame:
         n, m, free = self.space.n, len(self.slopes), top.slope.dot(major.half)
         within = np.empty(len(limits) + 1)
         within[:-1], within[-1] = limits, level
-        within[: 2 * m][limits[: 2 * m] >= level] = 2 * level  # what the norm says is not said once more
+        told = np.ones(len(within), dtype=bool)
+        told[: 2 * m] = limits[: 2 * m] < level  # what the norm says is not said once more
+        within[~told] = 2 * level
         signs = self._side_of(limits[:n], limits[m : m + n])
         for _ in range(ORTHANTS):
             self._signs, edges, held = signs, self._upper + m * (signs > 0), within.copy()
-            own = limits[edges]
-            held[edges] = np.minimum(own, 0.0)
+            own, stated = limits[edges], told.copy()
+            held[edges], stated[edges] = np.minimum(own, 0.0), True
             columns = self._columns_of(major, top.base, signs)
-            solved = columns.peak(free, held, (held != 2 * level).nonzero()[0])
+            solved = columns.peak(free, held, stated.nonzero()[0])
             price, at_zero = float(solved.prices[-1]), solved.prices[edges] * (own > 0)
             beyond = at_zero > 2 * price * (1 + 1e-9)
             if not beyond[beyond.argmax()]:

@@ -53,7 +53,7 @@ class Columns:
         lacking = free.dot(self.matrix)
         lacking -= ends
         most = float(lacking[lacking.argmax()])
-        if most <= 0:
+        if most <= 0 or (stated is not None and not len(stated)):  # scipy's nnls dies of no columns
             return Peak(np.zeros(len(ends)))
         E, steep, target = self._posed
         unit = most / steep
