@@ -120,7 +120,8 @@ class _State:
         self.eta = s - mu * (len(Z) + len(self.w))
         # How far the second program's equations are from being met; every step shrinks all by one factor.
         gaps = form.products(self.Y) - self.eta * self.chosen[:-1] - self.slacks_transposed(self.w)
-        shares = np.abs(gaps) / np.where(self.chosen[:-1] > 0, 1.0, np.maximum(form.heights, 1e-300))
+        with np.errstate(over="ignore"):  # an entry without any height is never met
+            shares = np.abs(gaps) / np.where(self.chosen[:-1] > 0, 1.0, np.maximum(form.heights, 1e-300))
         rest = np.delete(shares, form.margins)
         self.residuals = float(shares[form.margins].max()), float(rest.max(initial=0.0))
 
