@@ -77,6 +77,15 @@ def test_weights_that_leave_nothing_definite_are_replaced(seed):
         assert major.inverse == pytest.approx(np.linalg.inv(K), rel=1e-6)
 
 
+def test_ends_that_are_immensely_far_away_have_no_price():
+    """What they lack, in units of what is lacking, is beyond doubles."""
+    columns = np.hstack([np.eye(2), -np.eye(2)])
+    found = Columns(columns).peak(np.array([1e-280, 0.0]), np.array([0.0, 1e50, 1e50, 1e50]))
+    assert not found.excluded
+    assert 0 < found.prices[0] < 1e-279
+    assert not found.prices[1:].any()
+
+
 def test_no_end_may_have_a_price():
     """Nothing is asked of a solver that does not survive a matrix without columns."""
     found = Columns(np.eye(3)).peak(np.ones(3), np.zeros(3), np.zeros(0, dtype=np.intp))

@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 EXCLUDED = 1e-9  # of one: where less than this is left of the target, the ends exclude each other
 DOUBTFUL = 1e-3  # of one: where more than this is left, the place surely is between its ends
 OUTSIDE = 1e-3  # of what is lacking: a place this far beyond its ends is none
+FAR = 1e100  # times what is lacking most: an end that is farther off never has a price
 ROUNDS = 20  # for each end
 
 
@@ -57,7 +58,8 @@ class Columns:
             return Peak(np.zeros(len(ends)))
         E, steep, target = self._posed
         unit = most / steep
-        np.divide(lacking, unit, out=E[-1])
+        np.maximum(lacking, -FAR * unit, out=E[-1])
+        E[-1] /= unit
         try:
             y = nnls(E if stated is None else E[:, stated], target, maxiter=ROUNDS * len(ends))[0]
         except RuntimeError:  # too many rounds: no prices are prices too
