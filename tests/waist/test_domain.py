@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -108,6 +109,27 @@ def test_a_row_is_exact():
     equal = Row(np.array([0.1, 0.2]), 0.3, 0.3)
     assert equal.contains(np.array([1.0, 1.0]))  # an equation only up to rounding
     assert not equal.contains(np.array([1.0, 1.0 + 1e-7]))
+
+
+@given(
+    pairs=st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3)), min_size=1, max_size=6),
+    power=st.sampled_from([0, -160, 150]),
+    steps=st.integers(-3, 3),
+    above=st.booleans(),
+)
+def test_a_row_next_to_its_end(pairs, power, steps, above):
+    """Where rounding decides, fractions do: an end some doubles away from the sum that doubles give."""
+    a, x = (np.array(v) * 10.0**power for v in zip(*pairs, strict=True))
+    if not a.any():
+        return
+    end = float(sum((a * x).tolist()))
+    for _ in range(abs(steps)):
+        end = math.nextafter(end, math.copysign(math.inf, steps))
+    if not math.isfinite(end):
+        return
+    value = sum(Fraction(p) * Fraction(q) for p, q in zip(a.tolist(), x.tolist(), strict=True))
+    row = Row(a, end, math.inf) if above else Row(a, -math.inf, end)
+    assert row.contains(x) == (value >= Fraction(end) if above else value <= Fraction(end))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,22 +67,26 @@ class Refuted:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """The largest sum of some tables, given the values of the first categories.
+    """The largest sums of some tables, given the values of the first categories: one for each trade.
 
     Parameters
     ----------
-    rest : float
+    rest : array of shape (t,)
         From tables about which nothing is known yet.
     tables : list of (positions, table)
-        Tables of the values at these positions, at their largest over all values that are still open.
+        Tables of the values at these positions, at their largest over all values that are still open; their
+        last axis is that of the trades.
     """
 
-    rest: float
+    rest: Array
     tables: list[tuple[tuple[int, ...], Array]]
 
-    def __call__(self, values: tuple[int, ...]) -> float:
-        """The bound."""
-        return self.rest + sum(float(table[tuple(values[p] for p in at)]) for at, table in self.tables)
+    def __call__(self, values: tuple[int, ...]) -> Array:
+        """The bounds."""
+        found = self.rest
+        for at, table in self.tables:
+            found = found + table[tuple([values[p] for p in at])]
+        return found
 
 
 class Cover:
@@ -98,10 +103,8 @@ class Cover:
         self.order = (*self.shaping, *others)
         self.refuted: dict[Shape | None, list[Refuted]] = {}
         self._place = place = {k: p for p, k in enumerate(self.order)}
-        self._factors: dict[int, list[list[Factor]]] = {}
-        self._known: dict[tuple[int, int], list[Bound]] = {}
-        # By the identity of factors, which stay in _factors for as long as this does.
-        self._reduced: dict[tuple[int, tuple[int, ...]], Array] = {}
+        self._known: dict[int, list[Bound]] = {}
+        self._reduced: dict[tuple[int, int, tuple[int, ...]], Array] = {}
         self._ways = [
             [
                 (number, bool(way.rows), [(place[k], codes) for k, codes in way.values.items()])
@@ -113,7 +116,6 @@ class Cover:
             (limit.count, [(place[k], family.today[k]) for k in limit.categories]) for limit in family.limits
         ]
         self.trades = self._trades() if len(family.requirements) == 1 else (0.0,)
-        self._tables = [r.margin.tables() for r in family.requirements]
 
     def add(self, entry: Refuted) -> None:
         """Keep a proof; those it makes superfluous go."""
@@ -132,9 +134,12 @@ class Cover:
         found = dict(zip(self.order, values, strict=True))
         return tuple(found[k] for k in range(len(self.order)))
 
-    def most(self, values: tuple[int, ...], trade: int = 0) -> Array:
-        """Upper bounds on what completions add to each requirement, less the trade's rate times the price."""
-        return np.array([bound(values) for bound in self._bounds(trade, len(values))])
+    def most(self, values: tuple[int, ...]) -> Array:
+        """Upper bounds on what completions add to each requirement, less each trade's rate times the price.
+
+        One row for each requirement; the first trade's rate is zero.
+        """
+        return np.array([bound(values) for bound in self._bounds(len(values))])
 
     def covers(self, price: float, values: tuple[int, ...], level: float) -> bool:
         """Whether every completion of an assignment is known to reach a level."""
@@ -151,9 +156,9 @@ class Cover:
         if not entries:
             return False
         most = self.most(values)
-        if any(price + e.radius >= level and (most <= e.constants).all() for e in entries):
+        if any(price + e.radius >= level and (most[:, 0] <= e.constants).all() for e in entries):
             return True
-        return len(self.trades) > 1 and level < math.inf and self._staircase(price, values, level, entries)
+        return len(self.trades) > 1 and level < math.inf and self._staircase(price, most[0], level, entries)
 
     def leave(self, values: tuple[int, ...]) -> Leave | None:
         """What completions of an assignment may leave to the numbers; None where none is allowed."""
@@ -173,16 +178,16 @@ class Cover:
                 return None
         return Leave(tuple(ways), tuple(left))
 
-    def _staircase(self, price: float, values: tuple[int, ...], level: float, entries: list[Refuted]) -> bool:
+    def _staircase(self, price: float, most: Array, level: float, entries: list[Refuted]) -> bool:
         """One requirement: the dearer a state, the more it may gain; every step of that stair is tested."""
         steps = sorted((max(level - e.radius, 0.0), float(e.constants[0])) for e in entries)
         first = bisect_right([start for start, _ in steps], price)
         if not first:
             return False
-        bounds = [(rate, float(self.most(values, t)[0])) for t, rate in enumerate(self.trades)]
+        bounds = list(zip(self.trades, most.tolist(), strict=True))
         allowed = max(gain for _, gain in steps[:first])
         for end, gain in [*steps[first:], (level, math.inf)]:
-            if not any(rate * end + most <= allowed for rate, most in bounds):
+            if not any(rate * end + added <= allowed for rate, added in bounds):
                 return False
             allowed = max(allowed, gain)
         return True
@@ -223,31 +228,39 @@ class Cover:
         """A rate times the prices of a category; infinite where it must not go."""
         return np.array([rate * p if p < math.inf else math.inf for p in self.family.choices[k].prices])
 
-    def _bounds(self, trade: int, depth: int) -> list[Bound]:
-        """Bounds on what the requirements' factors add when so many categories have values; made once."""
-        if (trade, depth) not in self._known:
-            if trade not in self._factors:
-                rate = self.trades[trade]
-                self._factors[trade] = [self._priced(tables, rate) for tables in self._tables]
-            self._known[trade, depth] = [self._bound(factors, depth) for factors in self._factors[trade]]
-        return self._known[trade, depth]
+    @cached_property
+    def _factors(self) -> list[list[Factor]]:
+        """The requirements' factors, less each trade's rate times the price: the tables' last axis."""
+        found = []
+        for requirement in self.family.requirements:
+            traded = [self._priced(requirement.margin.tables(), rate) for rate in self.trades]
+            alike = zip(*traded, strict=True)
+            found.append([Factor(f[0].categories, np.stack([g.table for g in f], axis=-1)) for f in alike])
+        return found
 
-    def _bound(self, factors: list[Factor], depth: int) -> Bound:
-        """A bound on the factors' sum when so many categories have values."""
-        rest, tables = 0.0, []
-        for factor in factors:
+    def _bounds(self, depth: int) -> list[Bound]:
+        """Bounds on what the requirements' factors add when so many categories have values; made once."""
+        if depth not in self._known:
+            self._known[depth] = [self._bound(r, depth) for r in range(len(self._factors))]
+        return self._known[depth]
+
+    def _bound(self, r: int, depth: int) -> Bound:
+        """A bound on a requirement's factors when so many categories have values."""
+        rest, tables = np.zeros(len(self.trades)), []
+        for number, factor in enumerate(self._factors[r]):
             at = [self._place[k] for k in factor.categories]
-            table = self._largest(factor, tuple(axis for axis, p in enumerate(at) if p >= depth))
+            table = self._largest(r, number, tuple(axis for axis, p in enumerate(at) if p >= depth))
             known = tuple(p for p in at if p < depth)
             if known:
                 tables.append((known, table))
             else:
-                rest += float(table)
+                rest = rest + table
         return Bound(rest, tables)
 
-    def _largest(self, factor: Factor, free: tuple[int, ...]) -> Array:
+    def _largest(self, r: int, number: int, free: tuple[int, ...]) -> Array:
         """A factor's table at its largest over some axes; the same ones are open at many depths."""
-        key = (id(factor), free)
+        key = (r, number, free)
         if key not in self._reduced:
-            self._reduced[key] = np.asarray(factor.table.max(axis=free)) if free else factor.table
+            table = self._factors[r][number].table
+            self._reduced[key] = np.asarray(table.max(axis=free)) if free else table
         return self._reduced[key]

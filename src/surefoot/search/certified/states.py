@@ -29,6 +29,7 @@ from surefoot.waist.mixed import State
 from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
+Node = tuple[float, int, float, tuple[int, ...]]  # promised distance, order, price, values
 
 REACHED = 0.99  # share of the gap below the best distance that every state has to reach
 OWN = 0.9  # share of the gap to which single states are searched
@@ -88,7 +89,7 @@ class _States:
             self._begin()
             if self.family.allows(self.family.today):
                 self._look_at(self.family.today)
-            heap = [self._node(())]
+            heap = [self._node(0.0, ())]
             while heap:
                 _, _, price, values = heapq.heappop(heap)
                 if self.cover.covers(price, values, self.level()):
@@ -97,13 +98,20 @@ class _States:
                 if len(values) == len(self.cover.order):
                     self._look_at(self.cover.state(values))
                     continue
-                for v in self._allowed(len(values)):
-                    heapq.heappush(heap, self._node((*values, v)))
+                self._extend(heap, price, values)
         except OutOfTimeError:
             self.stopped = Status.TIME_LIMIT
         except KeyboardInterrupt:
             self.stopped = Status.INTERRUPTED
         return self._answer()
+
+    def _extend(self, heap: list[Node], price: float, values: tuple[int, ...]) -> None:
+        """The values of the next category; what is too dear by itself is covered, and most values are."""
+        choice, level = self.family.choices[self.cover.order[len(values)]], self.level()
+        for v in choice.allowed:
+            dearer = price + choice.prices[v]
+            if dearer < level:
+                heapq.heappush(heap, self._node(dearer, (*values, v)))
 
     def _exclude(self) -> bool:
         """Find out whether nothing is allowed with today's categories; whether that holds for all states.
@@ -128,6 +136,8 @@ class _States:
         What it costs is known at once, and bounds all that follows.
         """
         brief = Clock(BRIEFLY * self.clock.left)
+        if not self.family.domain.contains(self.family.factual):
+            return
         for flips in (1, 2):
             turned = [s for s in self._turned(list(self._near_states(flips))) if self.family.allows(s)]
             for state in sorted(turned, key=self.family.price)[:MOST_TRIED]:
@@ -163,16 +173,14 @@ class _States:
     def _allowed(self, depth: int) -> tuple[int, ...]:
         return self.family.choices[self.cover.order[depth]].allowed
 
-    def _node(self, values: tuple[int, ...]) -> tuple[float, int, float, tuple[int, ...]]:
+    def _node(self, price: float, values: tuple[int, ...]) -> Node:
         """An assignment with its price, first what may lead to near points."""
-        choices = (self.family.choices[k] for k in self.cover.order)
-        price = float(sum(choice.prices[v] for choice, v in zip(choices, values, strict=False)))
         if len(values) < len(self.cover.shaping):
             return price, next(self._order), price, values
         lacking = [
             max(0.0, -(margin + more)) / slope
             for (margin, slope), more in zip(
-                self._slope(self._completed(values)), self.cover.most(values), strict=False
+                self._slope(self._completed(values)), self.cover.most(values)[:, 0].tolist(), strict=False
             )
         ]
         return price + max(lacking), next(self._order), price, values
@@ -237,7 +245,7 @@ class _States:
         posed, price, gap = self.family.problem(state), self.family.price(state), OWN * self.gap
         if known is not None:
             return searched(generous, gap, self.clock, posed, known)
-        promised, *_ = self._node(tuple(state[k] for k in self.cover.order))
+        promised, *_ = self._node(price, tuple(state[k] for k in self.cover.order))
         if price > DEAR * (promised - price):
             rough = searched(generous, min(ROUGH * gap, 0.5), self.clock, posed)
             if rough.point is None or rough.status is not Status.OPTIMAL:
