@@ -8,7 +8,7 @@ import pytest
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
 from surefoot.search.certified import certified_search
 from surefoot.search.certified.bounds import Bounds
-from surefoot.search.certified.clock import Clock
+from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.frame import Top
 from surefoot.search.certified.lattice import fits
 from surefoot.search.certified.majorant import Bends, _made, at_least, cheaper, cheapest
@@ -342,3 +342,15 @@ def test_a_search_over_values_that_gives_up_leaves_the_rest_to_semidefinite_boun
         e = explainer.explain(data.X.iloc[200])
         assert e.status is Status.OPTIMAL
         assert verify(e, clf).ok
+
+
+def test_no_region_is_looked_at_once_time_is_up():
+    """A search that goes on after a breach may have thousands of open regions left."""
+    search = Search(whitened(mixed_problem(502451)), 1e-3, Clock(60.0))
+    start = search.points.first_point(search.level)
+    lattice = search._lattice(start)
+    found = lattice.rounding.start(start)
+    search.points.clock = lattice.clock = Clock(-1.0)
+    with pytest.raises(OutOfTimeError):
+        lattice._begun(1000 * [search.root], found)
+    assert lattice.nodes == 0

@@ -181,8 +181,13 @@ class Lattice:
         """The nodes of regions, of those that are not refuted at once."""
         frame, level = self.frame, self.goal()
         major = frame.first_majorant(start, frame.within(frame.low, frame.high, level), level)
-        nodes = [_Node(region, *self._between(region), major, start) for region in regions]
-        return [node for node in nodes if self._open(node)]
+        found = []
+        for region in regions:
+            self.clock.check()
+            node = _Node(region, *self._between(region), major, start)
+            if self._open(node):
+                found.append(node)
+        return found
 
     def _between(self, region: Region) -> tuple[Array, Array]:
         """The ends of a region in units of the directions' reach."""
