@@ -1,5 +1,6 @@
 """What a file that was accepted says, and whether it is true."""
 
+import itertools
 import math
 from dataclasses import replace
 from types import SimpleNamespace
@@ -13,6 +14,8 @@ from surefoot.waist.question import Question
 
 INF = math.inf
 ROOM = 1e-6  # for numbers computed here in double precision
+DOT = 1e-5  # relative: a domain no wider than this is judged by its corners
+SAMPLED = 50  # points in it beside them
 PATIENCE = 20.0  # seconds for the search of a changed question
 
 
@@ -215,7 +218,26 @@ def _read(asked, norm=None):
         "distance": asked["distance"] | {"norm": norm},
         "ball": ball | ({} if by_feature else {"norm": norm}),
     }
-    return Question.from_dict(asked | said)
+    return Question.from_dict(asked | said | {"domain": _with_intervals(asked["domain"])})
+
+
+def _with_intervals(domain):
+    """The domain with the coefficient 1 in rows about one feature: in ways the package takes no other."""
+    eithers = [
+        either | {"ways": [way | {"rows": [_interval(row) for row in way["rows"]]} for way in either["ways"]]}
+        for either in domain["eithers"]
+    ]
+    return domain | {"eithers": eithers}
+
+
+def _interval(row):
+    a = np.array(row["coefficients"], dtype=float)
+    if np.count_nonzero(a) != 1:
+        return row
+    size = float(a.sum())
+    ends = sorted(number(row[end]) / size for end in ("low", "high"))
+    low, high = (end if math.isfinite(end) else str(end) for end in ends)
+    return row | {"coefficients": (a / size).tolist(), "low": low, "high": high}
 
 
 def _family(honest, asked):
@@ -285,7 +307,10 @@ def _usual(m):
 def _of_the_changed_question(m, rng, answer, point):
     """The answer that was found anew, against what the file claims of the same question."""
     if point is None and answer.status is not Status.INFEASIBLE:
-        yield f"the judge cannot tell (asked anew: {answer.status})"
+        if not _is_dot(m):
+            yield f"the judge cannot tell (asked anew: {answer.status})"
+        elif any(m.distance(x, s) < number(m.e["lower_bound"]) * (1 - ROOM) for x, s in _of_a_dot(m, rng)):
+            yield "there is a nearer point"
     if point is not None:
         if not m.satisfied(*point, rng, ROOM * m.size(*point)):
             yield "the judge cannot tell (the point found anew does not answer the question)"
@@ -294,6 +319,26 @@ def _of_the_changed_question(m, rng, answer, point):
     answered = m.point is not None and m.e["status"] != "already_target" and number(m.e["coverage"]) >= 1
     if answered and m.distance(*m.point) < answer.lower_bound * (1 - ROOM):
         yield "asked anew, no point is so near"
+
+
+def _is_dot(m):
+    """Whether the numbers have so little room that its corners stand for all of it.
+
+    A search steps inside by more than that, and may find no point.
+    """
+    return bool((m.high - m.low <= DOT * (1 + np.abs(m.low))).all())
+
+
+def _of_a_dot(m, rng):
+    """Points that answer the question, of the corners of a dot and some others, in every state."""
+    today = np.clip(m.factual, m.low, m.high)
+    lines = [{m.low[j], m.high[j], 0.5 * (m.low[j] + m.high[j]), today[j]} for j in range(m.facts.n)]
+    inner = rng.uniform(m.low, m.high, (SAMPLED, m.facts.n))
+    candidates = [*itertools.product(*lines), *([] if m.point is None else [m.point[0]]), *inner]
+    for s in itertools.product(*(range(len(choice["prices"])) for choice in m.asked["choices"])):
+        for x in map(np.array, candidates):
+            if m.satisfied(x, s, rng):
+                yield x, s
 
 
 def of_the_bound(m, rng, known):

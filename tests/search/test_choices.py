@@ -210,6 +210,13 @@ def test_a_level_that_runs_away_while_rounding():
     assert found.lower_bound == pytest.approx(1.2705, rel=1.1e-3)
 
 
+def test_a_margin_that_rounding_leaves_flat():
+    """Something was divided by the rate of log-odds for distance; Gurobi finds the same point."""
+    found = certified_search(mixed_problem(700637), 1e-3, 20.0)
+    assert str(found.status) == "optimal"
+    assert mixed_problem(700637).distance(found.point) == pytest.approx(1787.878, rel=1e-3)
+
+
 def test_pairs_are_products_that_the_relaxed_solution_violates():
     problem = random_problem(6, 11, budget=0.0)
     space = whitened(problem)

@@ -33,6 +33,7 @@ DOUBLINGS = 10
 DIVE_STEPS = 3  # while some features are not on allowed values yet
 AT_END = 0.99  # of the largest price: so much is at the end of what it allows
 HALVINGS = 8
+FLAT = 1e-12  # of the slope at the factual: a margin that rises less counts as rising so much
 SETTLED = 1e-3  # standard deviations; features this near to an allowed value take it together
 LOCAL_EFFORT = 5_000  # corners an adversary may look at in passing; at the end it may look at all it needs
 REACHES = 12  # points on the way to one that is robust, where programs would take long
@@ -449,7 +450,7 @@ class Points:
         price = float(np.maximum(solved.margins, 0.0).sum())
         before = self._rate
         if solved.slack <= safety:
-            self._rate = min(1 / max(price, 1e-300), max(self._steepest(solved.u), 1e-9 * self.space.slope))
+            self.learn_rate(1 / max(price, 1e-300), solved.u)
         elif before is None:
             self._rate = 1e-3 * self.space.slope
         return np.isinf(self.within) and (before is None or not 0.3 < cast(float, self._rate) / before < 3)
@@ -465,8 +466,9 @@ class Points:
         return self.space.slope if self._rate is None else self._rate
 
     def learn_rate(self, rate: float, u: Array) -> None:
-        """Log-odds per distance at a local optimum."""
-        self._rate = min(rate, max(self._steepest(u), 1e-9 * self.space.slope))
+        """Log-odds per distance at a local optimum; never zero, whatever is left of it by rounding."""
+        slope = self.space.slope
+        self._rate = max(min(rate, max(self._steepest(u), 1e-9 * slope)), FLAT * slope)
 
     def first_point(self, level: float) -> Array:
         """Where the first local search starts: for p = 2 at the optimum, else up the steepest slope."""
