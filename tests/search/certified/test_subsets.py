@@ -689,3 +689,28 @@ def test_points_on_allowed_values_keep_to_equations():
         reached = {tuple(np.round(space.inverse @ u, 6).tolist()) for _, u, _ in found}
         assert {(3.0, -6.0, 0.0), (3.0, -6.0, 1.0)} <= reached
         assert all(2 * a + b == 0 for a, b, _ in reached)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("looks", [0, 2, 4])
+def test_what_is_proved_when_time_is_up(bundled, monkeypatch, norm, looks):
+    """Whole numbers and a limit: the bounds without either are looked for once each, and are bounds."""
+    pima = bundled["pima"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(pima.X, pima.y)
+    clocks, check = [], Clock.check
+
+    def counted(clock):
+        clocks.append(clock)
+        if clock is clocks[0] and clocks.count(clock) > looks:
+            raise OutOfTimeError
+        check(clock)
+
+    started, begin = [], Subsets.__init__
+    monkeypatch.setattr(Clock, "check", counted)
+    monkeypatch.setattr(Subsets, "__init__", lambda *told: started.append(told) or begin(*told))
+    explainer = CounterfactualExplainer(clf, norm=norm, budget=0.05, gap=1e-3, actions=Actions(at_most=3))
+    e = explainer.explain(pima.X.iloc[8], 0, on_failure="return")
+    assert e.status.with_point is Status.TIME_LIMIT
+    assert len(started) == 1
+    assert e.lower_bound > 0
+    assert all(verify(e, clf, exact=exact).ok for exact in (False, True))

@@ -157,9 +157,10 @@ def _searched_with_all(
 def _at_least_relaxed(found: Answer, problem: RobustProblem, gap: float) -> Answer:
     """An answer that ran out of time, with the bound of the same problem without sets where that is more.
 
-    Whatever is proved without sets holds with them; and while regions are open, a tree proves little.
+    Whatever is proved without sets holds with them; and while regions are open, a tree proves little. What
+    can be proved without limits is known by then, with sets; without either it takes little time.
     """
-    relaxed = replace(problem, domain=problem.domain.relaxed())
+    relaxed = replace(problem, domain=replace(problem.domain.relaxed(), limits=()))
     search = search_of(relaxed, gap, Clock(LAST))
     try:
         search.run()

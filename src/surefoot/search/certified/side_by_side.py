@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from surefoot.search.certified.changes import Choice
+from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.grafting import Member, Together
 from surefoot.search.certified.narrowing import ends
 from surefoot.search.certified.promise import crossings
@@ -17,12 +18,13 @@ from surefoot.search.certified.slices import Boxes, Slices
 MOST_FREE = 8  # features that move in a slice of a stack; with more, each is searched by itself
 
 
-def refuted_side_by_side(slices: Slices, choices: Sequence[Choice]) -> list[Open]:
+def refuted_side_by_side(slices: Slices, choices: Sequence[Choice], clock: Clock) -> list[Open]:
     """Refute choices in stacks of those with as many moving features; those that are left."""
     left = []
     low, high = ends(slices.space, choices)
     sizes = (low < high).sum(axis=1)
     for size in np.unique(sizes):
+        clock.check()
         some = np.flatnonzero(sizes == size)
         own = [choices[i] for i in some.tolist()]
         if size > MOST_FREE:

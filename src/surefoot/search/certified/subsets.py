@@ -54,7 +54,7 @@ NEARBY = 1.05  # where allowed values may be, relative to the distance when ever
 WIDER = 1.3  # how much farther to look where there was no point
 DEEPEST = 300  # rounding, not the bound, keeps such a deep choice alive
 BRIEFLY = 0.05  # of the time for each of the first searches
-GRACE = 0.3  # seconds for the bound without any limit when time is up
+GRACE = 0.2  # seconds for the bound without any limit when time is up
 
 
 class _FoundError(Exception):
@@ -380,8 +380,9 @@ class Subsets:
         slices = Slices(self.whole, level, [self.pool[s] for s in numbers], numbers, cut)
         stacks = -(-len(fresh) // CHUNK)
         for first_one in range(stacks):
-            self.clock.check()
-            left += refuted_side_by_side(slices, fresh[first_one::stacks])  # each is like the others
+            left += refuted_side_by_side(
+                slices, fresh[first_one::stacks], self.clock
+            )  # each is like the others
         self._open = {open_.choice: (now, open_) for open_ in left}
         return sorted(left, key=lambda open_: open_.far)
 
