@@ -77,6 +77,8 @@ def ends(actions, factual, bounds=None, feature=1):
             lambda: wishes({"age": Action(cost=0)}),
             "the price of a number must be above 0; that of 'age' is not",
         ),
+        (lambda: Action(low=math.inf), "the ends of an action leave no number: at least inf"),
+        (lambda: Action(high=-math.inf), "the ends of an action leave no number"),
         (lambda: Action(cost=(1, 2, 3)), r"cost must be a number, a pair \(up, down\) or a dict"),
         (lambda: Action(cost=(1, math.nan)), "a price must be a finite number of at least 0, not nan"),
         (lambda: Action(cost=True), "a price must be a finite number of at least 0, not True"),
@@ -610,6 +612,7 @@ def test_a_budget_by_feature(clf, pima):
         ({"plas": (1, 2, 3)}, DataError, "a number or a pair"),
         ({"plas": "a"}, DataError, "must be a finite number"),
         ({"plas": 1, 1: 2}, ProblemError, "names 'plas' twice"),
+        (5e-324, DataError, "budget must be 0 or at least 1e-09, not 5e-324"),
         (math.inf, DataError, "budget must be a finite number"),
         (True, DataError, "budget must be a finite number"),
     ],
@@ -617,6 +620,24 @@ def test_a_budget_by_feature(clf, pima):
 def test_budgets_are_checked(clf, budget, error, message):
     with pytest.raises(error, match=message):
         CounterfactualExplainer(clf, budget=budget)
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        (Actions({"plas": Action(cost=1e308)}), "a price of 'plas' is 1e.308; it must be 0, or of a size"),
+        (Actions({"plas": Action(cost=(1e-20, 1))}), "a price of 'plas' is 1e-20"),
+        (Actions(links=[("plas", "mass", 1e308)]), "the coefficient of 'mass' in the rule 'plas changes by"),
+        (Actions(rules=["1e300*plas - 1e300*mass = 0"]), "the coefficient of 'plas' in the rule '1e300"),
+        (
+            Actions(rules=["1e-11*plas >= 1"]),
+            "the coefficient of 'plas' in the rule '1e-11.plas >= 1' is 1e-11",
+        ),
+    ],
+)
+def test_numbers_with_which_nothing_can_be_proved(clf, actions, message):
+    with pytest.raises(ProblemError, match=message):
+        CounterfactualExplainer(clf, actions=actions, distance="cost")
 
 
 def test_nothing_can_miss(clf, pima):

@@ -11,6 +11,7 @@ from surefoot import (
     Explanation,
     NoCounterfactualError,
     Status,
+    verify,
 )
 from surefoot.exceptions import BackendError, BackendTooLargeError, DataError, ProblemError
 from surefoot.search.paper.backends import registry
@@ -255,6 +256,32 @@ def test_odd_labels_survive_json(bank):
         bank.X.iloc[0].to_numpy(), target="None", on_failure="return"
     )
     assert np.isnan(Explanation.from_json(failed.to_json()).probability)
+
+
+@pytest.mark.parametrize("size", [1e9, 1e13, 1e14, 1e15])
+def test_points_that_rounding_moves_past_the_target_are_no_answers(clf, bank, size):
+    """Far away the sums of the search say nothing about the decision; then there is no point to show."""
+    row = bank.X.iloc[0].where(bank.X.columns != "variance", size)
+    e = CounterfactualExplainer(clf, time_limit=10).explain(row, target=1, on_failure="return")
+    assert (e.counterfactual is None) == (size > 1e12)
+    assert e.counterfactual is not None or e.status is Status.PRECISION_LIMIT_NO_POINT
+    assert e.counterfactual is None or clf.predict(e.counterfactual.to_frame().T)[0] == 1
+    assert all(verify(e, clf, exact=exact).ok for exact in (False, True))
+    if e.counterfactual is None:
+        with pytest.raises(NoCounterfactualError):
+            CounterfactualExplainer(clf, time_limit=10).explain(row, target=1)
+
+
+@pytest.mark.parametrize("digits", [1, 3, 9])
+def test_columns_that_repeat_each_other(bundled, digits):
+    """Kilograms and rounded pounds: in quadratics large terms cancel, and numbers must still be right."""
+    pima = bundled["pima"]
+    X = pima.X.assign(pounds=(2.2046 * pima.X["mass"]).round(digits))
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(X, pima.y)
+    asked = CounterfactualExplainer(clf, budget=0.05, time_limit=10)
+    for i in (0, 8, 16, 24, 40):
+        e = asked.explain(X.iloc[i], on_failure="return")
+        assert all(verify(e, clf, exact=exact).ok for exact in (False, True)), i
 
 
 def test_not_fitted_and_bad_numbers(clf, bank):

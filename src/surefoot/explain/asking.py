@@ -39,6 +39,7 @@ from surefoot.waist.warp import Warp
 Array = NDArray[np.float64]
 EVEN = 0.5  # the threshold of those who name none
 NO_MORE = 0.0  # likewise of a decision value
+SMALLEST_BUDGET = 1e-9  # standard deviations; doubles cannot tell a smaller one from none
 NoiseOn = Literal["changeable", "all"]
 Distance = Literal["mahalanobis", "cost"]
 
@@ -280,7 +281,10 @@ def positioned(budget: Any, features: Sequence[Any]) -> Budget:
     {1: (500.0, 500.0), 2: (1.0, 2.0)}
     """
     if not isinstance(budget, Mapping):
-        return _size(budget, "the budget")
+        size = _size(budget, "the budget")
+        if 0 < size < SMALLEST_BUDGET:
+            raise DataError(f"the budget must be 0 or at least {SMALLEST_BUDGET:g}, not {budget!r}")
+        return size
     found: dict[int, tuple[float, float]] = {}
     for feature, size in budget.items():
         try:

@@ -17,6 +17,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.decision import numbers_network
 from surefoot.model.mixed import MixedNetwork, Network, log_density
 from surefoot.proof.worst_case import coverage, worst_perturbation
+from surefoot.status import Status
 from surefoot.waist.answer import Answer
 from surefoot.waist.family import Family
 from surefoot.waist.mixed import State
@@ -24,6 +25,8 @@ from surefoot.waist.problem import RobustProblem
 from surefoot.waist.question import Decision, Odds, Question
 
 Array = NDArray[np.float64]
+
+MISSED = 1e-8  # of the scores: what rounding does to them is less
 
 
 def class_position(clf: ConditionalGaussianNetworkClassifier, factual: Array, state: State) -> int:
@@ -55,11 +58,13 @@ def assembled(
         What only the explainer knows: ``tol``, ``method``, ``row``.
     """
     answer = replace(answer, state=answer.state or question.state)
+    if known["method"] == "certified":  # points of the other methods may miss by a tolerance
+        answer = _judged_by_scores(clf, question, answer)
     distance = np.inf if answer.point is None else _distance(question, problem, answer)
     answer = replace(answer, lower_bound=min(answer.lower_bound, distance))
     if distance not in (0, np.inf):
         answer = replace(answer, advice=_made_safe(clf, question, problem) or answer.advice)
-    violation = _violation(clf, question, problem, answer)
+    violation = _violation(clf, question, answer)
     budget = question.budget_radius if isinstance(problem, Family) else problem.budget
     context = Context(
         distance=distance,
@@ -76,6 +81,31 @@ def assembled(
         **known,
     )
     return Explanation(question, answer, context, () if refits is None else refits.searched)
+
+
+def _judged_by_scores(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer
+) -> Answer:
+    """The answer without its point where the classes' scores say that it misses the target.
+
+    The search adds up quadratics; extremely far from the data rounding leaves nothing of their values.
+    """
+    if answer.point is None:
+        return answer
+    scores = _scores(clf, [answer.point], [answer.state])[0]
+    known = dict(zip(clf.classes_.tolist(), scores.tolist(), strict=True))
+    lacking = max(float(r.needed - (known[r.target] - known[r.rival])) for r in _deciding(question))
+    if lacking <= MISSED * max(1.0, float(np.abs(scores).max())):
+        return answer
+    certificate = answer.certificate and {**answer.certificate, "robustness": None, "worst": None}
+    return Answer(
+        status=Status.PRECISION_LIMIT.without_point,
+        lower_bound=answer.lower_bound,
+        state=question.state,
+        certificate=certificate,
+        backend=answer.backend,
+        seconds=answer.seconds,
+    )
 
 
 def _made_safe(
@@ -99,8 +129,7 @@ def _model_share(refits: Refits | None, question: Question, answer: Answer) -> M
     """How many refits that the search has not seen come to the target's side."""
     if refits is None or answer.point is None:
         return None
-    odds = [r for r in question.requirements if isinstance(r, Odds | Decision) and r.model == 0]
-    return refits.share(odds, question.warped(answer.point), answer.state)
+    return refits.share(_deciding(question), question.warped(answer.point), answer.state)
 
 
 def _distance(question: Question, problem: RobustProblem | Family, answer: Answer) -> float:
@@ -131,19 +160,21 @@ def refused(
     return Explanation(refusal, answer, context)
 
 
-def _violation(
-    clf: ConditionalGaussianNetworkClassifier,
-    question: Question,
-    problem: RobustProblem | Family,
-    answer: Answer,
-) -> float:
-    """How much the worst perturbation known violates the odds; infinite where none is known."""
+def _violation(clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer) -> float:
+    """How much the worst perturbation known violates the odds; infinite where none is known.
+
+    By the classes' own scores: in the quadratics of features that hardly differ large terms cancel.
+    """
     if answer.point is None or answer.worst is None:
         return np.inf
-    there = question.warped(answer.point) + answer.worst
-    posed = problem.problem(answer.state) if isinstance(problem, Family) else problem
-    heat = 1.0 if clf.calibration_ is None else clf.calibration_.temperature
-    return max(-float(r.margin(there)) / heat for r in posed.requirements if r.decides)
+    there, codes = question.warped(answer.point) + answer.worst, np.array([answer.state], dtype=np.intp)
+    scores = dict(zip(clf.classes_.tolist(), clf.scaled_scores(there[None], codes)[0].tolist(), strict=True))
+    return max(float(r.needed - (scores[r.target] - scores[r.rival])) for r in _deciding(question))
+
+
+def _deciding(question: Question) -> list[Odds | Decision]:
+    """What is required of the explained model's decision."""
+    return [r for r in question.requirements if isinstance(r, Odds | Decision) and r.model == 0]
 
 
 def _probabilities(

@@ -22,7 +22,7 @@ from surefoot.explain.actions import When
 from surefoot.explain.categories import Category
 from surefoot.explain.grammar import Condition, Moves, Takes, parse_condition
 from surefoot.explain.naming import position
-from surefoot.explain.rules import ContradictionError, Rule, is_number, rounded_down, rounded_up
+from surefoot.explain.rules import ContradictionError, Rule, check_size, is_number, rounded_down, rounded_up
 from surefoot.waist.choice import Choice
 from surefoot.waist.domain import Domain, ValueSet
 from surefoot.waist.either import Either, Way
@@ -282,7 +282,9 @@ def _check_category(condition: Moves | Takes, category: Category, rule: When) ->
 
 
 def check_rule(rule: Rule, names: Sequence[Any], categories: Mapping[int, Category], what: str) -> None:
-    """Refuse a rule that names something else than numbers."""
+    """Refuse a rule that names something else than numbers, or multiplies them by unusable ones."""
+    for name, a in (*rule.coefficients.items(), *rule.now.items()):
+        check_size(a, f"the coefficient of {str(name)!r} in {what}")
     used = [
         position(name, names, what) for part in (rule.coefficients, rule.now) for name in part if part[name]
     ]

@@ -12,6 +12,8 @@ from typing import Any
 from surefoot.exceptions import ProblemError
 from surefoot.formats import exact
 
+LEAST, MOST = 1e-9, 1e9  # sizes of prices, of coefficients and of the factors of links
+
 
 class ContradictionError(ProblemError):
     """Wishes that exclude each other for a row, whatever else holds."""
@@ -127,8 +129,16 @@ def check_ends(low: Any, high: Any, what: str) -> None:
     for end in (low, high):
         if end is not None and not (is_number(end) and not math.isnan(end)):
             raise ProblemError(f"the ends {what} must be numbers or None, not {end!r}")
+    if low == math.inf or high == -math.inf:
+        raise ProblemError(f"the ends {what} leave no number: at least {low} and at most {high}")
     if low is not None and high is not None and low > high:
         raise ProblemError(f"the ends {what} exclude each other: at least {low:g} and at most {high:g}")
+
+
+def check_size(value: float, what: str) -> None:
+    """Refuse a factor so large or so small that nothing can be calculated with it and proved of it."""
+    if value and not LEAST <= abs(value) <= MOST:
+        raise ProblemError(f"{what} is {value:g}; it must be 0, or of a size between {LEAST:g} and {MOST:g}")
 
 
 def is_number(value: Any) -> bool:

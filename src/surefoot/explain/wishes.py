@@ -19,7 +19,7 @@ from surefoot.explain.feature_ends import SAID, Number
 from surefoot.explain.grammar import rule_entry
 from surefoot.explain.implied import held, joined
 from surefoot.explain.naming import position, positions
-from surefoot.explain.rules import Rule
+from surefoot.explain.rules import Rule, check_size
 from surefoot.waist.choice import Choice
 from surefoot.waist.domain import Domain
 from surefoot.waist.either import Either, Limit
@@ -150,6 +150,8 @@ class Wishes:
                 categories[i].checked(action)
             else:
                 check_number(self.names[i], action)
+            for price in _listed_prices(action.cost):
+                check_size(price, f"a price of {self.names[i]!r}")
         for rule in self.linear:
             check_rule(rule, self.names, categories, f"the rule {rule.name!r}")
         for one in self.when:
@@ -336,6 +338,14 @@ class Wishes:
         }
         bounds |= {str(self.names[i]): DATA for i in self.observed}
         return bounds or None
+
+
+def _listed_prices(cost: Any) -> list[float]:
+    """All prices that an action names."""
+    listed = (
+        cost.values() if isinstance(cost, Mapping) else cost if isinstance(cost, list | tuple) else [cost]
+    )
+    return [float(price) for price in listed if price is not None]
 
 
 def _actions(said: Actions, names: Sequence[Any], kinds: Mapping[str, Iterable[Any]]) -> tuple[Action, ...]:

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot.exceptions import DataError, ModelFileError
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.model.fitting import warped
 from surefoot.model.rows import known_rows, refuse_holes
 from surefoot.model.scores import Scores
 from surefoot.waist.mixed import MixedQuadratic
@@ -124,9 +123,9 @@ class AdoptedClassifier(ConditionalGaussianNetworkClassifier):
         refuse_holes(self.schema_, numbers, codes)
         return self.class_scores(numbers, codes)
 
-    def class_scores(self, numbers: NDArray[Any], codes: NDArray[np.intp]) -> Array:
-        """The score of every class for rows that are read already."""
-        return self.scores_(warped(numbers, self.warps_), codes)
+    def scaled_scores(self, Z: NDArray[Any], codes: NDArray[np.intp]) -> Array:
+        """The score of every class for numbers on the scales of the network."""
+        return self.scores_(Z, codes)
 
     def _own_columns(self, X: Any) -> Any:
         """A table that also holds columns which the model drops, without them."""

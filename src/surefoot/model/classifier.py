@@ -490,7 +490,11 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
         Differences of scores are log-odds.
         """
-        joint = self._joint_log(numbers, codes)
+        return self.scaled_scores(warped(numbers, self.warps_), codes)
+
+    def scaled_scores(self, Z: NDArray[Any], codes: NDArray[np.intp]) -> Array:
+        """The same for numbers that are on the scales on which the networks measure them."""
+        joint = joint_log(self.networks_, self.class_prior_, Z, codes)
         return joint if self.calibration_ is None else self.calibration_(joint)
 
     def _joint_log(self, numbers: NDArray[Any], codes: NDArray[np.intp]) -> Array:

@@ -71,6 +71,11 @@ class Odds:
     robust: bool = True
     model: int = 0
 
+    @property
+    def needed(self) -> float:
+        """By how much the target's score must exceed the rival's."""
+        return log_odds(checked_threshold(self.threshold))
+
     def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
         """As a quadratic for every state.
 
@@ -80,9 +85,7 @@ class Odds:
         calibration = clf.calibration_
         heat = 1.0 if calibration is None else float(calibration.temperature)
         H = clf.decision(self.target, self.rival)
-        return MixedRequirement(
-            H.shifted(-log_odds(checked_threshold(self.threshold))).scaled(heat), self.robust, self.model == 0
-        )
+        return MixedRequirement(H.shifted(-self.needed).scaled(heat), self.robust, self.model == 0)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -114,10 +117,15 @@ class Decision:
     robust: bool = True
     model: int = 0
 
+    @property
+    def needed(self) -> float:
+        """By how much the target's score must exceed the rival's."""
+        return float(self.value)
+
     def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
         """As a quadratic for every state."""
         H = models[self.model].decision(self.target, self.rival)
-        return MixedRequirement(H.shifted(-float(self.value)), self.robust, self.model == 0)
+        return MixedRequirement(H.shifted(-self.needed), self.robust, self.model == 0)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
