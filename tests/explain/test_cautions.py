@@ -15,7 +15,7 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import ModelFileError
-from surefoot.explain.cautions import Caution, class_means
+from surefoot.explain.cautions import Caution, _against_means, _edges, class_means
 from surefoot.model.content import classifier_content, restore_classifier
 
 
@@ -60,6 +60,23 @@ def test_a_change_against_the_means():
     assert against
     assert "against_means" in codes(e)
     assert all(name in str(e.cautions) for name in against)
+
+
+def test_advice_that_was_followed_is_not_given_again(model):
+    """Plausible answers may go against the means as well; and beyond the data is not where they end."""
+    question = CounterfactualExplainer(model, plausible=0.2).explain(
+        pd.Series([0.2, -0.1, 0.3], list("abc")), 1
+    )
+    against = np.array([True, False, False])
+    (plain,) = _against_means(explained(model, [0.2, -0.1, 0.3]).question, against)
+    (asked,) = _against_means(question.question, against)
+    assert plain.endswith("say so with actions, or ask for plausible answers.")
+    assert asked.endswith("say so with actions.")
+    high = model.feature_range_[1]
+    point, changed = np.array([high[0], high[1] + 1.0, 0.0]), np.ones(3, dtype=bool)
+    at, beyond = _edges(model, question.question, point, changed)
+    assert at.startswith("a ends where the training data end. Farther out the model knows nothing:")
+    assert beyond.startswith("b ends beyond the training data. There the model knows nothing:")
 
 
 def test_no_change_against_the_means_goes_without_a_caution():

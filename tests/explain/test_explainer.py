@@ -14,6 +14,7 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import BackendError, BackendTooLargeError, DataError, ProblemError
+from surefoot.formats import share
 from surefoot.search.paper.backends import registry
 from surefoot.search.paper.program import Outcome
 
@@ -141,6 +142,25 @@ def test_three_classes():
     assert e.factual_class == "setosa"
     assert clf.predict(e.counterfactual.to_frame().T)[0] == "versicolor"
     assert e.coverage > 0.98
+    # Asked is what each rival has to concede; what is left against all of them together is another number.
+    assert f"a probability of {share(e.worst_probability)} among all classes" in str(e)
+
+
+@pytest.mark.parametrize("norm", [1, 2, np.inf])
+@pytest.mark.parametrize("budget", [0.0, 0.05])
+def test_what_need_not_change_keeps_its_value_to_the_last_digit(bundled, norm, budget):
+    """Programs leave crumbs of a billionth of a standard deviation; no table shall list them as changes."""
+    pima = bundled["pima"]
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(pima.X, pima.y)
+    asked = CounterfactualExplainer(clf, norm=norm, budget=budget, whole=False)
+    kept = 0
+    for i in range(0, 24, 4):
+        e = asked.explain(pima.X.iloc[i])
+        moved = np.abs(e.counterfactual - e.factual).to_numpy(float) / e.unit.to_numpy(float)
+        assert not ((moved > 0) & (moved < 0.01 * e.question.gap * e.distance)).any()
+        assert e.distance <= e.lower_bound / (1 - e.question.gap) + 1e-6
+        kept += int((moved == 0).sum())
+    assert (kept > 0) == (norm == 1)
 
 
 def test_already_target(clf, bank):

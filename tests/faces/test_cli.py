@@ -134,7 +134,9 @@ def test_usage_errors(capsys):
         with pytest.raises(SystemExit) as exit_:
             main(arguments)
         assert exit_.value.code == 2
-    assert "usage: surefoot" in capsys.readouterr().err
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("surefoot: error: ")
+        assert line.endswith(f"see surefoot{''.join(' fit' for _ in arguments[:1])} --help")
 
 
 @pytest.mark.parametrize(

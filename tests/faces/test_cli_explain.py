@@ -227,6 +227,20 @@ def test_rows_can_be_named(explain, tmp_path):
     assert "no column 'name' to name the rows by" in err
 
 
+def test_bounds_of_one_number_beside_categories(tmp_path, capsys):
+    credit = datasets.load_german_credit()
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(credit.X, credit.y)
+    clf.save(tmp_path / "m.json")
+    credit.X.iloc[11:12].to_csv(tmp_path / "row.csv", index=False)
+    asked = ["explain", str(tmp_path / "m.json"), str(tmp_path / "row.csv"), "--row", "0", "--json", "-"]
+    assert main([*asked, "--bound", "credit_amount", "1000", "6000"]) == 0
+    e = Explanation.from_json(capsys.readouterr().out)
+    assert 1000 <= e.counterfactual["credit_amount"] <= 6000
+    assert verify(e, clf).ok
+    assert main([*asked, "--bound", "housing", "0", "1"]) == 2
+    assert "'housing' is a category and has no bounds; see --values" in capsys.readouterr().err
+
+
 def test_bounds_of_one_feature_leave_the_others_their_range(explanation):
     e = explanation("--bound", "plas", "-1e3", "130")
     pima = datasets.load_pima().X

@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 FEW_ROWS = 30  # a class with fewer says little about its own spread
 EXTREME = 3.0  # conditional standard deviations
 EDGE = 1e-6  # of a range: values this near to its ends are at them
+BEYOND = "beyond the training data. There"
 SMALL = 1e-6  # standard deviations; a smaller change is rounding
 CODES = (
     "imputed",
@@ -144,11 +145,12 @@ def _about_change(
 
 def _against_means(question: Question, against: NDArray[np.bool_]) -> Iterator[Caution]:
     names = [str(question.number_names[j]) for j in np.flatnonzero(against)]
+    plausible = "" if "plausible" in question.declared else ", or ask for plausible answers"
     if names:
         yield Caution(
             "against_means",
             f"{_joined(names)} {'moves' if len(names) == 1 else 'move'} away from what is usual in class "
-            f"{question.target}. If that makes no sense, say so with actions, or ask for plausible answers.",
+            f"{question.target}. If that makes no sense, say so with actions{plausible}.",
         )
 
 
@@ -157,14 +159,16 @@ def _edges(
 ) -> Iterator[Caution]:
     low, high = clf.feature_range_[:, list(question.numbers)]
     near = EDGE * (high - low)
-    at = np.flatnonzero(changed & ((point <= low + near) | (point >= high - near)))
-    if len(at):
-        names = [str(question.number_names[j]) for j in at]
-        yield Caution(
-            "edge_of_data",
-            f"{_joined(names)} {'ends' if len(names) == 1 else 'end'} where the training data end. Farther "
-            "out the model knows nothing: look for another way, with actions or alternatives.",
-        )
+    beyond = (point < low) | (point > high)
+    at = changed & ~beyond & ((point <= low + near) | (point >= high - near))
+    for which, where in ((at, "where the training data end. Farther out"), (changed & beyond, BEYOND)):
+        names = [str(question.number_names[j]) for j in np.flatnonzero(which)]
+        if names:
+            yield Caution(
+                "edge_of_data",
+                f"{_joined(names)} {'ends' if len(names) == 1 else 'end'} {where} the model knows nothing: "
+                "look for another way, with actions or alternatives.",
+            )
 
 
 def _extremes(

@@ -227,7 +227,8 @@ def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespa
     """What --bounds says about every feature, and --bound about single ones."""
     if not options.bound:
         return DATA if options.bounds == DATA else None
-    others = dict.fromkeys(clf.feature_labels_, DATA) if options.bounds == DATA else {}
+    numbers = (name for name in clf.feature_labels_ if name not in clf.categories_)
+    others = dict.fromkeys(numbers, DATA) if options.bounds == DATA else {}
     return others | {name: (_end(name, low), _end(name, high)) for name, low, high in options.bound}
 
 

@@ -48,7 +48,7 @@ def fit_flags(command: argparse.ArgumentParser) -> None:
         type=int,
         default=5,
         metavar="K",
-        help="choose and compare by K-fold cross-validation (default: 5); 0: do not compare",
+        help="choose and compare by K-fold cross-validation (default: 5); 0 with --structure: do not",
     )
     reading_flags(command)
     _model_flags(command.add_argument_group("the model (chosen by default)"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 from surefoot import __version__
 from surefoot.faces.cli.explain_flags import EXPLAIN_EXAMPLES, explain_flags
@@ -50,9 +50,17 @@ NEGATIVE = re.compile(r"^-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^-inf$")
 SHELLS = ("bash", "zsh")
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, like all others; the flags are a --help away."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and stop."""
+        self.exit(2, f"surefoot: error: {message}; see {self.prog} --help\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """Build the parser."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="surefoot",
         description="Robust counterfactual explanations with conditional Gaussian network classifiers.",
         epilog=EXAMPLES,

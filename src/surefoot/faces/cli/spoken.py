@@ -11,6 +11,8 @@ WHOLE_PHRASES = {
     "fit with calibration='temperature'": "use surefoot fit --calibration temperature",
     "impute='expected'": "--impute",
     "plausible=('conditional', k)": "--plausible conditional K",
+    "plausible must be": "--plausible must be",
+    "('conditional', k)": "'conditional K'",
     "see Action(values=...)": "see --values",
     "decision is for models": "--decision is for models",
     "use threshold for this one": "use --threshold for this one",

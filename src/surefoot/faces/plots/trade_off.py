@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.exceptions import DataError
 from surefoot.explain.trade_off import TradeOff
 from surefoot.faces.plots.style import FACTUAL, MUTED, TARGET, label_axes, pyplot
+from surefoot.waist.question import Question
 
 TITLES = {
     "budget": "error that it withstands\n(budget, standard deviations)",
@@ -39,13 +40,16 @@ def plot_trade_off(found: TradeOff, *, axes: Any = None) -> Any:
     panels = list(np.ravel(axes))
     if len(panels) != len(asked):
         raise DataError(f"this trade-off needs {len(asked)} axes, not {len(panels)}")
+    questions = [e.question for e in found.explanations if isinstance(e.question, Question)]
+    priced = any(question.prices is not None for question in questions)
+    unit = "cost" if priced else "distance (standard deviations)"
     for k, (ax, name) in enumerate(zip(panels, asked, strict=True)):
-        _panel(ax, found.table[found.table["asked"] == name], name, first=k == 0)
+        _panel(ax, found.table[found.table["asked"] == name], name, unit if k == 0 else "")
     _from_zero(panels, found)
     return np.array(panels)
 
 
-def _panel(ax: Any, lines: Any, name: str, *, first: bool) -> None:
+def _panel(ax: Any, lines: Any, name: str, unit: str) -> None:
     x, y, bound = (lines[column].to_numpy(dtype=float) for column in ("value", "distance", "lower_bound"))
     some = np.isfinite(y)
     ax.vlines(x[some], bound[some], y[some], color=FACTUAL, linewidth=3, alpha=0.7)
@@ -56,7 +60,7 @@ def _panel(ax: Any, lines: Any, name: str, *, first: bool) -> None:
             "no answer", (value, 0.98), xycoords=("data", "axes fraction"), rotation=90, fontsize=8,
             color=MUTED, ha="right", va="top",
         )  # fmt: skip
-    label_axes(ax, TITLES[name], "distance (standard deviations)" if first else "")
+    label_axes(ax, TITLES[name], unit)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 

@@ -14,7 +14,7 @@ from surefoot.faces.plots.values import Values, is_change, is_cost
 from surefoot.faces.report.lever_words import lever_words
 from surefoot.formats import number, part, share
 from surefoot.status import Status
-from surefoot.waist.question import Decision, Question
+from surefoot.waist.question import Decision, Odds, Question
 
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
@@ -261,7 +261,10 @@ def _robust(e: Explanation) -> str:
     value = _decision_value(e)
     kept_decision = e.threshold >= 0.5 if value is None else value >= 0
     kept = f"the decision stays {e.target}" if kept_decision else "the threshold is kept"
-    worst = f"the worst error found leaves a probability of {share(e.worst_probability)}"
+    asked = e.question.requirements if isinstance(e.question, Question) else ()
+    rivals = sum(isinstance(r, Odds) and r.model == 0 for r in asked)
+    among = " among all classes" if rivals > 1 else ""
+    worst = f"the worst error found leaves a probability of {share(e.worst_probability)}{among}"
     if e.coverage >= 1:
         return f"Robust: with {off}{where} {kept}; this is proven{f', and {worst}' if value is None else ''}."
     name = "Nearly robust" if e.coverage > 0.9 else "Not proven robust"

@@ -22,14 +22,17 @@ def polish(points: Points, most: float) -> None:
     Parameters
     ----------
     points : Points
-        Where distances are no prices nothing is done: coordinates are no features then.
+        Where distances are no prices, coordinates are no features: then only crumbs are put back.
     most : float
         How far away the point may be, if that is more than it is now.
     """
     prices, u = points.space.prices, points.best
-    if u is None or prices is None:
+    if u is None or points.space.problem is None:
         return
     most = max(most, points.distance)
+    if prices is None:
+        _put_back(points, u, most)
+        return
     crumbs = _crumbs(points, prices, u)
     if not crumbs or points.replace(_without(u, crumbs), most):
         return
@@ -42,6 +45,23 @@ def polish(points: Points, most: float) -> None:
             left.append(i)
     if left:
         _solve_again(points, u, left, most)
+
+
+def _put_back(points: Points, u: Array, most: float) -> None:
+    """Put back features whose change is negligible: all of them, or one after the other."""
+    space = points.space
+    changes, own = space.inverse @ u, slice(space.n, 2 * space.n)
+    sizes = np.abs(changes) / space.reach[own]
+    today = (space.low[own] <= 0) & (space.high[own] >= 0)
+    small = today & (changes != 0) & (sizes <= CRUMB * points.gap * points.distance)
+    crumbs = np.flatnonzero(small)
+    if not len(crumbs) or points.replace(space.matrix @ np.where(small, 0.0, changes), most):
+        return
+    for j in crumbs[np.argsort(sizes[crumbs], kind="stable")].tolist():
+        moved = changes.copy()
+        moved[j] = 0.0
+        if points.replace(space.matrix @ moved, most):
+            changes = moved
 
 
 def _crumbs(points: Points, prices: Prices, u: Array) -> list[int]:

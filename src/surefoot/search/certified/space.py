@@ -23,6 +23,7 @@ Terms = list[list[float]]  # of an affine function: [i, slope]
 Function = list[Any]  # a function of a point as certificates name it: ["u", i], ["x", j], ["r", k], ["d", k]
 
 SNAP = 1e-7  # standard deviations; a value this near to an allowed one is that one
+DUST = 1e-13  # of what a feature could change within the largest coordinate: rounding, not a change
 MAX_CROSS = 40  # coordinates whose cross terms enter the bound for p = 1
 WIDE = 150  # coordinates beyond which a single convex program takes so long that each must be worth it
 MANY = 6  # margins beyond this number are a crowd, of which few decide
@@ -230,7 +231,9 @@ class Space:
     def x(self, u: Array) -> Array:
         """Point in feature space: inside its ends, and on allowed values, to the last digit."""
         assert self.problem is not None
-        point = self.problem.factual + self.inverse @ u
+        change = self.inverse @ u
+        change[np.abs(change) <= DUST * float(np.abs(u).max()) * self.reach[self.n : 2 * self.n]] = 0.0
+        point = self.problem.factual + change
         point = np.clip(point, self.problem.domain.low, self.problem.domain.high)
         for k, (values, _) in self.sets.items():
             j = values.feature
