@@ -20,6 +20,7 @@ Mask = NDArray[np.bool_]
 STEPS = 40
 MORE_STEPS = 8  # for weights that are near the best
 LARGEST = 1e6  # a weight at which ends exclude each other: the sum has no lowest peak
+HUGE = 1e50  # a weight that grows without end: a step more might overflow
 SAFETY = 1e-9  # how far below zero, relative to what is added up, counts as below zero
 FIRST = 0.05  # the barrier's first weight, in units of a function's height
 SHRINK, SLOWER = 0.15, 0.5  # what it is multiplied by after a long step, and after a shorter one
@@ -166,7 +167,8 @@ def _note(found: Multipliers, live: NDArray[np.intp], state: _State, refuted: Ma
     found.spread[live] = state.mu[:, None, None] * (state.root @ np.swapaxes(state.root, 1, 2))
     found.refuted[live], found.relaxed[live] = refuted, relaxed
     finite = np.isfinite(state.local).all(axis=(1, 2, 3))
-    return np.asarray(state.concave & ~(refuted & done) & ~relaxed & finite & (state.mu > LEAST))
+    endless = (state.x > HUGE).any(axis=1)
+    return np.asarray(state.concave & ~(refuted & done) & ~relaxed & finite & ~endless & (state.mu > LEAST))
 
 
 @dataclass(eq=False)
