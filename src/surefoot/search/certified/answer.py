@@ -30,8 +30,8 @@ WEAK = (
     f"With norm 1 and more than {MAX_CROSS} features whose odds bend there is no bound that comes near: ask "
     "with norm 2 or inf, or let fewer features change."
 )
-GRACE = 0.3  # seconds that the proof of robustness may take after the time limit
-LAST = 0.15  # and those for a bound that leaves sets of values aside
+GRACE = 0.25  # seconds that the proof of robustness may take after the time limit
+LAST = 0.1  # and those for a bound that leaves sets of values aside
 
 
 def certified_search(problem: RobustProblem, gap: float, time_limit: float) -> Answer:
