@@ -58,13 +58,14 @@ def assembled(
         What only the explainer knows: ``tol``, ``method``, ``row``.
     """
     answer = replace(answer, state=answer.state or question.state)
+    scores = _scores_of(clf, question, answer)
     if known["method"] == "certified":  # points of the other methods may miss by a tolerance
-        answer = _judged_by_scores(clf, question, answer)
+        answer = _judged_by_scores(clf, question, answer, scores)
     distance = np.inf if answer.point is None else _distance(question, problem, answer)
     answer = replace(answer, lower_bound=min(answer.lower_bound, distance))
     if distance not in (0, np.inf):
         answer = replace(answer, advice=_made_safe(clf, question, problem) or answer.advice)
-    violation = _violation(clf, question, answer)
+    violation = _violation(clf, question, answer, scores)
     budget = question.budget_radius if isinstance(problem, Family) else problem.budget
     context = Context(
         distance=distance,
@@ -74,7 +75,7 @@ def assembled(
         early_stop=bool(distance > 0 and 0 < violation <= known["tol"]),
         unit=problem.metric.unit,
         parents=clf.dag_.parents,
-        **_probabilities(clf, question, answer),
+        **_probabilities(clf, question, answer, scores),
         **_expectations(clf, question, answer),
         cautions=model_cautions(clf, question, answer, problem.metric.unit),
         model_share=_model_share(refits, question, answer),
@@ -83,8 +84,17 @@ def assembled(
     return Explanation(question, answer, context, () if refits is None else refits.searched)
 
 
+def _scores_of(clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer) -> Array:
+    """The classes' scores at the factual and, where there is a point, there and at its worst perturbation."""
+    rows, states, point = [question.factual], [question.state], answer.point
+    if point is not None:
+        worst = point if answer.worst is None else question.perturbed(point, answer.worst)
+        rows, states = [*rows, point, worst], [*states, answer.state, answer.state]
+    return _scores(clf, rows, states)
+
+
 def _judged_by_scores(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, scores: Array
 ) -> Answer:
     """The answer without its point where the classes' scores say that it misses the target.
 
@@ -92,10 +102,8 @@ def _judged_by_scores(
     """
     if answer.point is None:
         return answer
-    scores = _scores(clf, [answer.point], [answer.state])[0]
-    known = dict(zip(clf.classes_.tolist(), scores.tolist(), strict=True))
-    lacking = max(float(r.needed - (known[r.target] - known[r.rival])) for r in _deciding(question))
-    if lacking <= MISSED * max(1.0, float(np.abs(scores).max())):
+    there = scores[1]
+    if _lacking(clf, question, there) <= MISSED * max(1.0, float(np.abs(there).max())):
         return answer
     certificate = answer.certificate and {**answer.certificate, "robustness": None, "worst": None}
     return Answer(
@@ -106,6 +114,12 @@ def _judged_by_scores(
         backend=answer.backend,
         seconds=answer.seconds,
     )
+
+
+def _lacking(clf: ConditionalGaussianNetworkClassifier, question: Question, scores: Array) -> float:
+    """By how much the target's score misses what it needs against some rival; negative where it does not."""
+    known = dict(zip(clf.classes_.tolist(), scores.tolist(), strict=True))
+    return max(float(r.needed - (known[r.target] - known[r.rival])) for r in _deciding(question))
 
 
 def _made_safe(
@@ -160,16 +174,19 @@ def refused(
     return Explanation(refusal, answer, context)
 
 
-def _violation(clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer) -> float:
+def _violation(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, scores: Array
+) -> float:
     """How much the worst perturbation known violates the odds; infinite where none is known.
 
     By the classes' own scores: in the quadratics of features that hardly differ large terms cancel.
     """
     if answer.point is None or answer.worst is None:
         return np.inf
+    if not question.warps:
+        return _lacking(clf, question, scores[2])
     there, codes = question.warped(answer.point) + answer.worst, np.array([answer.state], dtype=np.intp)
-    scores = dict(zip(clf.classes_.tolist(), clf.scaled_scores(there[None], codes)[0].tolist(), strict=True))
-    return max(float(r.needed - (scores[r.target] - scores[r.rival])) for r in _deciding(question))
+    return _lacking(clf, question, clf.scaled_scores(there[None], codes)[0])
 
 
 def _deciding(question: Question) -> list[Odds | Decision]:
@@ -178,15 +195,11 @@ def _deciding(question: Question) -> list[Odds | Decision]:
 
 
 def _probabilities(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, scores: Array
 ) -> dict[str, Any]:
     """P(target) at the factual, the counterfactual and its worst perturbation; and the decision."""
     point, labels, t = answer.point, clf.classes_.tolist(), clf.classes_.tolist().index(question.target)
-    rows, states = [question.factual], [question.state]
-    if point is not None:
-        worst = point if answer.worst is None else question.perturbed(point, answer.worst)
-        rows, states = [*rows, point, worst], [*states, answer.state, answer.state]
-    judged = _judged(_scores(clf, rows, states), t)
+    judged = _judged(scores, t)
     if not getattr(clf, "has_probability", True):
         judged = [(best, np.nan) for best, _ in judged]
     found = dict.fromkeys(("factual_probability", "probability", "worst_probability"), np.nan)
