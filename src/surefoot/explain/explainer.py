@@ -236,7 +236,7 @@ class CounterfactualExplainer:
             with alive():
                 found = answer(asked.task)
             explanation = self._explanation(asked, found)
-        if explanation.counterfactual is None and on_failure == "raise":
+        if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
 
