@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from surefoot.search.certified.local import ConvexConcave
 from surefoot.search.certified.points import Points
 from surefoot.search.certified.prices import Prices
+from surefoot.search.certified.space import DUST
 
 Array = NDArray[np.float64]
 
@@ -53,8 +54,8 @@ def _put_back(points: Points, u: Array, most: float) -> None:
     changes, own = space.inverse @ u, slice(space.n, 2 * space.n)
     sizes = np.abs(changes) / space.reach[own]
     today = (space.low[own] <= 0) & (space.high[own] >= 0)
-    small = today & (changes != 0) & (sizes <= CRUMB * points.gap * points.distance)
-    crumbs = np.flatnonzero(small)
+    small = today & (sizes <= CRUMB * points.gap * points.distance)
+    crumbs = np.flatnonzero(small & (sizes > DUST * float(np.abs(u).max())))  # what is less is no change
     if not len(crumbs) or points.replace(space.matrix @ np.where(small, 0.0, changes), most):
         return
     for j in crumbs[np.argsort(sizes[crumbs], kind="stable")].tolist():
