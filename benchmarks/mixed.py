@@ -6,8 +6,7 @@ seven numbers alone (all categories kept) in the same run. Times are processor t
 machine does not enter; the solvers have one thread, as the search has. On a model of the seven numbers and
 six categories the distance is compared with a search in every state by itself, and with a solver on one
 mixed-integer program with binaries: Gurobi, or SCIP for trees, whose programs are too large for the licence
-that comes with Gurobi. Where SCIP differs, its distance is the larger one, and both checkers accept the
-nearer point.
+that comes with Gurobi.
 
 usage: python benchmarks/run.py [--resume] mixed     (ROWS=100, ENUMERATED=10 and LIMIT=30 in the environment)
 """
