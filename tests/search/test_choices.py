@@ -217,6 +217,12 @@ def test_a_margin_that_rounding_leaves_flat():
     assert mixed_problem(700637).distance(found.point) == pytest.approx(1787.878, rel=1e-3)
 
 
+def test_multipliers_beside_a_very_high_peak():
+    """Rounding left nothing of what a bound at any distance starts with: it is no bound, and no error."""
+    found = certified_search(mixed_problem(707204), 1e-3, 5.0)
+    assert found.point is None or mixed_problem(707204).margin(found.point) >= 0
+
+
 def test_pairs_are_products_that_the_relaxed_solution_violates():
     problem = random_problem(6, 11, budget=0.0)
     space = whitened(problem)

@@ -19,6 +19,10 @@ MAX_STEPS = 60
 SAFETY = 1e-11  # how far below zero, relative to what was added up, counts as below zero
 
 
+class BoundaryError(ValueError):
+    """Rounding leaves nothing beside the peak of the first multipliers."""
+
+
 @dataclass(frozen=True, eq=False)
 class Multipliers:
     """Where the search for multipliers ended.
@@ -138,7 +142,7 @@ class _State:
         Z[-1, -1] += s
         factor, info = dpotrf(Z, lower=1)
         if info:
-            raise ValueError("the first multipliers are too close to the boundary")
+            raise BoundaryError("the first multipliers are too close to the boundary")
         return cls(form, x, s, Z, factor)
 
     def slacks(self, x: Array) -> Array:

@@ -19,7 +19,7 @@ from surefoot.search.certified.branching import (
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.contradiction import contradiction
 from surefoot.search.certified.emptiness import allows_nothing
-from surefoot.search.certified.interior import Multipliers
+from surefoot.search.certified.interior import BoundaryError, Multipliers
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.lattice import Lattice, fits, is_box
 from surefoot.search.certified.points import LOCAL_EFFORT, Points
@@ -431,7 +431,7 @@ class Search:
             return True
         try:
             return self.bounds.attempt(region, self.space.farthest)[2].refuted
-        except NotConcaveError:
+        except (NotConcaveError, BoundaryError):
             return False
 
     def excluded(self) -> bool:
