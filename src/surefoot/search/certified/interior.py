@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 MAX_STEPS = 60
 SAFETY = 1e-11  # how far below zero, relative to what was added up, counts as below zero
+BENT = 1e-13  # of the curvatures that were added up: how much must be left of them
+FIRMER = (1e-9, 1e-6, 1e-3)  # shares of safely concave multipliers that are mixed in where less is left
 
 
 class BoundaryError(ValueError):
@@ -87,18 +89,45 @@ def minimise(form: Lagrangian, x: Array, share: float, floor: float, clock: Cloc
         if not state.advance():
             break
     value = state.peak()
-    return Multipliers(state.x, value, _negative(state, value), *state.moments(), steps)
+    return firm(form, Multipliers(state.x, value, _negative(state, value), *state.moments(), steps), x)
+
+
+def firm(form: Lagrangian, found: Multipliers, safe: Array) -> Multipliers:
+    """The same multipliers, with a bit of safe ones where rounding hides whether F is concave.
+
+    Without any bound where that does not help.
+    """
+    if _is_bent(form, found.x):
+        return found
+    for share in FIRMER:
+        x = (1 - share) * found.x + share * safe
+        value = _peak(form, x) if _is_bent(form, x) else None
+        if value is not None:
+            return replace(found, x=x, value=value, refuted=_below_zero(value, x, form))
+    return replace(found, value=np.inf, refuted=False)
+
+
+def _is_bent(form: Lagrangian, x: Array) -> bool:
+    """Whether F is concave in every direction by more than rounding."""
+    K, size = -form.matrix(x)[:-1, :-1], form.bends(x)
+    K.flat[:: len(K) + 1] -= BENT * size
+    return dpotrf(K, lower=1)[1] == 0
 
 
 def refutes(form: Lagrangian, x: Array) -> float | None:
     """Max F if it is negative and F concave, else None: one factorisation instead of a search."""
+    value = _peak(form, x)
+    return value if value is not None and _below_zero(value, x, form) else None
+
+
+def _peak(form: Lagrangian, x: Array) -> float | None:
+    """Max F; None where F is not concave."""
     Z = -form.matrix(x)
     factor, info = dpotrf(Z[:-1, :-1], lower=1)
     if info:
         return None
     h = Z[:-1, -1]
-    value = float(h @ dpotrs(factor, h, lower=1)[0]) - float(Z[-1, -1])
-    return value if _below_zero(value, x, form) else None
+    return float(h @ dpotrs(factor, h, lower=1)[0]) - float(Z[-1, -1])
 
 
 def _below_zero(value: float, x: Array, form: Lagrangian) -> bool:

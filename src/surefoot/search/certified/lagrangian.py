@@ -92,6 +92,12 @@ class Lagrangian:
         total[:-1, :-1] += ((self.members @ x) @ self._flat).reshape(self.curvatures.shape[1:])
         return np.asarray(total)
 
+    def bends(self, x: Array) -> Array:
+        """What is added up to the diagonal of its quadratic part, by absolute value."""
+        rows = np.abs(self.left[:, :-1] * self.right[:, :-1])
+        bent = np.abs(self.members @ x) @ np.abs(np.einsum("kii->ki", self.curvatures))
+        return np.asarray(np.abs(x) @ rows + bent)
+
     def products(self, N: Array) -> Array:
         """tr(A_j N) for every row, N symmetric."""
         values = np.einsum("ij,ij->i", self.left @ N, self.right)
