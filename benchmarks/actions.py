@@ -3,8 +3,8 @@
 German credit, Pima and Banknote; every kind of action, rules, links, if-then rules, limits, prices; all
 norms, budgets 0 and 0.05. Every answer is judged in every format by code that shares nothing with surefoot's
 own (tests/random_actions.py), and checked: every claim must hold, whether there is a point or not. Requests
-with a budget of 0 on numbers alone that were proved to be infeasible are put to SCIP as mixed-integer
-programs.
+on numbers alone that were proved to be infeasible are put to SCIP as mixed-integer programs, with a budget
+together with perturbations that its points do not withstand.
 
 usage: python benchmarks/actions.py [--count 10000] [--log FILE]      (goes on where the log ends)
 """
@@ -26,8 +26,10 @@ from tests.random_actions import broken, priced, random_actions
 import cpu_clock  # noqa: F401
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
 from surefoot.exceptions import ProblemError
+from surefoot.proof.worst_case import worst_perturbation
 
 RECHECKED = 500
+PERTURBATIONS = 40
 LIMIT = 2.0
 
 
@@ -64,7 +66,7 @@ def one(known, seed, recheck):
     line["unproved"] = [claim.name for claim in verify(e, clf).claims if claim.verdict != "holds"]
     if e.counterfactual is not None:
         return line | {"violated": violations(e, actions, X, clf)}
-    if str(e.status) == "infeasible" and budget == 0 and not e.question.choices and recheck:
+    if str(e.status) == "infeasible" and not e.question.choices and recheck:
         line["scip finds a point"] = has_point(e.question, clf)
     return line
 
@@ -81,14 +83,17 @@ def violations(e, actions, X, clf):
 
 
 def has_point(question, clf):
-    """Whether SCIP finds numbers that the question allows; None where it does not know."""
+    """Whether SCIP finds numbers that the question allows; None where it does not know.
+
+    With a budget, perturbations are added as its points do not withstand them.
+    """
     from pyscipopt import Model, quicksum
 
     model = Model()
     model.hideOutput()
     model.setParam("limits/time", 30)
     model.setParam("limits/solutions", 1)
-    x0, domain = question.factual, question.domain
+    x0, domain, problem = question.factual, question.domain, question.problem(clf)
     sets = {s.feature: s for s in domain.sets}
     x = [_variable(model, j, sets.get(j), domain.low[j], domain.high[j], x0[j]) for j in range(len(x0))]
     for row in domain.rows:
@@ -107,16 +112,34 @@ def has_point(question, clf):
             model.addCons(x0[j] - x[j] <= pick * (x0[j] - domain.low[j]))
             moved.append(pick)
         model.addCons(quicksum(moved) <= limit.count)
-    for requirement in question.problem(clf).requirements:
-        g = requirement.margin
-        d = [v - c for v, c in zip(x, g.center, strict=True)]
-        n = range(len(x))
-        square = quicksum(g.matrix[i, j] * d[i] * d[j] for i in n for j in n if g.matrix[i, j])
-        model.addCons(square + quicksum(g.vector[i] * d[i] for i in n) + g.constant >= 1e-6)
-    model.optimize()
-    if model.getNSols() > 0:
-        return True
-    return False if model.getStatus() == "infeasible" else None
+    margins = [_margin(model, x, requirement.margin) for requirement in problem.requirements]
+    for _ in range(PERTURBATIONS):
+        model.optimize()
+        if not model.getNSols():
+            return False if model.getStatus() == "infeasible" else None
+        worst = worst_perturbation(problem, np.array([model.getVal(v) for v in x]))
+        if worst.violation <= 0:
+            return True
+        model.freeTransform()
+        for requirement, margin in zip(problem.requirements, margins, strict=True):
+            if requirement.robust:
+                _withstand(model, x, requirement.margin, margin, worst.perturbation)
+    return None
+
+
+def _margin(model, x, g):
+    """A variable that is at most the margin, and not negative."""
+    d, n, value = [v - c for v, c in zip(x, g.center, strict=True)], range(len(x)), model.addVar(lb=1e-6)
+    square = sum(g.matrix[i, j] * d[i] * d[j] for i in n for j in n if g.matrix[i, j])
+    model.addCons(square + sum(g.vector[i] * d[i] for i in n) + g.constant >= value)
+    return value
+
+
+def _withstand(model, x, g, margin, v):
+    """The margin after a perturbation must not be negative: it adds a linear function."""
+    slopes = 2 * g.matrix @ v
+    constant = float(v @ g.matrix @ v + g.vector @ v - slopes @ g.center)
+    model.addCons(margin + sum(float(a) * w for a, w in zip(slopes, x, strict=True)) + constant >= 1e-6)
 
 
 def _variable(model, j, values, low, high, now):
