@@ -1019,8 +1019,8 @@ def test_the_question_in_words():
         "Budget: 0.25 in the norm 2",
         "Kept: a",
         "Bounded: b to -2 .. inf (the data had -4 .. 4)",
-        "Row r: -inf <= 0 <= 2",
-        "Row r: -1 <= 0.5 a + -1 b <= 2.5",
+        "Row r: 0 <= 2",
+        "Row r: -1 <= 0.5 a - b <= 2.5",
         "Values: a is a whole number, or stays",
         "Values: b is one of [0.0, 1.5], or stays",
         "Required by model 0, at the point alone: 1 against 0 0.5",
@@ -1028,6 +1028,22 @@ def test_the_question_in_words():
         "Required by model 0: 0 against 1 0.25",
         "Made by certified  (this claims nothing)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "factors", "said"),
+    [
+        (1.0, "inf", (1.0, 0.0), "a >= 1"),
+        ("-inf", 1.0, (-1.0, 0.0), "-a <= 1"),
+        ("-inf", "inf", (0.0, 2.0), "2 b <= inf"),
+        (0.5, 0.5, (-2.0, 1.0), "-2 a + b = 0.5"),
+        (-0.5, 0.5, (-1.0, -3.0), "-0.5 <= -a - 3 b <= 0.5"),
+        (0.0, "inf", (0.25, 1.5), "0.25 a + 1.5 b >= 0"),
+    ],
+)
+def test_rows_in_words(low, high, factors, said):
+    e = asked(domain=domain(rows=[row(low, high, factors)]))
+    assert f"Row r: {said}" in exact.words([content()], e)
 
 
 def test_bounds_in_words():

@@ -3608,8 +3608,19 @@ def _domain_words(case: Case, names: list[str]) -> list[str]:
 
 
 def _row_words(row: Row, names: list[str]) -> str:
-    terms = [f"{a:g} {name}" for a, name in zip(row.coefficients, names, strict=True) if a]
-    return f"{row.low:g} <= {' + '.join(terms) or '0'} <= {row.high:g}"
+    """A sum and what it must be, without ends that say nothing."""
+    total = ""
+    for a, name in zip(row.coefficients, names, strict=True):
+        if a:
+            sign = ("-", " - ") if a < 0 else ("", " + ")
+            size = "" if abs(a) == 1 else f"{abs(a):g} "
+            total += f"{sign[bool(total)]}{size}{name}"
+    total = total or "0"
+    if row.low == row.high:
+        return f"{total} = {row.low:g}"
+    if row.low == -math.inf:
+        return f"{total} <= {row.high:g}"
+    return f"{total} >= {row.low:g}" if row.high == math.inf else f"{row.low:g} <= {total} <= {row.high:g}"
 
 
 def _way_words(asked: Question, way: Way, names: list[str]) -> str:

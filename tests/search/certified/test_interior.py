@@ -44,4 +44,5 @@ def test_what_is_concave_stays_as_it_is():
 
 def test_where_nothing_helps_nothing_is_claimed():
     found = firm(sum_of_norm_and_margin(), multipliers(0.5 * BULGE), np.array([0.6 * BULGE, 1.0]))
-    assert found.value == np.inf and not found.refuted
+    assert found.value == np.inf
+    assert not found.refuted
