@@ -111,7 +111,7 @@ def _is_bent(form: Lagrangian, x: Array) -> bool:
     """Whether F is concave in every direction by more than rounding."""
     K, size = -form.matrix(x)[:-1, :-1], form.bends(x)
     K.flat[:: len(K) + 1] -= BENT * size
-    return dpotrf(K, lower=1)[1] == 0
+    return bool(dpotrf(K, lower=1)[1] == 0)
 
 
 def refutes(form: Lagrangian, x: Array) -> float | None:
