@@ -102,6 +102,18 @@ def test_a_row_unlike_every_training_row(model):
     assert "unlike_training" not in codes(explained(model, [0.0, 0.0, 0.0]))
 
 
+def test_the_least_typical_training_row_is_like_itself():
+    """Also where a density in one row differs in the last digit from that in many."""
+    X, y = two_classes(rows=60)
+    clf = fitted(X, y)
+    own = clf.density_percentiles_[0, 0]
+    row = X.iloc[int(np.argmin(clf.networks_[0].log_density(X[y == 0].to_numpy())))]
+    clf.density_percentiles_ = np.full_like(clf.density_percentiles_, np.nextafter(own, np.inf))
+    assert "unlike_training" not in codes(explained(clf, row.tolist()))
+    clf.density_percentiles_ = np.full_like(clf.density_percentiles_, own + 1e-6)
+    assert "unlike_training" in codes(explained(clf, row.tolist()))
+
+
 def test_an_answer_on_the_edge_of_the_data():
     X, y = two_classes(shift=1.0, n=2)
     clf = fitted(X, y)

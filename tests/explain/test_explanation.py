@@ -2,7 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Explanation
+from surefoot import (
+    Action,
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Explanation,
+)
 from surefoot.exceptions import DataError
 
 
@@ -163,3 +169,27 @@ def test_broken_json_is_one_error():
     for text in ("[" * 100_000, "{"):
         with pytest.raises(DataError):
             Explanation.from_json(text)
+
+
+def test_rounded_values_are_called_rounded():
+    """Without a budget the last digit may matter: whoever types in what is shown is warned."""
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], 100)
+    X = pd.DataFrame({"a": rng.normal(size=200) + 2 * y, "b": np.round(5 * rng.normal(size=200)) + 8 * y})
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    rounded = "has to be carried out exactly; the values shown are rounded, and may fall short."
+    assert rounded in str(CounterfactualExplainer(clf).explain(X.iloc[0], 1))
+    kept = CounterfactualExplainer(clf, actions=Actions({"a": Action("stay")})).explain(X.iloc[0], 1)
+    assert "has to be carried out exactly." in str(kept)
+    assert rounded not in str(CounterfactualExplainer(clf, budget=0.05).explain(X.iloc[0], 1))
+
+
+def test_what_was_missing_is_told():
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], 100)
+    X = pd.DataFrame({"a": rng.normal(size=200) + 2 * y, "b": np.round(5 * rng.normal(size=200)) + 8 * y})
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    row = pd.Series({"a": X["a"][0], "b": np.nan})
+    e = CounterfactualExplainer(clf, impute="expected").explain(row, 1)
+    (told,) = [caution for caution in e.cautions if caution.code == "imputed"]
+    assert f"b = {e.factual['b']:.0f}. What the model predicts without them may differ." in told

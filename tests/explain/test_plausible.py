@@ -16,6 +16,7 @@ from surefoot import (
 )
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.plausibility import checked_plausible
+from surefoot.explain.reachable import Reachable
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from most_typical import largest_share
@@ -146,6 +147,21 @@ def test_the_largest_share_is_that_of_an_independent_solver(name, target, row, m
     best = largest_share(clf, explainer.problem(factual, target), target)
     assert reached * 0.999 <= best <= beyond * 1.001
     assert abs(reached - best) <= 0.01 * best
+
+
+@pytest.mark.parametrize(
+    ("share", "beyond", "shown"),
+    [
+        (0.19251, 0.19301, ("about 0.192", "plausible=0.194")),
+        (0.6259, 0.6262, ("about 0.625", "plausible=0.627")),
+        (0.0, 0.00049999, ("about 0", "plausible=0.0005")),
+        (0.25, 0.5, ("at least 0.25", "plausible=0.5")),
+        (0.99949, 0.99981, ("about 0.999", "plausible=1 ")),
+    ],
+)
+def test_digits_are_cut_on_the_true_side(share, beyond, shown):
+    words = Reachable(share, beyond).words()
+    assert all(text in words for text in shown), words
 
 
 def test_where_the_floor_is_not_to_blame_the_wishes_are_named(pima):

@@ -343,3 +343,14 @@ def test_holes_in_a_row_to_explain(run, fit, loans, tmp_path):
     assert "'age'" in err
     status, _, err = run("explain", model, path, "--row", "0", "--impute", "--bounds", "none")
     assert status in (0, 1), err
+
+
+def test_rows_named_by_a_feature(run, fit, loans, tmp_path):
+    path, model = tmp_path / "loans.csv", tmp_path / "model.json"
+    loans.to_csv(path, index=False, sep=";", decimal=",")
+    fit(path)
+    status, out, err = run("predict", model, path, "--id", "income")
+    assert status == 0, err
+    assert [float(line.split(",")[0]) for line in out.splitlines()[1:]] == loans["income"].tolist()
+    status, out, err = run("explain", model, path, "--row", "0", "--id", "income")
+    assert status in (0, 1), err

@@ -224,3 +224,20 @@ def test_impossible_requests(bundled):
         diagnose(clf, X, y, cv=1)
     with pytest.raises(DataError, match="class 0 has 0 rows; a comparison needs at least three"):
         diagnose(clf, X, np.ones(60, dtype=int))
+    with pytest.raises(DataError, match="class 0 has a single row; a comparison needs"):
+        diagnose(clf, X, (np.arange(60) > 0).astype(int))
+    with pytest.raises(DataError, match="there are 60 rows, but 50 labels"):
+        diagnose(clf, X, y[:50])
+    with pytest.raises(DataError, match=r"GaussianNB is not a classifier of surefoot.*surefoot\.adopt"):
+        diagnose(GaussianNB().fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_tables_that_are_not_the_models(bundled, mixed):
+    X, y = bundled["pima"].X.iloc[:60], bundled["pima"].y.iloc[:60]
+    if mixed:
+        X = X.assign(old=np.where(X["age"] > 30, "yes", "no"))
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    for wrong in (X.iloc[:, 1:], X.assign(more=1.0), X.iloc[:, ::-1], X.rename(columns={"age": "years"})):
+        with pytest.raises(ValueError, match="feature names should match"):
+            diagnose(clf, wrong, y, cv=3)

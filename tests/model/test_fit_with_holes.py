@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, datasets, diagnose, select
+from surefoot.exceptions import SurefootWarning
 
 
 def with_holes(frame, share, seed):
@@ -66,3 +67,36 @@ def test_diagnosing_with_holes_and_values_that_a_fold_never_saw(gappy_credit):
     report = diagnose(ConditionalGaussianNetworkClassifier("naive").fit(X, y), X, y, cv=2)
     assert np.isfinite(report.to_frame().to_numpy()).all()
     assert report.residuals.notna().any().all()
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
+def test_variances_of_a_column_that_is_mostly_missing(share):
+    """For naive networks the maximum likelihood is the variance of what is known."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 3000)
+    t = pd.Series(5 + y + 2 * rng.normal(size=3000)).mask(rng.random(3000) < share)
+    X = pd.DataFrame({"a": rng.normal(size=3000) + y, "t": t})
+    clf = ConditionalGaussianNetworkClassifier("naive", var_smoothing=0).fit(X, y)
+    known = [t[y == c].var(ddof=0) for c in (0, 1)]
+    assert clf.variances_[:, 1] == pytest.approx(known, rel=1e-9)
+    assert "converged after 2 rounds" in clf.completion_
+
+
+@pytest.mark.parametrize("structure", ["naive", "tan"])
+@pytest.mark.parametrize("known", [0, 1])
+def test_a_column_that_a_class_lacks(structure, known):
+    """It tells nothing about the classes, instead of excluding one of them."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    a = rng.normal(size=400) + 2 * y
+    X = pd.DataFrame({"a": a, "t": 5 + a + rng.normal(size=400)})
+    gaps = X.copy()
+    gaps.loc[np.flatnonzero(y)[known:], "t"] = np.nan
+    clf = ConditionalGaussianNetworkClassifier(structure)
+    if known:
+        clf.fit(gaps, y)
+    else:
+        with pytest.warns(SurefootWarning, match="class 1 has no value of 't': taken as in the other"):
+            clf.fit(gaps, y)
+    assert clf.variances_[1, 1] > 0.5
+    assert clf.score(X, y) > 0.7

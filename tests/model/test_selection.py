@@ -148,3 +148,10 @@ def test_marginals_that_are_said_are_the_only_ones(bundled):
     pd.testing.assert_frame_equal(some, same)
     with pytest.raises(DataError, match="marginals must be"):
         select(X, y, cv=2, marginals="straight")
+
+
+def test_names_that_occur_twice(credit):
+    X, y = credit
+    twice = pd.concat([X[["age"]], X[["age"]]], axis=1)
+    with pytest.raises(DataError, match="column name 'age' occurs more than once"):
+        select(twice, y)

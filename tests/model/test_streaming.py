@@ -183,3 +183,13 @@ def test_parts_that_do_not_fit():
         ConditionalGaussianNetworkClassifier("tan").fit(Parts(frame, [30]), Parts(labels, [30]))
     with pytest.raises(DataError, match="needs at least two classes"):
         naive.fit(Parts(frame, [30]), Parts(labels.map(lambda _: "a"), [30]))
+
+
+@pytest.mark.parametrize("later", [{"age": ["housing"]}, "naive"])
+def test_another_structure_after_the_first_batch(later):
+    frame, labels = people(200)
+    clf = ConditionalGaussianNetworkClassifier({"income": ["housing"]}).partial_fit(frame, labels)
+    before = clf.predict_proba(frame)
+    with pytest.raises(DataError, match="the structure is another one than for the rows before"):
+        clf.set_params(structure=later).partial_fit(frame, labels)
+    assert (clf.predict_proba(frame) == before).all()

@@ -134,7 +134,7 @@ def feature_table(
         When a feature has no column, or there are no rows.
     """
     names = [str(name) for name in features]
-    form = Form(separator, as_written=() if label is None else (label,), expected=names)
+    form = Form(separator, as_written=() if label is None or label in names else (label,), expected=names)
     reading = source if isinstance(source, Reading) else read_table(source, form)
     frame, where = reading.frame, f"{reading.name}: "
     known = suggestion(label or "", frame.columns)

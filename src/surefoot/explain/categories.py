@@ -41,7 +41,7 @@ class Category:
         if action.may in ("rise", "fall") and not self.ordered:
             raise ProblemError(
                 f"{self.name!r} has no order, so it cannot {action.may}; declare one with ordered={{...}} "
-                "when the model is made"
+                "when the model is made, or in its OrdinalEncoder"
             )
         if isinstance(action.cost, list | tuple):
             raise ProblemError(f"{self.name!r} is a category; its price is one number, or a dict by value")

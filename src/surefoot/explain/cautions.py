@@ -23,6 +23,7 @@ FEW_ROWS = 30  # a class with fewer says little about its own spread
 EXTREME = 3.0  # conditional standard deviations
 EDGE = 1e-6  # of a range: values this near to its ends are at them
 BEYOND = "beyond the training data. There"
+SAME_DENSITY = 1e-9  # of a log density: rounding
 SMALL = 1e-6  # standard deviations; a smaller change is rounding
 CODES = (
     "imputed",
@@ -121,8 +122,9 @@ def _about_row(clf: ConditionalGaussianNetworkClassifier, question: Question) ->
             "value; if it is right, the model has nothing to go by.",
         )
     z, codes = question.warped(x)[None], _codes(question.state)
-    least = zip(clf.networks_, clf.density_percentiles_[:, 0], strict=True)
-    if all(float(log_density(network, z, codes)[0]) < lowest for network, lowest in least):
+    lowest = clf.density_percentiles_[:, 0]
+    own = np.array([float(log_density(network, z, codes)[0]) for network in clf.networks_])
+    if (own < lowest - SAME_DENSITY * np.maximum(1.0, np.abs(lowest))).all():
         yield Caution(
             "unlike_training",
             "The row is less like either class than any training row. Check its values; decisions about such "

@@ -277,7 +277,7 @@ def _check_category(condition: Moves | Takes, category: Category, rule: When) ->
     elif condition.how in ("rises", "falls") and not category.ordered:
         raise ProblemError(
             f"{rule.name!r}: {category.name!r} has no order, so it neither rises nor falls; declare one with "
-            "ordered={...} when the model is made"
+            "ordered={...} when the model is made, or in its OrdinalEncoder"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +42,16 @@ class Reachable:
     beyond: float
 
     def words(self) -> str:
-        """As a sentence."""
-        proved = f": with plausible={self.beyond:.3g} it is proved that there is none."
+        """As a sentence, which stays true when its digits are cut: one share is rounded down, one up."""
+        share, beyond = (
+            Context(prec=3, rounding=way).create_decimal_from_float(value)
+            for value, way in ((self.share, ROUND_FLOOR), (self.beyond, ROUND_CEILING))
+        )
+        proved = f": with plausible={float(beyond):g} it is proved that there is none."
         if not _is_close(self.share, self.beyond):
-            said = f"The largest share that can be reached is at least {self.share:.3g}"
+            said = f"The largest share that can be reached is at least {float(share):g}"
             return f"{said}, as far as was found in the time{proved}"
-        return f"The largest share that can be reached is about {self.share:.3g}{proved}"
+        return f"The largest share that can be reached is about {float(share):g}{proved}"
 
 
 def largest_share(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -170,10 +171,21 @@ def imputed_words(question: Question) -> str:
     """Which values were missing and what they were set to; empty where none was."""
     names = question.declared.get("imputed") or []
     row = dict(zip(map(str, question.features), question.row(question.factual, question.state), strict=True))
-    filled = [f"{name} = {row[name] if isinstance(row[name], str) else number(row[name])}" for name in names]
+    filled = [f"{name} = {_value(row[name])}" for name in names]
     if not filled:
         return ""
-    return f"Missing in the row, and set to what the model expects given the rest: {_listed(filled)}."
+    return (
+        f"Missing in the row, and set to what the network expects given the rest: {_listed(filled)}. What "
+        "the model predicts without them may differ."
+    )
+
+
+def _value(value: Any) -> str:
+    """A value of a row, whole numbers without decimals."""
+    if isinstance(value, str) or not isinstance(value, Real):
+        return str(value)
+    x = float(value)
+    return f"{x:,.0f}" if x.is_integer() and abs(x) < 1e9 else number(x)
 
 
 def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ...]:

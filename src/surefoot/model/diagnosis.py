@@ -21,6 +21,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.fitting import warped
 from surefoot.model.mixed import MixedNetwork
 from surefoot.model.rivals import held_out_probabilities
+from surefoot.model.rows import known_rows
 from surefoot.model.schema import as_frame
 from surefoot.threads import one_blas_thread
 
@@ -150,9 +151,7 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
     >>> report.to_frame().columns.tolist()
     ['accuracy', 'log_loss', 'calibration_error']
     """
-    check_is_fitted(clf)
-    labels = _label_codes(clf, y)
-    numbers, codes = clf.schema_.encode(as_frame(frame))
+    labels, numbers, codes = _known(clf, frame, y)
     folds = _folds(labels, clf.classes_.tolist(), cv)
     with one_blas_thread():
         own = _held_out(clf, frame, y, folds) if _can_refit(clf) else _as_it_is(clf, frame)
@@ -242,6 +241,21 @@ def _rows(frame: Any, rows: Codes) -> Any:
     return frame.iloc[rows] if isinstance(frame, pd.DataFrame) else np.asarray(frame)[rows]
 
 
+def _known(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any) -> tuple[Codes, Array, Codes]:
+    """Labels, numbers and codes of a table; refuses what the classifier cannot be asked about."""
+    if not isinstance(clf, ConditionalGaussianNetworkClassifier):
+        raise DataError(
+            f"{type(clf).__name__} is not a classifier of surefoot; diagnose takes what "
+            "surefoot.adopt(model, data=(X, y)) makes of it"
+        )
+    check_is_fitted(clf)
+    numbers, codes = known_rows(clf, frame)
+    labels = _label_codes(clf, y)
+    if len(labels) != len(numbers):
+        raise DataError(f"there are {len(numbers)} rows, but {len(labels)} labels")
+    return labels, np.asarray(numbers, dtype=float), codes
+
+
 def _label_codes(clf: ConditionalGaussianNetworkClassifier, y: Any) -> Codes:
     known = {label: c for c, label in enumerate(clf.classes_.tolist())}
     labels = column_or_1d(plain_labels(y)).tolist()
@@ -257,7 +271,8 @@ def _folds(labels: Codes, classes: list[Any], cv: int) -> list[tuple[Codes, Code
     sizes = np.bincount(labels, minlength=len(classes))
     if sizes.min() < 3:
         label = classes[int(sizes.argmin())]
-        raise DataError(f"class {label!r} has {sizes.min()} rows; a comparison needs at least three")
+        few = "a single row" if sizes.min() == 1 else f"{sizes.min()} rows"
+        raise DataError(f"class {label!r} has {few}; a comparison needs at least three")
     splitter = StratifiedKFold(min(int(cv), int(sizes.min())), shuffle=True, random_state=0)
     return list(splitter.split(np.zeros(len(labels)), labels))
 

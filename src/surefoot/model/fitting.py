@@ -308,6 +308,19 @@ def refuse_unusable(moments: ClassMoments, schema: Schema, classes: Sequence[Any
         warnings.warn(f"{named} {rest} spread is taken from the other classes", SurefootWarning, stacklevel=2)
 
 
+def warn_of_unseen(rows: TrainingRows) -> None:
+    """Name the numbers of which a class has no value: they are taken as in the other classes."""
+    missing = np.isnan(rows.numbers)
+    if not missing.any():
+        return
+    for c, label in enumerate(rows.classes.tolist()):
+        unseen = np.flatnonzero(missing[rows.labels == c].all(axis=0))
+        if unseen.size:
+            names = listed([rows.schema.names[rows.schema.numbers[i]] for i in unseen])
+            message = f"class {label!r} has no value of {names}: taken as in the other classes"
+            warnings.warn(message, SurefootWarning, stacklevel=3)
+
+
 def class_priors(priors: Any, totals: Array, classes: list[Any]) -> Array:
     """The classes' shares of the rows, or what the user says."""
     if priors is None:

@@ -78,7 +78,8 @@ def learn_with_holes(
 ) -> Completed:
     """Expectation-maximisation: statistics expected under the networks, networks from these, and so on.
 
-    It starts from rows completed with the mean or most frequent value of their class.
+    It starts from rows completed with the mean or most frequent value of their class, each missing number as
+    uncertain as the known ones are spread: without that variances would have to grow from near zero.
 
     Parameters
     ----------
@@ -113,10 +114,33 @@ def first_statistics(rows: TrainingRows, dag: Dag) -> Expected:
     """Statistics of rows completed with the mean or most frequent value of their class."""
     numbers, codes = completed_by_class(rows.numbers, rows.codes, rows.labels, rows.weights)
     k = len(rows.classes)
-    moments = _observed_range(class_moments(numbers, rows.labels, k, rows.weights), rows)
+    moments = class_moments(numbers, rows.labels, k, rows.weights)
+    spread = np.apply_along_axis(np.diag, 1, _spread_of_holes(rows, k))
+    moments = _observed_range(replace(moments, covariances=moments.covariances + spread), rows)
     if not rows.schema.n_categories:
         return Expected(moments, None)
     return Expected(moments, gathered(numbers, codes, rows.labels, k, rows.weights, (dag, rows.schema)))
+
+
+def _spread_of_holes(rows: TrainingRows, k: int) -> Array:
+    """For each class and number the share of holes times the variance of what is known.
+
+    Where a class has less than two values, the mean variance within the others serves.
+    """
+    shape = k, rows.numbers.shape[1]
+    shares, variances, some = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
+    for c in range(k):
+        own = rows.part(np.flatnonzero(rows.labels == c))
+        w = np.where(np.isnan(own.numbers), 0.0, _weights(own)[:, None])
+        known, total = w.sum(axis=0), float(_weights(own).sum())
+        values = np.where(w > 0, own.numbers, 0.0)
+        safe = np.where(known > 0, known, 1.0)
+        means = (w * values).sum(axis=0) / safe
+        variances[c] = (w * (values - means) ** 2).sum(axis=0) / safe
+        shares[c] = 1.0 - known / total if total > 0 else 0.0
+        some[c] = (w > 0).sum(axis=0) > 1
+    others = np.where(some, variances, 0.0).sum(axis=0) / np.maximum(some.sum(axis=0), 1)
+    return np.asarray(shares * np.where(some, variances, others))
 
 
 def expected_statistics(

@@ -78,7 +78,7 @@ def training_rows(
     reset : bool
         Whether these are the first rows; otherwise the features must be those that it knows.
     """
-    _refuse_duplicate_names(X)
+    refuse_duplicate_names(X)
     if _may_hold_categories(X, clf.categorical, clf.ordered):
         schema = Schema.learned(X, clf.categorical, clf.ordered, _labels_of(X))
         if schema.n_categories:
@@ -96,7 +96,7 @@ def _with_enough_classes(rows: TrainingRows, least: int) -> TrainingRows:
 
 def known_rows(clf: Any, X: Any) -> tuple[NDArray[Any], Codes]:
     """Numbers and codes of a table, read by the kinds that `fit` saw."""
-    _refuse_duplicate_names(X)
+    refuse_duplicate_names(X)
     if clf.schema_.n_categories:
         frame = as_frame(X)
         validate_data(clf, frame, reset=False, skip_check_array=True)
@@ -209,7 +209,8 @@ def _refuse_empty_columns(schema: Schema, numbers: NDArray[Any]) -> None:
             raise DataError(f"column {schema.names[j]!r} is missing (NaN) in every row; drop it")
 
 
-def _refuse_duplicate_names(X: Any) -> None:
+def refuse_duplicate_names(X: Any) -> None:
+    """Refuse a table with two columns of one name."""
     twice = duplicate_names(list(X.columns)) if isinstance(X, pd.DataFrame) else []
     if twice:
         raise DataError(f"column name {twice[0]!r} occurs more than once")

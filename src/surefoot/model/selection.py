@@ -18,7 +18,7 @@ from surefoot.exceptions import DataError
 from surefoot.model.calibration import fit_calibration
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.fitting import Learned, joint_log, learned, warped
-from surefoot.model.rows import TrainingRows, training_rows
+from surefoot.model.rows import TrainingRows, refuse_duplicate_names, training_rows
 from surefoot.model.schema import Schema
 from surefoot.threads import one_blas_thread
 
@@ -132,6 +132,7 @@ def select(
     >>> bool(chosen.table["log_loss"].is_monotonic_increasing)
     True
     """
+    refuse_duplicate_names(frame)
     categories, notes = _categories(frame, categorical, ordered)
     about_data = {"categorical": categories, "ordered": ordered}
     rows = training_rows(ConditionalGaussianNetworkClassifier(**about_data), frame, y, None)

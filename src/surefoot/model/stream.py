@@ -131,6 +131,11 @@ class Stream:
 
     def merged(self, other: Stream) -> Stream:
         """What all rows of both say; values and labels that only one of them saw are added to the other."""
+        if self.dag.parents != other.dag.parents:
+            raise DataError(
+                "the structure is another one than for the rows before, whose statistics do not fit it: "
+                "go on with the old one, or start anew with clone(classifier)"
+            )
         schema, classes = (
             merged_schema(self.schema, other.schema),
             merged_classes(self.classes, other.classes),

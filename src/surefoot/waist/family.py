@@ -31,11 +31,14 @@ class MixedRequirement:
     robust : bool, default=True
     decides : bool, default=True
         Whether it is about the decision that is explained.
+    heat : float, default=1.0
+        How much of g is one unit of log-odds: a calibrated model's temperature.
     """
 
     margin: MixedQuadratic
     robust: bool = True
     decides: bool = True
+    heat: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +166,6 @@ class Family:
         key = tuple(state[k] for k in self.shaping)
         if key not in self._bases:
             self._bases[key] = tuple(
-                Requirement(r.margin.shape(state), r.robust, r.decides) for r in self.requirements
+                Requirement(r.margin.shape(state), r.robust, r.decides, r.heat) for r in self.requirements
             )
         return self._bases[key]

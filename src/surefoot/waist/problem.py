@@ -30,11 +30,14 @@ class Requirement:
     decides : bool, default=True
         Whether it is about the decision that is explained: what is said of the worst perturbation is about
         this one.
+    heat : float, default=1.0
+        How much of g is one unit of log-odds: a calibrated model's temperature.
     """
 
     margin: Quadratic
     robust: bool = True
     decides: bool = True
+    heat: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

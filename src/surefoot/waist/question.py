@@ -85,7 +85,7 @@ class Odds:
         calibration = clf.calibration_
         heat = 1.0 if calibration is None else float(calibration.temperature)
         H = clf.decision(self.target, self.rival)
-        return MixedRequirement(H.shifted(-self.needed).scaled(heat), self.robust, self.model == 0)
+        return MixedRequirement(H.shifted(-self.needed).scaled(heat), self.robust, self.model == 0, heat)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""

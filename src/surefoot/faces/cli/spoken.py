@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 WHOLE_PHRASES = {
-    "ordered={...} when the model is made": "surefoot fit --ordered",
+    "ordered={...} when the model is made, or in its OrdinalEncoder": "surefoot fit --ordered",
     "fit the model with marginals='gaussian'": "make the model with surefoot fit --marginals gaussian",
     "fit it with marginals='gaussian'": "make it with surefoot fit --marginals gaussian",
     "fit with calibration='temperature'": "use surefoot fit --calibration temperature",

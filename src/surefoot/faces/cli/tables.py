@@ -69,7 +69,7 @@ def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkC
 def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
     """The rows that a model is asked about, named by ``--id``."""
     names = [str(name) for name in clf.feature_labels_]
-    written = [options.id] if options.id else []
+    written = [options.id] if options.id and options.id not in names else []  # a feature is read as one
     form = _form(options, as_written=written, as_text=_text_features(clf), expected=names)
     return feature_table(_said(read_table(options.data, form)), clf.feature_labels_, label=options.id)
 

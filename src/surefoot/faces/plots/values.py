@@ -54,6 +54,19 @@ class Values:
             own.iloc[list(question.numbers)] = e.context.unit / np.array(slopes)
         return own
 
+    @property
+    def rounded(self) -> bool:
+        """Whether a number that changes has more digits than are shown."""
+        point, today = self.explanation.counterfactual, self.explanation.factual
+        if point is None:
+            return False
+        changed = {name: text for name, text in self.reached.items() if point[name] != today[name]}
+        return any(
+            float(text.replace(",", "")) != point[name]
+            for name, text in changed.items()
+            if name not in self.choices
+        )
+
     @cached_property
     def reached(self) -> dict[Any, str]:
         """The counterfactual's values by feature: with so many digits that they break no wish."""

@@ -255,7 +255,8 @@ def _first(items: list[str], most: int, between: str) -> str:
 
 def _robust(e: Explanation) -> str:
     if not e.asks_for_robustness:
-        return "Not robust: no budget was given, so the change has to be carried out exactly."
+        rounded = "; the values shown are rounded, and may fall short" if Values(e).rounded else ""
+        return f"Not robust: no budget was given, so the change has to be carried out exactly{rounded}."
     off, mixed = miss_words(e.question.budget, _numbers(e)), bool(Values(e).choices)
     where = "" if isinstance(e.budget, dict) else f" ({NORMS[e.norm]}{' of the numbers' if mixed else ''})"
     value = _decision_value(e)
@@ -263,8 +264,10 @@ def _robust(e: Explanation) -> str:
     kept = f"the decision stays {e.target}" if kept_decision else "the threshold is kept"
     asked = e.question.requirements if isinstance(e.question, Question) else ()
     rivals = sum(isinstance(r, Odds) and r.model == 0 for r in asked)
-    among = " among all classes" if rivals > 1 else ""
-    worst = f"the worst error found leaves a probability of {share(e.worst_probability)}{among}"
+    worst = f"the worst error found leaves a probability of {share(e.worst_probability)}"
+    if rivals > 1:  # the worst error is the worst against one of them
+        least = f"leaves a probability of {share(e.worst_probability)} among all classes"
+        worst = f"the error that comes nearest to another class {least}"
     if e.coverage >= 1:
         return f"Robust: with {off}{where} {kept}; this is proven{f', and {worst}' if value is None else ''}."
     name = "Nearly robust" if e.coverage > 0.9 else "Not proven robust"

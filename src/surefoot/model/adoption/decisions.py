@@ -29,7 +29,7 @@ Warps = dict[int, Warp]
 COMPARED_ROWS = 2000
 NO_DATA = (
     "{model} has no density of its own: pass data=(X, y), the rows it was fitted on, for the network that "
-    "measures distances"
+    "measures distances; where there is no place for data, pass explainer.classifier"
 )
 
 

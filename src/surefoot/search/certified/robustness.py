@@ -121,7 +121,7 @@ def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robu
     if found[lowest_of_all].value < 0 and radius >= problem.budget:
         raise BreachError(lowest_of_all, found[lowest_of_all].perturbation)
     lost = _odds_margin(problem, x) + violation
-    allowed = max(NEARLY, SHARE * lost)
+    allowed = max(NEARLY * _heat(problem), SHARE * lost)
     slack = 0.0 if -violation <= allowed else -violation - 0.9 * allowed
     robust = [r for r, requirement in enumerate(problem.requirements) if requirement.robust]
     worsts = {r: found[r] if found[r].radius == radius else _worst(problem, r, x, radius) for r in robust}
@@ -136,6 +136,11 @@ def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robu
             if aim == 0:
                 raise
     raise AssertionError("unreachable")
+
+
+def _heat(problem: RobustProblem) -> float:
+    """How much of the decision's margins is one unit of log-odds."""
+    return min((r.heat for r in problem.requirements if r.decides), default=1.0)
 
 
 def _odds_margin(problem: RobustProblem, x: Array) -> float:
