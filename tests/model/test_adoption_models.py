@@ -6,6 +6,7 @@ import pytest
 from sklearn import calibration
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
@@ -23,11 +24,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, PowerTransformer, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, PowerTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from surefoot import ConditionalGaussianNetworkClassifier, adopt
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.model.adopted import AdoptedClassifier
 
 NAMES = ["age", "income", "ratio"]
@@ -381,3 +382,31 @@ def test_a_network_behind_other_steps_is_refused():
     model = make_pipeline(PowerTransformer(), ConditionalGaussianNetworkClassifier()).fit(X, y)
     with pytest.raises(DataError, match="behind nothing but scalers"):
         adopt(model, (X, y))
+
+
+def test_a_model_that_multiplies_too_much_is_named(rng):
+    y = np.repeat([0, 1], 40)
+    X = pd.DataFrame(rng.normal(size=(80, 2)) + y[:, None], columns=["a", "b"])
+    behind = make_pipeline(PolynomialFeatures(2), GaussianNB()).fit(X, y)
+    with pytest.raises(DataError, match="GaussianNB behind these steps cannot be taken: it multiplies more"):
+        adopt(behind, (X, y))
+
+
+def test_values_that_no_row_had(rng):
+    y = np.repeat([0, 1], 40)
+    X = pd.DataFrame({"a": rng.normal(size=80) + y, "k": np.where(rng.random(80) < 0.5, "u", "v")})
+    encoder = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["k"]), remainder="passthrough"
+    )
+    clf = adopt(make_pipeline(encoder, LogisticRegression()).fit(X, y), (X, y))
+    with (
+        pytest.warns(SurefootWarning),
+        pytest.raises(DataError, match=r"column 'k' is missing \(NaN\) or unknown in row 0"),
+    ):
+        clf.predict(X.assign(k="new"))
+
+
+def test_own_classifiers_have_probabilities(bundled):
+    X, y = bundled["pima"].X, bundled["pima"].y
+    assert adopt(GaussianNB().fit(X, y), (X, y)).has_probability
+    assert ConditionalGaussianNetworkClassifier("naive").fit(X, y).has_probability

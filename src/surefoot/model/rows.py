@@ -113,7 +113,8 @@ def refuse_holes(schema: Schema, numbers: NDArray[Any], codes: Codes) -> None:
     holes = {j: np.isnan(numbers[:, i]) for i, j in enumerate(schema.numbers)}
     holes |= {j: codes[:, k] < 0 for k, j in enumerate(schema.categories)}
     faults = [
-        f"column {name!r} is missing (NaN) in row {int(np.argmax(holes[j]))}"
+        f"column {name!r} is missing (NaN){' or unknown' * (j in schema.categories)} in row "
+        f"{int(np.argmax(holes[j]))}"
         for j, name in enumerate(schema.names)
         if holes[j].any()
     ]

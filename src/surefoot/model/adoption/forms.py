@@ -15,6 +15,10 @@ from surefoot.model.warp import IDENTITY, Warp
 Array = NDArray[np.float64]
 
 
+class NotQuadraticError(DataError):
+    """A product of columns is neither linear nor quadratic, nor a table of one category."""
+
+
 class Atom(NamedTuple):
     """One number of the table, by position, after its warp."""
 
@@ -61,7 +65,7 @@ class Form:
             return self._polynomial_product(other)
         one_category = set(self.tables) == set(other.tables) and len(self.tables) == 1
         if self.terms or other.terms or not one_category:
-            raise DataError("it multiplies a category by another feature")
+            raise NotQuadraticError("it multiplies a category by another feature")
         (feature, u), (v,) = next(iter(self.tables.items())), other.tables.values()
         product = (self.constant + u) * (other.constant + v)
         return Form(tables={feature: product})
@@ -73,7 +77,7 @@ class Form:
                 term = tuple(sorted((*s, *t), key=_order))
                 found[term] = found.get(term, 0.0) + a * b
         if any(len(term) > 2 for term in found):
-            raise DataError("it multiplies more than two numbers")
+            raise NotQuadraticError("it multiplies more than two numbers")
         constant = found.pop((), 0.0)
         return Form(constant, found)
 

@@ -23,7 +23,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot.exceptions import DataError
-from surefoot.model.adoption.forms import Form, combined
+from surefoot.model.adoption.forms import Form, NotQuadraticError, combined
 from surefoot.model.adoption.sources import Column, Sources
 from surefoot.model.adoption.steps import inner, refuse_unknown_step, transformed
 from surefoot.model.adoption.wrappers import unwrapped
@@ -63,7 +63,10 @@ def scores_of(name: str, estimator: Any, columns: list[Column], sources: Sources
         )
     head = by_type(HEADS, estimator)
     assert head is not None, "refuse_unknown comes first"
-    return head(estimator, forms)
+    try:
+        return head(estimator, forms)
+    except NotQuadraticError as error:
+        raise DataError(f"{type(estimator).__name__} behind these steps cannot be taken: {error}") from None
 
 
 def refuse_unknown(name: str, estimator: Any) -> None:
