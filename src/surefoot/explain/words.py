@@ -57,7 +57,7 @@ def miss_words(budget: Budget, features: Sequence[Any]) -> str:
     """How far a change may miss."""
     if isinstance(budget, Mapping):
         return f"an error of up to {_listed([_miss(features[j], *pair) for j, pair in budget.items()])}"
-    return f"an error of up to {budget:g} standard deviations"
+    return f"an error of up to {_deviations(budget)}"
 
 
 def _miss(name: Any, down: float, up: float) -> str:
@@ -88,7 +88,7 @@ def _plausible_words(question: Question) -> list[str]:
     """How typical of the target an answer has to be."""
     said = question.declared.get("plausible")
     if isinstance(said, list | tuple) and len(said) == 2:
-        return [f"no changed feature is farther than {said[1]:g} standard deviations from what is expected"]
+        return [f"no changed feature is farther than {_deviations(said[1])} from what is expected"]
     if isinstance(said, float | int):
         return [f"at least as typical of {question.target} as {100 * said:g} % of its training rows"]
     return []
@@ -127,7 +127,7 @@ def _required(asked: Asked, question: Question) -> str:
         with np.errstate(all="ignore"):
             place = question.unwarped_values(np.array(asked.point))
         named = [f"{name} {v:.6g}" for name, v in zip(question.number_names, place, strict=True)]
-        return f"at least {asked.distance:g} standard deviations from {_listed(named)}"
+        return f"at least {_deviations(asked.distance)} from {_listed(named)}"
     alone = "" if asked.robust else ", errors apart"
     if isinstance(asked, DensityFloor):
         return f"the log density of class {asked.label} is at least {asked.floor:.6g}{alone}"
@@ -165,6 +165,10 @@ def _rule(entry: Any) -> str:
     terms = {**entry["coefficients"], **{f"{name}.now": a for name, a in entry.get("now", {}).items()}}
     written = rule_text(terms, entry.get("low", -math.inf), entry.get("high", math.inf))
     return written if entry["name"] == written else f"{entry['name']} ({written})"
+
+
+def _deviations(count: float) -> str:
+    return f"{count:g} standard deviation{'' if count == 1 else 's'}"
 
 
 def imputed_words(question: Question) -> str:
