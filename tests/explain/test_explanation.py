@@ -9,7 +9,7 @@ from surefoot import (
     CounterfactualExplainer,
     Explanation,
 )
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, ProblemError
 
 
 @pytest.fixture(scope="module")
@@ -193,3 +193,15 @@ def test_what_was_missing_is_told():
     e = CounterfactualExplainer(clf, impute="expected").explain(row, 1)
     (told,) = [caution for caution in e.cautions if caution.code == "imputed"]
     assert f"b = {e.factual['b']:.0f}. What the model predicts without them may differ." in told
+
+
+@pytest.mark.parametrize("hole", [None, np.nan, pd.NA])
+def test_all_holes_of_a_row_are_named(hole):
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], 50)
+    X = pd.DataFrame({"a": rng.normal(size=100) + y, "b": rng.normal(size=100), "c": ["u", "v"] * 50})
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    row = X.iloc[0].copy()
+    row["a"] = row["c"] = hole
+    with pytest.raises(ProblemError, match="'a', 'c' are missing; impute='expected' fills holes"):
+        CounterfactualExplainer(clf).explain(row)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.formats import listed
 from surefoot.model.schema import Schema
 from surefoot.waist.mixed import State
 
@@ -28,11 +29,23 @@ def encoded(row: Any, schema: Schema) -> tuple[Array, State]:
     """One row (Series, mapping, array, frame of one row) as numbers and categories, all of them known."""
     if not schema.n_categories:
         return row_values(row, schema.names), ()
+    values = raw_values(row, schema.names)
     try:
-        return schema.encode_row(raw_values(row, schema.names))
+        return schema.encode_row(values)
     except DataError as error:
-        hint = "; impute='expected' fills holes" if str(error).endswith("is missing") else ""
-        raise ProblemError(f"the row cannot be explained: {error}{hint}") from None
+        _refuse_holes(values, schema.names)
+        raise ProblemError(f"the row cannot be explained: {error}") from None
+
+
+def _refuse_holes(values: Sequence[Any], names: Sequence[Any]) -> None:
+    """Refuse a row with holes, naming all of them."""
+    pairs = zip(names, values, strict=True)
+    holes = [name for name, value in pairs if np.ndim(value) == 0 and pd.isna(value)]
+    if holes:
+        are = "is" if len(holes) == 1 else "are"
+        raise ProblemError(
+            f"the row cannot be explained: {listed(holes)} {are} missing; impute='expected' fills holes"
+        )
 
 
 def row_values(row: Any, names: Sequence[Any]) -> Array:
