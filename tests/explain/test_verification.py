@@ -382,3 +382,15 @@ def test_command_line(tmp_path, bundled, capsys):
     (tmp_path / "e.json").write_text("{}")
     assert main(["verify", str(tmp_path / "model.json"), str(tmp_path / "e.json")]) == 2
     assert "e.json: this is not an explanation" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    ("budget", "said"), [(0.05, "within 0.05 undoes"), ({"mass": 0.5}, "within 1 times the budget undoes")]
+)
+def test_the_radius_has_a_unit(bundled, budget, said, exact):
+    pima = bundled["pima"]
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(pima.X, pima.y)
+    e = CounterfactualExplainer(clf, budget=budget).explain(pima.X.iloc[0])
+    (claim,) = [claim for claim in verify(e, clf, exact=exact).claims if claim.name == "robustness"]
+    assert claim.reason.startswith(f"no error {said} it")

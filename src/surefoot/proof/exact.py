@@ -3078,7 +3078,8 @@ def robustness_claim(case: Case) -> Claim:
     if fault or not radius <= proven:
         fault = fault or f"proven {proven:.9g} only"
         return Claim("robustness", NOT_PROVED, f"claimed {radius:.9g}; {fault}")
-    return Claim("robustness", HOLDS, f"no error within {radius:.9g} undoes it")
+    times = " times the budget" if isinstance(case.question.budget, dict) else ""
+    return Claim("robustness", HOLDS, f"no error within {radius:.9g}{times} undoes it")
 
 
 def worst_case_claim(case: Case) -> Claim | None:
