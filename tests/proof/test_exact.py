@@ -1929,7 +1929,7 @@ def test_the_question_is_told_in_words(on_disk, capsys):
         "Bounded: x1 to ",
         "Set: x2 to ",
         "Row row 0: ",
-        "1 x0 + -1 x1",
+        "x0 - x1",
         "Values: x0 is a whole number",
         "norm inf",
     ):
