@@ -193,6 +193,4 @@ def test_ways_in_words():
     assert said() == "anything"
     assert said(values={0: [0, 1]}) == "k is x or y"
     assert said(values={0: []}) == "k is nothing"
-    assert (
-        said([exact.Row([1.0], 0.0, 2.0, "")], {0: [1], 1: [0]}) == "0 <= 1 a <= 2 and k is y and m is False"
-    )
+    assert said([exact.Row([1.0], 0.0, 2.0, "")], {0: [1], 1: [0]}) == "0 <= a <= 2 and k is y and m is False"
