@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
-from surefoot.search.certified import robustness
+from surefoot.search.certified import answer, robustness
 from surefoot.search.certified.adversary import lowest
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.points import Points
@@ -12,6 +12,7 @@ from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import around, whitened
 from surefoot.waist.quadratic import Quadratic
+from tests.problems import random_problem
 from tests.search.certified.trees import cuts, leaves
 
 
@@ -118,3 +119,14 @@ def test_both_checkers_accept_a_cube_that_is_cut():
     assert 1 < len(leaves(proof["tree"])) <= 4
     assert verify(e, clf).ok
     assert verify(e, clf, exact=True).ok
+
+
+@pytest.mark.parametrize(
+    ("left", "given"), [(3.0, 3.0), (0.1, 0.25), (0.0, 0.25), (-0.15, 0.1), (-2.0, 0.05)]
+)
+def test_points_share_the_time_after_the_limit(monkeypatch, left, given):
+    """One point after the other that breaks must not take its grace anew."""
+    problem, seconds = random_problem(3, 0, budget=0.1), []
+    monkeypatch.setattr(answer, "prove", lambda *args: seconds.append(args[-1].left))
+    answer._robust(problem, problem.factual, Clock(left))
+    assert seconds[0] == pytest.approx(0.7 * given, abs=0.03)

@@ -30,7 +30,8 @@ WEAK = (
     f"With norm 1 and more than {MAX_CROSS} features whose odds bend there is no bound that comes near: ask "
     "with norm 2 or inf, or let fewer features change."
 )
-GRACE = 0.25  # seconds that the proof of robustness may take after the time limit
+GRACE = 0.25  # seconds that proofs of robustness may take after the time limit, all points together
+SHORTEST = 0.05  # and one of them at least
 LAST = 0.1  # and those for a bound that leaves sets of values aside
 
 
@@ -230,7 +231,7 @@ def _robust(problem: RobustProblem, point: Array, clock: Clock) -> Robustness:
     """The budget, proved; where time is short, the largest radius that can be."""
     if problem.ball.is_point:
         return Robustness(0.0, 0.0, *worst_perturbation(problem, point)[:2])
-    left = max(clock.left, GRACE)
+    left = max(clock.left, GRACE + min(clock.left, 0.0), SHORTEST)
     try:
         return prove(problem, point, problem.budget, Clock(0.7 * left))
     except OutOfTimeError:
