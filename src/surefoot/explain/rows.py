@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.formats import listed
 from surefoot.model.schema import Schema
 from surefoot.waist.mixed import State
 
@@ -42,9 +41,9 @@ def _refuse_holes(values: Sequence[Any], names: Sequence[Any]) -> None:
     pairs = zip(names, values, strict=True)
     holes = [name for name, value in pairs if np.ndim(value) == 0 and pd.isna(value)]
     if holes:
-        are = "is" if len(holes) == 1 else "are"
+        are, named = "is" if len(holes) == 1 else "are", ", ".join(map(str, holes))
         raise ProblemError(
-            f"the row cannot be explained: {listed(holes)} {are} missing; impute='expected' fills holes"
+            f"the row cannot be explained: {named} {are} missing; impute='expected' fills holes"
         )
 
 

@@ -30,7 +30,6 @@ from surefoot.model.fitting import (
     own_densities,
     percentiles,
     unwarped,
-    warn_of_unseen,
     warped,
     with_slopes,
 )
@@ -224,7 +223,6 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
             return self._follow(partitioned_stream(self, X, y, sample_weight), complete=True)
         check_settings(self)
         rows = training_rows(self, X, y, sample_weight)
-        warn_of_unseen(rows)
         model = learned(self, rows)
         self.calibration_ = (
             None if self.calibration is None else held_out_calibration(self, rows, model.shrinkage)

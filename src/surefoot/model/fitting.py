@@ -161,7 +161,7 @@ def gathered_rows(
             return Gathered(dag, schema, moments, statistics, classes).networks(clf, shrinkage)
 
         found = learn_with_holes(rows, dag, networks_of)
-        return Gathered(dag, schema, found.moments, found.statistics, classes, str(found))
+        return Gathered(dag, schema, found.moments, found.statistics, classes, f"{found}{_unseen(rows)}")
     if not schema.n_categories:
         return Gathered(dag, schema, moments, None, classes)
     statistics = gathered(rows.numbers, rows.codes, rows.labels, len(classes), rows.weights, (dag, schema))
@@ -308,17 +308,15 @@ def refuse_unusable(moments: ClassMoments, schema: Schema, classes: Sequence[Any
         warnings.warn(f"{named} {rest} spread is taken from the other classes", SurefootWarning, stacklevel=2)
 
 
-def warn_of_unseen(rows: TrainingRows) -> None:
-    """Name the numbers of which a class has no value: they are taken as in the other classes."""
-    missing = np.isnan(rows.numbers)
-    if not missing.any():
-        return
+def _unseen(rows: TrainingRows) -> str:
+    """Which classes have no value of some numbers, which are then taken as in the other classes."""
+    missing, notes = np.isnan(rows.numbers), ""
     for c, label in enumerate(rows.classes.tolist()):
-        unseen = np.flatnonzero(missing[rows.labels == c].all(axis=0))
-        if unseen.size:
-            names = listed([rows.schema.names[rows.schema.numbers[i]] for i in unseen])
-            message = f"class {label!r} has no value of {names}: taken as in the other classes"
-            warnings.warn(message, SurefootWarning, stacklevel=3)
+        columns = np.flatnonzero(missing[rows.labels == c].all(axis=0))
+        if columns.size:
+            names = listed([rows.schema.names[rows.schema.numbers[i]] for i in columns])
+            notes += f"; class {label!r} has no value of {names}: taken as in the other classes"
+    return notes
 
 
 def class_priors(priors: Any, totals: Array, classes: list[Any]) -> Array:
