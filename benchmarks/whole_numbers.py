@@ -1,8 +1,8 @@
 """Pima with its six whole-number features: the certified search against SCIP and Gurobi.
 
 The same mixed-integer program for all, with a gap of 1 %, budget 0.05, within the range seen in training.
-Seconds are CPU time on one thread, medians in one run: one explainer for each method explains all rows, one
-method after the other. A search that is stopped counts with what it took. "Equal" counts the rows on which
+Seconds are CPU time on one thread, medians in one run: one explainer for each method, all of them row
+by row in turn. A search that is stopped counts with what it took. "Equal" counts the rows on which
 distances differ by no more than both gaps allow. Our limit counts CPU time, the solvers' is wall clock: on a
 busy machine one may be stopped after far fewer seconds of its own.
 

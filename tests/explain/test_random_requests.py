@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from surefoot import (
+    Action,
+    Actions,
     ConditionalGaussianNetworkClassifier,
     CounterfactualExplainer,
     Explanations,
@@ -82,3 +84,24 @@ def test_nothing_that_was_declared_is_violated(models, name):
             faults = broken(actions, e.factual.astype(object), then, whole, bounds, DIGITS.get(where, 9))
             assert faults == [], (seed, where)
     assert answered > EACH // 3
+
+
+def test_a_region_in_which_all_curvature_cancels():
+    """To the last digit, after many cuts: what refutes it must not hang on rounding."""
+    pima = datasets.load_pima()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(pima.X, pima.y)
+    actions = Actions(
+        {
+            "preg": Action("fall"),
+            "plas": Action("rise"),
+            "pres": Action("rise"),
+            "mass": Action(values=[23.4, 27.4, 36.4, 42.2]),
+            "age": Action("rise", most=15.0),
+        },
+        when=[("`skin` falls", "`pedi` falls")],
+        at_most=3,
+    )
+    e = CounterfactualExplainer(clf, norm=1, gap=0.02, actions=actions).explain(pima.X.iloc[85])
+    assert e.status == "optimal"
+    assert verify(e, clf).ok, str(verify(e, clf))
+    assert verify(e, clf, exact=True).ok

@@ -122,7 +122,7 @@ class Asker:
     ) -> None:
         self.others = () if refits is None else refits.searched
         self.classifier, self.terms = classifier, terms
-        self.has_probability = bool(getattr(classifier, "has_probability", True))
+        self.has_probability = classifier.has_probability
         self._refuse_idle_terms()
         self.method, self.settings = method, settings
         self.networks = classifier.networks_

@@ -132,7 +132,7 @@ def _made_safe(
     d = worst_perturbation(here, here.factual, time_limit=1.0).perturbation
     labels, rows = clf.classes_.tolist(), [question.factual, question.perturbed(question.factual, d)]
     chances = _judged(_scores(clf, rows, [question.state] * 2), labels.index(question.target))
-    now, worst = ("" if not getattr(clf, "has_probability", True) else share(p) for _, p in chances)
+    now, worst = ("" if not clf.has_probability else share(p) for _, p in chances)
     size = miss_words(question.budget, question.number_names)
     lower = f"can lower that to {worst}" if now else "can undo that"
     chance = f" ({now})" if now else ""
@@ -200,7 +200,7 @@ def _probabilities(
     """P(target) at the factual, the counterfactual and its worst perturbation; and the decision."""
     point, labels, t = answer.point, clf.classes_.tolist(), clf.classes_.tolist().index(question.target)
     judged = _judged(scores, t)
-    if not getattr(clf, "has_probability", True):
+    if not clf.has_probability:
         judged = [(best, np.nan) for best, _ in judged]
     found = dict.fromkeys(("factual_probability", "probability", "worst_probability"), np.nan)
     found["factual_probability"] = judged[0][1]
