@@ -785,6 +785,14 @@ def test_radius_and_coverage(radius, coverage, found):
     assert verdict(changed(certified_radius=radius, coverage=coverage), "robustness") == found
 
 
+def test_why_a_radius_is_not_proved():
+    far = claims(changed(certified_radius="inf", coverage=1.0))["robustness"]
+    assert far == ("robustness", NOT_PROVED, "claimed inf; proven 0.25 only")
+    e = answer()
+    e["certificate"]["robustness"] = None
+    assert "only" not in claims(e)["robustness"].reason
+
+
 def test_a_radius_of_zero_needs_no_proof():
     e = changed(certified_radius=0.0, coverage=0.0)
     e["certificate"]["robustness"] = None
