@@ -46,7 +46,9 @@ $(VENV)/.created:
 	$(BIN)/python -m pip install -qq --upgrade "pip>=25.1"
 	@touch $@
 
-$(VENV)/.package: $(VENV)/.created pyproject.toml constraints.txt
+KERNEL := src/surefoot/search/certified/kernel.c
+
+$(VENV)/.package: $(VENV)/.created pyproject.toml constraints.txt hatch_build.py $(KERNEL)
 	$(PIP) --editable ".[plots,solvers]"
 	@touch $@
 

@@ -195,6 +195,8 @@ def test_warnings_are_one_line_and_handlers_are_put_back():
 
 def test_backends(capsys):
     assert main(["backends"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
     assert [line.split()[0] for line in lines] == ["gurobi", "highs", "scip"]
     assert all("ready" in line for line in lines)
+    assert "inner loops are compiled" in printed.err or "inner loops are in Python" in printed.err

@@ -70,6 +70,23 @@ class ValueSet:
             x = self._above(math.nextafter(max(x, -sys.float_info.max), math.inf))
         return self.warp.exactly(x) if x < math.inf else x
 
+    def around(self, values: Array) -> tuple[Array, Array]:
+        """`at_most` and `at_least` of many numbers."""
+        if self.warp.power is not None:
+            pairs = [(self.at_most(value), self.at_least(value)) for value in values.tolist()]
+            found = np.array(pairs, dtype=float).reshape(-1, 2)
+            return found[:, 0], found[:, 1]
+        if self.values is None:
+            below, above = np.floor(values), np.ceil(values)
+        else:
+            listed = np.array((-np.inf, *self.values, np.inf))
+            below = listed[np.searchsorted(listed[1:-1], values, side="right")]
+            above = listed[np.searchsorted(listed[1:-1], values, side="left") + 1]
+        return (
+            np.where(self.today <= values, np.maximum(below, self.today), below),
+            np.where(self.today >= values, np.minimum(above, self.today), above),
+        )
+
     def _below(self, value: float) -> float:
         """The largest allowed number that is not above one, in the feature's own units."""
         if self.values is None:

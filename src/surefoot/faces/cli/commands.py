@@ -27,6 +27,7 @@ from surefoot.faces.report.page import write_report
 from surefoot.files import write_whole
 from surefoot.formats import printable, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
 
@@ -95,6 +96,7 @@ def run_verify(options: argparse.Namespace) -> int:
 
 def run_backends(_: argparse.Namespace) -> int:
     """``surefoot backends``."""
+    say(f"surefoot: {kernel.state()}")
     for backend in available_backends():
         state = "ready" if backend.usable else ("no licence" if backend.installed else "missing")
         sys.stdout.write(f"{backend.name:<8} {state:<11} {'+'.join(backend.kinds):<10} {backend.message}\n")

@@ -15,6 +15,7 @@ Where to find what (docs/certified.md derives it):
   ``bunches``, ``side_by_side``, ``slices``, ``stacks``, ``typical`` and ``together`` refute them,
   ``settling`` cuts.
 - Categories: ``states``, ``cover``.
+- The innermost loops of ``stacks``, ``interior``, ``frame`` and ``majorant`` in C: ``kernel``, kernel.c.
 - The certificate: ``leaf``, ``proof``, ``grafting``, ``decided``, ``units``.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.search.certified import kernel, peak
 from surefoot.search.certified.majorant import Bends, Majorant, at_least, cheaper, cheapest
 from surefoot.search.certified.peak import Columns, Peak
 from surefoot.search.certified.points import Points
@@ -28,6 +30,11 @@ BENT = 1e-4  # of the slope over a distance: the least curvature of a majorant
 BENT_BY_ITSELF = 0.01  # of a margin's own curvature: what makes no difference beside it
 ORTHANTS = 10  # that are looked at one by one, p = 1
 THIN = 1e-6  # of the curvature: what the parts of the norm get, so that their peak is one point, p = 1
+
+_SETTINGS = kernel.PeakSettings(
+    *(peak.EXCLUDED, peak.DOUBTFUL, peak.OUTSIDE, peak.FAR, OUTSIDE, THIN, peak.ROUNDS, ORTHANTS, TANGENTS)
+)
+_SETTINGS_POINTER = ctypes.byref(_SETTINGS)
 
 
 class Top(NamedTuple):
@@ -241,10 +248,60 @@ class Frame:
 
         ``near``: another peak that is not far away, by default the last one.
         """
+        if near is not None and near.push is not None and self.space.norm == 1:
+            self._signs = np.where(np.where(near.push, near.push, near.u) < 0, -1.0, 1.0)
+        found = None
+        if kernel.LIBRARY is not None:
+            found = self._compiled(kernel.LIBRARY, major, top, ends, level)
+        return self._interpreted(major, top, ends, level) if found is None else found
+
+    def _compiled(
+        self, library: ctypes.CDLL, major: Majorant, top: Top, ends: tuple[Array, Array], level: float
+    ) -> Found | None:
+        """The compiled form of what follows; None where that has to look."""
+        n, m, k = self.space.n, len(self.slopes), len(self.scenarios)
+        posed = self._posed(major, top.base)
+        given = posed.held["given"]
+        given[:m], given[m : 2 * m] = ends
+        given[2 * m : 2 * m + n], given[2 * m + n : -2] = top.slope, self._signs
+        given[-2], given[-1] = top.constant, level
+        fine = library.frame_peak(posed.pointer, _SETTINGS_POINTER)
+        out = posed.held["out"].copy()
+        after, (value, size, missing, pushed) = n + 4 * m + k, out[-4:].tolist()
+        self._signs = out[after + n : -4]
+        if not fine:
+            return None
+        return Found(
+            value,
+            out[:n],
+            out[n : n + m],
+            out[n + m : n + 2 * m],
+            out[n + 4 * m : after],
+            out[after : after + n] if pushed else None,
+            size,
+            missing,
+            np.concatenate([ends[1], -ends[0]]),
+            out[n + 2 * m : n + 4 * m],
+            level,
+        )
+
+    def _posed(self, major: Majorant, b: int) -> kernel.Posed:
+        """What peaks of a majorant have in common, with one scenario as the base."""
+        key = b, len(self.scenarios)
+        if key not in major.posed:
+            n, m, k = self.space.n, len(self.slopes), len(self.scenarios)
+            (apart, contrast), columns = self.contrast(b), self._columns_of(major, b).matrix.T
+            made = kernel.Posed(n, m, k, 0 if self.space.norm == np.inf else int(self.space.norm))
+            made.round_weight = major.round_weight
+            made.hold(slopes=self.slopes, inverse=major.inverse, half=major.half, columns=columns)
+            made.hold(apart=apart, contrast=contrast)
+            made.hold(given=np.empty(2 * m + 2 * n + 2), out=np.empty(3 * n + 4 * m + k + 4))
+            major.posed[key] = made
+        return major.posed[key]
+
+    def _interpreted(self, major: Majorant, top: Top, ends: tuple[Array, Array], level: float) -> Found:
         limits = np.concatenate([ends[1], -ends[0], self.contrast(top.base)[0]])
         if self.space.norm == 1:
-            if near is not None and near.push is not None:
-                self._signs = np.where(np.where(near.push, near.push, near.u) < 0, -1.0, 1.0)
             return self._within_orthants(major, top, limits, level)
         columns, free = self._columns_of(major, top.base), top.slope.dot(major.half)
         found = self._found(major, top, limits, level, columns.peak(free, limits))

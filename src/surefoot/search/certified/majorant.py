@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
+from surefoot.search.certified import kernel
 from surefoot.search.certified.peak import Columns
 
 Array = NDArray[np.float64]
@@ -76,14 +79,15 @@ class Majorant:
     weights : array of shape (m,)
     inverse : array of shape (n, n)
         Of K.
-    columns : dict
-        What prices act through, kept by `Frame`.
+    columns, posed : dict
+        What prices act through, kept by `Frame`: in numpy's form and in the compiled one.
     """
 
     bends: Bends
     weights: Array
     inverse: Array
     columns: dict[tuple[int, int, bytes | None], Columns] = field(default_factory=dict)
+    posed: dict[tuple[int, int], kernel.Posed] = field(default_factory=dict)
 
     @cached_property
     def round_weight(self) -> float:
@@ -111,34 +115,55 @@ def cheapest(bends: Bends, costs: Array, Q: Array) -> Majorant:
 
 def _cheapest(bends: Bends, costs: Array, Q: Array) -> Array:
     n, m = len(Q), len(costs)
-    w, inverse = _plain(bends, m, Q)
-    mu = float(costs @ w) / (n + m)
-    for _ in range(FIRST_STEPS):
-        moved = _newton(bends, costs / mu, Q, w, inverse)
-        if moved is None:
-            break
-        w, inverse, length = moved
-        if length > 0.3:
-            if mu * (n + m) < CLOSE * float(costs @ w):
-                break
-            mu = max(SHRINK * mu, 0.2 * CLOSE * float(costs @ w) / (n + m))
-    return w
+    w = _plain(bends, m, Q)[0]
+    return _along_path(bends, costs, Q, w, Path(float(costs @ w) / (n + m), FIRST_STEPS, stop=True))
 
 
 def cheaper(major: Majorant, costs: Array, Q: Array) -> Majorant:
     """A few more steps from a majorant of the same Q, at other costs."""
     w = np.maximum(major.weights, 1e-9 * float(major.weights.max()))
-    size, roomy = len(Q) + len(costs), _with_room(Q)
-    inverse = _inverse(major.bends, w, roomy)
-    mu = CLOSE * float(costs @ w) / size
-    for _ in range(STEPS):
-        moved = None if inverse is None else _newton(major.bends, costs / mu, roomy, w, inverse)
+    path = Path(CLOSE * float(costs @ w) / (len(Q) + len(costs)), STEPS, stop=False)
+    return _made(major.bends, _along_path(major.bends, costs, _with_room(Q), w, path), Q)
+
+
+class Path(NamedTuple):
+    """The barrier's weight at first, how many steps to take, and whether to stop near the least cost."""
+
+    mu: float
+    steps: int
+    stop: bool
+
+
+def _along_path(bends: Bends, costs: Array, Q: Array, w: Array, path: Path) -> Array:
+    """Weights that cost less, by Newton's steps along the central path."""
+    if kernel.LIBRARY is not None:
+        return _compiled(kernel.LIBRARY, bends, costs, Q, w, path)
+    mu, size, inverse = path.mu, len(Q) + len(costs), _inverse(bends, w, Q)
+    for _ in range(path.steps):
+        moved = None if inverse is None else _newton(bends, costs / mu, Q, w, inverse)
         if moved is None:
             break
         w, inverse, length = moved
         if length > 0.3:
-            mu = max(SHRINK * mu, 0.2 * CLOSE * float(costs @ w) / size)
-    return _made(major.bends, w, Q)
+            cost = float(costs @ w)
+            if path.stop and mu * size < CLOSE * cost:
+                break
+            mu = max(SHRINK * mu, 0.2 * CLOSE * cost / size)
+    return w
+
+
+def _compiled(library: ctypes.CDLL, bends: Bends, costs: Array, Q: Array, w: Array, path: Path) -> Array:
+    w, rows = np.array(w, dtype=float), np.ascontiguousarray(bends.rows)
+    owner = np.ascontiguousarray(bends.owner, dtype=np.intc)
+    arrays = (rows, owner, np.ascontiguousarray(costs, dtype=float), np.ascontiguousarray(Q, dtype=float))
+    if not library.cheaper_weights(
+        *(len(Q), len(w), len(rows)),
+        *(kernel.pointer(array) for array in arrays),
+        *(ctypes.c_double(path.mu), path.steps, ctypes.c_double(SHRINK), ctypes.c_double(CLOSE)),
+        *(int(path.stop), kernel.pointer(w)),
+    ):
+        raise MemoryError("no room for weights")
+    return w
 
 
 def at_least(bends: Bends, known: Array, costs: Array, Q: Array) -> Majorant:

@@ -67,7 +67,7 @@ def crossings(attempt: Attempt, some: Indices) -> tuple[Array, Array]:
         slope = np.einsum("ni,ni->n", ways, H.gradient(at))
         steps = np.maximum(steps, _first_roots(bend, slope, np.asarray(H(at))))
     ends = origin + np.where(np.isfinite(steps), np.minimum(steps, 1e9), 1.0)[:, None] * ways
-    far = np.where(np.isfinite(steps), [space.size(u) for u in ends], np.inf)
+    far = np.where(np.isfinite(steps), space.sizes_of(ends), np.inf)
     return ends @ space.inverse.T, far
 
 

@@ -21,6 +21,7 @@ MARGIN = 0.3  # other cuts stay this share of the range away from its ends
 EQUAL = 1e-12  # of a row's reach: rounding of an equation
 NARROW = 1e-7  # of what a level allows; nothing is cut any more that is so narrow
 MOST_SETTLED = 8  # features of which both neighbouring values are tried
+NEAREST = 8  # points on allowed values that are worth a look
 
 
 class Open(NamedTuple):
@@ -112,23 +113,32 @@ def settled_points(
 
     With each comes its distance before, and the changes of features with sets of values after it. Next to
     the corners around the relaxed solution all lines through them along a feature are looked at, where the
-    scenarios' margins change sign: at ``aim`` for a feature that takes any value.
+    scenarios' margins change sign: at ``aim`` for a feature that takes any value. A few of the nearest.
     """
     corners = [_corner_points(space, open_, changes) for changes in (open_.near, open_.changes)]
-    moved = _different(np.concatenate(corners))
-    moved = np.concatenate([moved, *(_crossed(space, scenarios, open_, moved, j, aim) for j in open_.moving)])
-    u = moved @ space.matrix.T
-    margin = np.min([np.asarray(space.margins[r](u + v)) for r, v in scenarios], axis=0)
+    within = _Within.of(space, scenarios, open_)
+    moved = _different(np.concatenate(corners)[:, within.moving])
+    lines = [within.crossed(moved, place, aim) for place in range(len(within.moving))]
+    moved = np.concatenate([moved, *lines])
+    moved = moved[within.lowest(moved) >= 0]
+    u = within.origin + moved @ within.matrix.T
+    inside = _between_rows(space, u)
+    moved, u = moved[inside], u[inside]
+    sizes = space.sizes_of(u)
+    settled = [(place, j) for place, j in enumerate(within.moving) if space.n + j in space.sets]
+    return [
+        (float(sizes[i]), u[i], {j: float(moved[i, place]) for place, j in settled})
+        for i in np.argsort(sizes, kind="stable")[:NEAREST].tolist()
+    ]
+
+
+def _between_rows(space: Space, u: Array) -> NDArray[np.bool_]:
+    """Which points keep the domain's rows."""
     rows = slice(2 * space.n, None)
     along = u @ space.directions[rows].T
     room = np.where(space.fixed, EQUAL * space.reach, 0.0)[rows]
-    inside = ((along >= space.low[rows] - room) & (along <= space.high[rows] + room)).all(axis=1)
-    settled = [j for j in open_.moving if space.n + j in space.sets]
-    fine = np.flatnonzero((margin >= 0) & inside).tolist()
-    values = [dict(zip(settled, moved[i, settled].tolist(), strict=True)) for i in fine]
-    return sorted(
-        ((space.size(u[i]), u[i], own) for i, own in zip(fine, values, strict=True)), key=lambda e: e[0]
-    )
+    inside = (along >= space.low[rows] - room) & (along <= space.high[rows] + room)
+    return np.asarray(inside.all(axis=1))
 
 
 def _corner_points(space: Space, open_: Open, changes: Array) -> Array:
@@ -142,32 +152,74 @@ def _corner_points(space: Space, open_: Open, changes: Array) -> Array:
     return moved
 
 
-def _crossed(
-    space: Space, scenarios: Sequence[Scenario], open_: Open, moved: Array, j: int, aim: float
-) -> Array:
-    """Changes of one feature with which scenarios' margins are zero, or on allowed values around that."""
-    rest = moved.copy()
-    rest[:, j] = 0.0
-    rest = _different(rest)
-    way, start = space.matrix[:, j], rest @ space.matrix.T
-    lines, ends = [], []
-    for r, v in scenarios:
-        H = space.margins[r]
-        free = 0.0 if space.n + j in space.sets else aim
-        height = np.asarray(H(start + v)) - free
-        steps = real_roots(float(way @ H.matrix @ way), H.gradient(start + v) @ way, height)
-        for step in steps:
-            inside = np.flatnonzero(np.isfinite(step) & (step >= open_.low[j]) & (step <= open_.high[j]))
-            lines += inside.tolist()
-            ends += step[inside].tolist()
-    if space.n + j in space.sets:
-        around = [_neighbours(space, open_, j, at)[1:] for at in ends]
-        pairs = [(line, v) for line, both in zip(lines, around, strict=True) for v in both]
-        pairs = [(line, v) for line, v in pairs if open_.low[j] <= v <= open_.high[j]]
-        lines, ends = [line for line, _ in pairs], [v for _, v in pairs]
-    found = rest[lines]
-    found[:, j] = ends
-    return found
+class _Within(NamedTuple):
+    """The scenarios' margins as functions of the moving features' changes c: constant + slope'c + c'bend c.
+
+    Parameters
+    ----------
+    space, open_
+    moving : list of int
+    origin : array of shape (n,)
+        The coordinates where these have not moved.
+    matrix : array of shape (n, d)
+        From their changes to coordinates.
+    constant, slope, bend : arrays of shape (S,), (S, d) and (S, d, d)
+    """
+
+    space: Space
+    open_: Open
+    moving: list[int]
+    origin: Array
+    matrix: Array
+    constant: Array
+    slope: Array
+    bend: Array
+
+    @classmethod
+    def of(cls, space: Space, scenarios: Sequence[Scenario], open_: Open) -> _Within:
+        """Those of a choice."""
+        moving = open_.moving
+        still = open_.low.copy()
+        still[moving] = 0.0
+        matrix, origin = space.matrix[:, moving], space.matrix @ still
+        at = origin + np.array([v for _, v in scenarios])
+        margins = [space.margins[r] for r, _ in scenarios]
+        bends = {r: matrix.T @ space.margins[r].matrix @ matrix for r, _ in scenarios}
+        return cls(
+            space,
+            open_,
+            moving,
+            origin,
+            matrix,
+            np.array([H(point) for H, point in zip(margins, at, strict=True)]),
+            np.array([H.gradient(point) for H, point in zip(margins, at, strict=True)]) @ matrix,
+            np.array([bends[r] for r, _ in scenarios]),
+        )
+
+    def lowest(self, moved: Array) -> Array:
+        """The lowest scenario's margin for each row of changes."""
+        bent = np.einsum("ri,sij,rj->rs", moved, self.bend, moved)
+        return np.asarray((self.constant + moved @ self.slope.T + bent).min(axis=1))
+
+    def crossed(self, moved: Array, place: int, aim: float) -> Array:
+        """Changes of one feature with which scenarios' margins are zero, or on allowed values around that."""
+        rest, j = moved.copy(), self.moving[place]
+        rest[:, place] = 0.0
+        rest = _different(rest)
+        values = self.space.sets.get(self.space.n + j)
+        height = self.constant + rest @ self.slope.T + np.einsum("ri,sij,rj->rs", rest, self.bend, rest)
+        along = self.slope[:, place] + 2 * rest @ self.bend[:, :, place].T
+        steps = np.stack(real_roots(self.bend[:, place, place], along, height - (0.0 if values else aim)))
+        low, high = float(self.open_.low[j]), float(self.open_.high[j])
+        _, lines, _ = found = (np.isfinite(steps) & (steps >= low) & (steps <= high)).nonzero()
+        ends = steps[found]
+        if values is not None:
+            around = np.concatenate(values[0].around(values[1] + ends)) - values[1]
+            inside = (around >= low) & (around <= high)
+            lines, ends = np.concatenate([lines, lines])[inside], around[inside]
+        taken = rest[lines]
+        taken[:, place] = ends
+        return taken
 
 
 def _different(rows: Array) -> Array:
@@ -175,7 +227,7 @@ def _different(rows: Array) -> Array:
     return np.array(list({row.tobytes(): row for row in rows}.values())).reshape(-1, rows.shape[1])
 
 
-def real_roots(a: float, b: Array, c: Array) -> tuple[Array, Array]:
+def real_roots(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     """The roots of a t^2 + b t + c; nan where there are none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         half = -0.5 * (b + np.copysign(np.sqrt(b * b - 4 * a * c), b))

@@ -14,7 +14,7 @@ from surefoot.search.certified.leaf import Affine, Leaf
 from surefoot.search.certified.proof import Ends, side
 from surefoot.search.certified.region import Region, Scenario
 from surefoot.search.certified.space import Space
-from surefoot.search.certified.stacks import Multipliers, first_weights, minimise, of_points
+from surefoot.search.certified.stacks import Multipliers, from_scratch, of_points
 from surefoot.search.certified.typical import Typical
 
 Array = NDArray[np.float64]
@@ -211,19 +211,19 @@ class Slices:
         if terms.shape[2] == 1:
             return of_points(terms[..., 0, 0])
         if signs is not None or len(terms) < SAMPLED:
-            return _from_scratch(terms, count)
+            return from_scratch(terms, count)
         if not self._typical.number:
             sample = slice(None, None, len(terms) // SAMPLE)
-            self._typical.learn(_from_scratch(terms[sample], count, exactly=True), names[sample])
+            self._typical.learn(from_scratch(terms[sample], count, exactly=True), names[sample])
         found = self._typical.tried(terms, names)
         if not found.refuted.all():
-            found.put(~found.refuted, _from_scratch(terms[~found.refuted], count))
+            found.put(~found.refuted, from_scratch(terms[~found.refuted], count))
         return found
 
     def learn(self, boxes: Boxes) -> bool:
         """Note the weights that refute some slices; whether all of them are refuted."""
         names, terms = self.terms(boxes)
-        found = _from_scratch(terms, len(self.scenarios), exactly=True)
+        found = from_scratch(terms, len(self.scenarios), exactly=True)
         self._typical.learn(found, names)
         return bool(found.refuted.all())
 
@@ -375,17 +375,6 @@ class Slices:
         A = np.clip(np.einsum("c,cij->ij", single, signs), -total, total)
         pairs = [(int(i), int(j)) for place, j in enumerate(moving) for i in moving[:place]]
         return [total], [(i, j, float(A[i, j])) for i, j in pairs if A[i, j]]
-
-
-def _from_scratch(terms: Array, count: int, *, exactly: bool = False) -> Multipliers:
-    """Multipliers from weights with which the sums are concave, where there are any."""
-    weights, concave = first_weights(terms, count)
-    if concave.all():
-        return minimise(terms, count, weights, exactly=exactly)
-    found = Multipliers.unknown(weights, terms.shape[2] - 1)
-    if concave.any():
-        found.put(concave, minimise(terms[concave], count, weights[concave], exactly=exactly))
-    return found
 
 
 def _touched_first(touched: Mask) -> Indices:

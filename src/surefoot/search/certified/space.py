@@ -208,6 +208,12 @@ class Space:
         """||u||_p, or the price."""
         return float(lp_norm(u, self.norm)) if self.prices is None else self.prices.size(u)
 
+    def sizes_of(self, points: Array) -> Array:
+        """The same of each row of a matrix."""
+        if self.prices is None:
+            return np.asarray(lp_norm(points, self.norm))
+        return np.array([self.prices.size(u) for u in points], dtype=float)
+
     def terms(self, k: int, opposite: bool) -> Terms:
         """A direction as certificates list it, or the opposite one."""
         if (k, opposite) not in self._terms:

@@ -8,11 +8,14 @@ few hundred.
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from surefoot.search.certified import kernel
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -29,6 +32,10 @@ INNER = 0.9  # share of the way to the boundary that a step may go
 RIDGE = 1 + 1e-12  # keeps systems solvable in which rounding hides the one that is added
 TRIES = 30  # for weights with which the sum is concave
 MORE = 3.0
+
+_SETTINGS = kernel.StackSettings(
+    *(STEPS, MORE_STEPS, TRIES, LARGEST, HUGE, SAFETY, FIRST, SHRINK, SLOWER, LEAST, INNER, RIDGE, MORE)
+)
 
 
 @dataclass(eq=False)
@@ -121,6 +128,33 @@ def judged(terms: Array, n_margins: int, weights: Array) -> Multipliers:
     found = Multipliers.unknown(weights, terms.shape[2] - 1)
     state = _State(terms, weights, np.ones(len(terms)), n_margins)
     found.value, found.z, found.refuted = state.value, state.z, state.refuted
+    return found
+
+
+def from_scratch(terms: Array, n_margins: int, *, exactly: bool = False) -> Multipliers:
+    """What `minimise` finds from weights with which the sums are concave, where there are any."""
+    if kernel.LIBRARY is not None:
+        return _compiled(kernel.LIBRARY, terms, n_margins, exactly=exactly)
+    weights, concave = first_weights(terms, n_margins)
+    if concave.all():
+        return minimise(terms, n_margins, weights, exactly=exactly)
+    found = Multipliers.unknown(weights, terms.shape[2] - 1)
+    if concave.any():
+        found.put(concave, minimise(terms[concave], n_margins, weights[concave], exactly=exactly))
+    return found
+
+
+def _compiled(library: ctypes.CDLL, terms: Array, n_margins: int, *, exactly: bool) -> Multipliers:
+    """The same one problem after the other: without calls of numpy's functions a stack saves nothing."""
+    terms = np.ascontiguousarray(terms, dtype=float)
+    N, m, D, _ = terms.shape
+    found = Multipliers.unknown(np.empty((N, m)), D - 1)
+    parts = (found.weights, found.value, found.refuted, found.relaxed, found.z, found.spread)
+    if not library.stack_minimise(
+        *(N, m, D, n_margins, kernel.pointer(terms), int(exactly), ctypes.byref(_SETTINGS)),
+        *(kernel.pointer(part) for part in parts),
+    ):
+        raise MemoryError("no room for multipliers")
     return found
 
 
