@@ -202,3 +202,16 @@ def test_everything_linear():
     np.testing.assert_array_equal(A, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
     np.testing.assert_array_equal(low, [0, -np.inf, 1, -np.inf])
     np.testing.assert_array_equal(high, [np.inf, 5, 1, 4])
+
+
+@pytest.mark.parametrize("values", [None, (-2.5, -1.0, 0.25, 3.0), (7.0,)])
+@pytest.mark.parametrize("today", [0.0, 0.4, -3.7])
+@pytest.mark.parametrize("warp", [IDENTITY, Warp(0.5, 0.3, 2.0)])
+def test_many_numbers_at_once(values, today, warp):
+    allowed = ValueSet(0, values, today, warp)
+    edges = [today, -1.0, 0.25, 3.0, 2.0, -2.0]
+    numbers = np.array([*np.linspace(-4, 4, 81), *map(warp.exactly, edges)])
+    below, above = allowed.around(numbers)
+    assert below.tolist() == [allowed.at_most(number) for number in numbers.tolist()]
+    assert above.tolist() == [allowed.at_least(number) for number in numbers.tolist()]
+    assert all(part.shape == (0,) for part in allowed.around(np.zeros(0)))

@@ -75,7 +75,9 @@ class Warp:
 
     def exactly(self, x: float) -> float:
         """The double nearest to z: what proofs are about, and the same on every machine."""
-        if self.power is None or not np.isfinite(x):
+        if self.power is None:
+            return float(x)
+        if not np.isfinite(x):
             return float(self(x))
         return _nearest(self.power, self.shift, self.scale, float(x))
 
