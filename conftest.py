@@ -1,5 +1,7 @@
 """Fixtures for tests and doctests."""
 
+import gc
+
 import matplotlib
 import numpy as np
 import pytest
@@ -43,3 +45,9 @@ def _doctests_write_elsewhere(request, tmp_path, monkeypatch):
     """Files that examples in documents write do not end up in the repository."""
     if type(request.node).__name__ == "DoctestItem":
         monkeypatch.chdir(tmp_path)
+
+
+def pytest_collection_finish():
+    """Thousands of tests are a heap that Python would walk over in each of its collections."""
+    gc.collect()
+    gc.freeze()
