@@ -1,9 +1,9 @@
 """What the compiled loops save: the same questions with them and in Python alone, row by row in turn.
 
 Seconds of CPU on one thread for a whole `explain`, medians. "As near" counts the rows on which both end with
-the same status, at distances that differ by no more than both gaps allow. Gap 1 %, budget 0.05; "whole": Pima
-with its six whole-number features; "at most 3": whole numbers and no more than three changes, on German credit
-with its categories; the others take any value.
+the same status, at distances that differ by no more than both gaps allow. Gap 1 %, budget 0.05. "Whole": Pima
+with its six whole-number features. "At most 3": whole numbers and no more than three changes, on German credit
+with its categories. In the others every number takes any value.
 
 usage: python benchmarks/run.py [--resume] kernel      (ROWS=20 in the environment)
 """
@@ -62,7 +62,7 @@ def measured(name, question, norm):
             finally:
                 kernel.LIBRARY = compiled
             seconds[on].append(t)
-        same += found[True].status == found[False].status and close(found[True].distance, found[False].distance)
+        same += found[True].status == found[False].status and close(*(found[on].distance for on in found))
     ours, theirs = (float(np.median(seconds[on])) for on in (True, False))
     return {
         "rows": ROWS,
