@@ -2,8 +2,8 @@
 
 Seconds of CPU on one thread for a whole `explain`, medians. "As near" counts the rows on which both end with
 the same status, at distances that differ by no more than both gaps allow. Gap 1 %, budget 0.05. "Whole": Pima
-with its six whole-number features. "At most 3": whole numbers and no more than three changes; German credit has
-categories beside them. In the others every number takes any value.
+with its six whole-number features. "At most 3": whole numbers and no more than three changes; the German
+credit data have categories as well. In the others every number takes any value.
 
 usage: python benchmarks/run.py [--resume] kernel      (ROWS=20 in the environment)
 """
