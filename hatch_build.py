@@ -39,20 +39,19 @@ class KernelBuildHook(BuildHookInterface):
 
 def compile_kernel(folder: Path) -> str:
     """Compile the library; why there is none, if there is none."""
-    library = folder / f"libkernel{SUFFIX}"
-    library.unlink(missing_ok=True)  # an older one must not pass for this one
+    library, made = folder / f"libkernel{SUFFIX}", folder / f".libkernel-{os.getpid()}{SUFFIX}"
     compiler = next(filter(None, map(shutil.which, (os.environ.get("CC", ""), "cc", "gcc", "clang"))), None)
-    if compiler is None:
-        return "no C compiler was found"
-    made = folder / f".libkernel-{os.getpid()}{SUFFIX}"
     try:
+        library.unlink(missing_ok=True)  # an older one must not pass for this one
+        if compiler is None:
+            return "no C compiler was found"
         command = [compiler, *FLAGS, "-o", str(made), str(folder / "kernel.c"), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         if done.returncode:
             return f"{compiler} failed: {done.stderr.strip()[:500]}"
         os.replace(made, library)  # whoever loads it meanwhile gets a whole one
+        return ""
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     finally:
         made.unlink(missing_ok=True)
-    return ""
