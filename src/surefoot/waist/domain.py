@@ -77,7 +77,7 @@ class ValueSet:
             found = np.array(pairs, dtype=float).reshape(-1, 2)
             return found[:, 0], found[:, 1]
         if self.values is None:
-            below, above = np.floor(values), np.ceil(values)
+            below, above = np.floor(values) + 0.0, np.ceil(values) + 0.0  # no negative zero
         else:
             listed = np.array((-np.inf, *self.values, np.inf))
             below = listed[np.searchsorted(listed[1:-1], values, side="right")]

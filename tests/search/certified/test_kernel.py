@@ -15,6 +15,8 @@ import pytest
 from surefoot.search.certified import bounds, certified_search, frame, interior, kernel, majorant, stacks
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.lagrangian import Lagrangian
+from surefoot.search.certified.points import Points
+from surefoot.search.certified.space import whitened
 from surefoot.status import Status
 from surefoot.waist.domain import Domain, Limit, ValueSet
 from tests.problems import mixed_problem, random_problem
@@ -84,6 +86,33 @@ def test_stacks_without_concave_weights_or_with_nonsense(interpreted):
     assert not ours.refuted[:3].any()
     assert not theirs.refuted[:3].any()
     assert ours.refuted[3] == theirs.refuted[3]
+
+
+@compiled
+def test_stacks_of_extreme_scales_claim_what_their_weights_prove():
+    """Weights that move on after a refutation must not keep its claim."""
+    rng = np.random.default_rng(0)
+    for seed in range(40):
+        terms = small_problems(seed, 50, 8, 3) * 10.0 ** rng.uniform(-8, 8, (50, 8, 1, 1))
+        found = stacks.from_scratch(terms, 2, exactly=True)
+        again = stacks.judged(terms[found.refuted], 2, found.weights[found.refuted])
+        assert again.refuted.all()
+
+
+@compiled
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_peaks_of_nonsense_are_left_to_numpy(bad):
+    base = random_problem(4, 3)
+    today = base.factual
+    sets = (ValueSet(0, tuple(today[0] + np.arange(-4, 5)), today[0]),)
+    space = whitened(replace(base, domain=Domain(today - 4.0, today + 4.0, sets=sets)))
+    made = frame.Frame(Points(space, 1e-2, Clock(1.0)), [0])
+    ends = made.within(made.low, made.high, 1.0)
+    major = majorant.cheapest(made.bends(np.zeros(4)), np.ones(len(made.slopes)), made.bulge)
+    top = made.in_scenario(0)
+    assert made._compiled(LIBRARY, major, top, ends, 1.0) is not None
+    assert made._compiled(LIBRARY, major, top._replace(slope=top.slope * bad), ends, 1.0) is None
+    assert made._compiled(LIBRARY, major, top._replace(constant=bad), ends, 1.0) is None
 
 
 def asked(seed):
@@ -219,12 +248,12 @@ def test_a_library_of_another_version_is_not_loaded(tmp_path, monkeypatch):
 
 @compiled
 def test_it_can_be_switched_off(monkeypatch):
-    monkeypatch.setenv(kernel.OFF, "off")
+    monkeypatch.setenv(kernel.SWITCH, "off")
     assert kernel.load(Path(LIBRARY._name)) is None
     assert "compiled" in kernel.state()
     monkeypatch.setattr(kernel, "LIBRARY", None)
-    assert kernel.OFF in kernel.state()
-    monkeypatch.delenv(kernel.OFF)
+    assert kernel.SWITCH in kernel.state()
+    monkeypatch.delenv(kernel.SWITCH)
     assert "C compiler" in kernel.state()
 
 
@@ -249,23 +278,36 @@ def folder(tmp_path):
 def test_the_library_is_compiled(folder, monkeypatch):
     module = build_hook(monkeypatch)
     monkeypatch.setattr(module, "FLAGS", ["-O0", *module.FLAGS[1:]])  # in a second instead of five
-    assert module.compile_kernel(folder) == ""
-    assert kernel.load(folder / f"libkernel{kernel.SUFFIX}") is not None
-    assert sorted(path.name for path in folder.iterdir()) == ["kernel.c", f"libkernel{kernel.SUFFIX}"]
+    monkeypatch.setenv("CC", "there-is-no-such-compiler -O3")
+    assert module.compile_kernel(folder / "kernel.c", folder / module.LIBRARY) == ""
+    assert kernel.load(folder / module.LIBRARY) is not None
 
 
-@pytest.mark.parametrize("compiler", ["", "false"])
-def test_without_a_compiler_there_is_no_library(folder, compiler, monkeypatch):
+def test_without_a_compiler_there_is_no_library(folder, monkeypatch):
     module = build_hook(monkeypatch)
-    old = folder / f"libkernel{kernel.SUFFIX}"
-    old.write_text("an older one")
-    monkeypatch.setattr(module.shutil, "which", lambda name: shutil_which(compiler) if compiler else None)
-    assert module.compile_kernel(folder)
-    assert not old.exists()
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(module.shutil, "which", lambda _: None)
+    assert "no C compiler" in module.compile_kernel(folder / "kernel.c", folder / module.LIBRARY)
+    assert not (folder / module.LIBRARY).exists()
 
 
-def shutil_which(name, which=shutil.which):
-    return which(name)
+def test_a_compiler_that_fails_is_named(folder, monkeypatch):
+    module = build_hook(monkeypatch)
+    monkeypatch.setenv("CC", "false -with -flags")
+    assert "false failed" in module.compile_kernel(folder / "kernel.c", folder / module.LIBRARY)
+    assert not (folder / module.LIBRARY).exists()
+
+
+def test_an_older_library_is_replaced_whole(folder, monkeypatch):
+    module = build_hook(monkeypatch)
+    new, old = folder / "new", folder / module.LIBRARY
+    new.write_text("new")
+    old.write_text("old")
+    assert module.put(new, old) == ""
+    assert old.read_text() == "new"
+    assert module.put(folder / "missing", old)
+    assert old.read_text() == "new"
+    assert sorted(path.name for path in folder.iterdir()) == ["kernel.c", module.LIBRARY, "new"]
 
 
 @compiled

@@ -714,3 +714,17 @@ def test_what_is_proved_when_time_is_up(bundled, monkeypatch, norm, looks):
     assert len(started) == 1
     assert e.lower_bound > 0
     assert all(verify(e, clf, exact=exact).ok for exact in (False, True))
+
+
+def test_a_choice_in_which_nothing_moves():
+    """Cuts between few values may leave one of each feature: there is no point beside that one."""
+    problem = random_problem(3, 2)
+    today = problem.factual
+    sets = tuple(ValueSet(j, tuple(today[j] + 2 * np.arange(-1, 2)), float(today[j])) for j in range(3))
+    posed = replace(problem, domain=Domain(today - 4, today + 4, sets=sets))
+    space = Subsets(limited(posed, 2), GAP, Clock(5.0)).whole
+    for at in (np.zeros(3), np.array([2.0, 0.0, 0.0]), np.array([2.0, -2.0, 0.0])):
+        found = settled_points(space, [(0, np.zeros(3))], Open(1.0, None, at, 0 * at, at, at, at), 0.0)
+        reached = float(space.margins[0](space.matrix @ at)) >= 0
+        assert len(found) == reached
+        assert all(np.allclose(u, space.matrix @ at) for _, u, _ in found)

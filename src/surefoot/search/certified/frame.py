@@ -251,7 +251,7 @@ class Frame:
         if near is not None and near.push is not None and self.space.norm == 1:
             self._signs = np.where(np.where(near.push, near.push, near.u) < 0, -1.0, 1.0)
         found = None
-        if kernel.LIBRARY is not None:
+        if kernel.LIBRARY is not None and self.space.n <= kernel.SMALL:
             found = self._compiled(kernel.LIBRARY, major, top, ends, level)
         return self._interpreted(major, top, ends, level) if found is None else found
 

@@ -18,7 +18,7 @@ from surefoot.search.certified.lagrangian import Lagrangian
 Array = NDArray[np.float64]
 
 MAX_STEPS = 60
-SMALL = 2_500  # entries of the rows up to which the compiled form takes less time
+SMALL, FEW = 2_500, 150  # entries of the rows, and rows, up to which the compiled form takes less time
 SAFETY = 1e-11  # how far below zero, relative to what was added up, counts as below zero
 BENT = 1e-13  # of the curvatures that were added up: how much must be left of them
 FIRMER = (1e-9, 1e-6, 1e-3)  # shares of safely concave multipliers that are mixed in where less is left
@@ -79,7 +79,8 @@ def minimise(form: Lagrangian, x: Array, share: float, floor: float, clock: Cloc
     It stops when the optimum is known to be positive up to ``share`` of itself, or to ``floor``; and when
     time is up, since what the multipliers prove by then is better than nothing.
     """
-    if kernel.LIBRARY is not None and form.left.size <= SMALL and clock.left >= 0:
+    small = form.left.size <= SMALL and form.size <= FEW
+    if kernel.LIBRARY is not None and small and clock.left >= 0:
         found = _compiled(kernel.LIBRARY, form, x, share, floor)
         if found is not None:
             return firm(form, found, x)
@@ -102,7 +103,7 @@ def minimise(form: Lagrangian, x: Array, share: float, floor: float, clock: Cloc
 def _compiled(
     library: ctypes.CDLL, form: Lagrangian, x: Array, share: float, floor: float
 ) -> Multipliers | None:
-    """The compiled form: some sixty steps that take a millisecond need no look at the clock."""
+    """The compiled form: sixty steps take hundredths of a second at most, and need no look at the clock."""
     (m, D), x = form.left.shape, np.array(x, dtype=float)
     Y, out = np.empty((D, D)), np.empty(3)
     kind = np.ascontiguousarray(form.kind, dtype=np.intc)

@@ -135,6 +135,7 @@ static int eigenvalues_above(int n, const double *a, const double *b, double x) 
  * Reflections make A tridiagonal, bisection finds what is asked for: its other eigenvalues are of no use. */
 static double largest_eigenvalue(int n, double *A, double *work) {
     double *v = work, *diagonal = work + n, *beside = work + 2 * n;
+    if (n < 1) return -INFINITY;
     beside[0] = 0.0;
     for (int k = 0; k + 2 < n; k++) {
         double *column = A + (size_t)k * n; /* row k, which is column k */
@@ -163,11 +164,11 @@ static double largest_eigenvalue(int n, double *A, double *work) {
     for (int i = 0; i < n; i++) {
         const double reach = sqrt(beside[i]) + (i + 1 < n ? sqrt(beside[i + 1]) : 0.0);
         diagonal[i] = A[(size_t)i * n + i];
+        if (!isfinite(diagonal[i] + reach)) return NAN;
         low = fmax(low, diagonal[i]); /* no diagonal entry is above the largest eigenvalue */
         high = fmax(high, diagonal[i] + reach);
         size = fmax(size, fabs(diagonal[i]) + reach);
     }
-    if (!isfinite(size)) return NAN;
     while (high - low > 1e-11 * fabs(high) + 1e-14 * size) {
         const double middle = 0.5 * (low + high);
         if (!(middle > low && middle < high)) break;
@@ -313,7 +314,7 @@ static int direction(Stacked *s, double mu) {
     return isfinite(excess);
 }
 
-/* One over the length at which a weight vanishes or the sum is no longer concave. */
+/* One over the length at which a weight vanishes or the sum is no longer concave; NaN where it has none. */
 static double nearest_end(Stacked *s) {
     const int D = s->D, d = D - 1;
     double end = -INFINITY;
@@ -325,7 +326,8 @@ static double nearest_end(Stacked *s) {
     for (int i = 0; i < d; i++)
         for (int j = 0; j < d; j++) s->C[i * d + j] = s->half[i * D + j];
     congruent(d, s->V, s->C, s->half, s->bent);
-    return fmax(end, largest_eigenvalue(d, s->bent, s->inner));
+    const double most = largest_eigenvalue(d, s->bent, s->inner);
+    return isnan(most) ? most : fmax(end, most);
 }
 
 static void minimise_one(Stacked *s) {
@@ -334,7 +336,10 @@ static void minimise_one(Stacked *s) {
     double mu = set->first;
     for (int step = 0; step < set->steps; step++) {
         weighted(s, s->x, s->total);
-        if (!concave(s, s->total, s->bent, s->L)) return;
+        if (!concave(s, s->total, s->bent, s->L)) {
+            *s->refuted = *s->relaxed = 0; /* what was known is of other weights */
+            return;
+        }
         invert_lower(d, s->L, s->V);
         for (int i = 0; i < d; i++) s->scratch[i] = s->total[i * D + d];
         double value = s->total[D * D - 1], size = 0.0, largest = 0.0;
@@ -362,8 +367,9 @@ static void minimise_one(Stacked *s) {
         *s->relaxed = (unsigned char)kept;
         if (kept || !finite || largest > set->huge || !(mu > set->least)) return;
         if (!direction(s, mu)) return;
-        const double length = fmin(1.0, set->inner / fmax(nearest_end(s), 1e-12));
-        if (!isfinite(length)) return;
+        const double end = nearest_end(s);
+        if (isnan(end)) return;
+        const double length = fmin(1.0, set->inner / fmax(end, 1e-12));
         for (int j = 0; j < s->m; j++) s->x[j] *= 1.0 + length * s->change[j];
         mu *= length > 0.5 ? set->shrink : length > 0.2 ? set->slower : 1.0;
     }
@@ -477,11 +483,9 @@ static int nnls(Nnls *p, int most_rounds) {
             if (best < 0) return 1;
             if (take(p, best, p->taken)) {
                 /* Rounding may say uphill where it is not: then its own entry would be negative. */
-                double tried = 0.0;
                 memcpy(left, p->b, sizeof(double) * rows);
                 reflect(rows, p->Q + (size_t)p->taken * rows, p->beta[p->taken], p->taken, left);
-                tried = left[p->taken] / p->Q[(size_t)p->taken * rows + p->taken];
-                if (tried > 0) {
+                if (left[p->taken] / p->Q[(size_t)p->taken * rows + p->taken] > 0) {
                     memcpy(p->b, left, sizeof(double) * rows);
                     p->place[p->taken++] = best;
                     p->in[best] = 1;
@@ -770,6 +774,8 @@ static int within_orthants(Peaking *p, PeakFound *found) {
 API int frame_peak(const Posed *posed, const PeakSettings *set) {
     const int n = posed->n, m = posed->m, k = posed->k, dim = posed->norm == 1 ? 2 * n : n;
     const int more = posed->norm == 1 ? 2 * n + 1 : posed->norm == 2 ? set->tangents : 0, most = 2 * m + k + more;
+    double *out = posed->out, *ends = out + 3 * (size_t)n + 4 * (size_t)m + k;
+    memcpy(ends - n, posed->given + 2 * (size_t)m + n, sizeof(double) * n); /* the signs, whatever happens */
     Room room;
     const size_t whole = (size_t)most / 2 + 2; /* doubles that hold as many ints */
     const size_t extra = posed->norm == 1 ? (size_t)most * dim : (size_t)2 * n * more;
@@ -788,12 +794,10 @@ API int frame_peak(const Posed *posed, const PeakSettings *set) {
     p.kept = (int *)room_for(&room, whole);
     p.stated = (unsigned char *)room_for(&room, whole), p.told = p.stated + most;
     for (int j = 0; j < 2 * m + k; j++) p.columns[j] = posed->columns + (size_t)j * n;
-    double *out = posed->out, *ends = out + 3 * (size_t)n + 4 * (size_t)m + k;
     PeakFound found = {.u = out, .places = out + n, .prices = out + n + m, .paid = out + n + 2 * m,
                        .shares = out + n + 4 * m, .push = out + n + 4 * m + k, .signs = ends - n,
                        .value = ends, .size = ends + 1, .missing = ends + 2, .pushed = ends + 3};
     *found.pushed = 0.0;
-    memcpy(found.signs, slope + n, sizeof(double) * n);
     for (int j = 0; j < m; j++) p.limits[j] = high[j], p.limits[m + j] = -low[j];
     for (int b = 0; b < k; b++) p.limits[2 * m + b] = posed->apart[b];
     halved(posed, slope, p.free);
@@ -810,7 +814,7 @@ API int frame_peak(const Posed *posed, const PeakSettings *set) {
         }
     }
     free(room.start);
-    return fine;
+    return fine && isfinite(*found.value);
 }
 
 /* --------------------------------- majorant.py: concave quadratics above a margin */
@@ -906,11 +910,11 @@ typedef struct {
     double *LY, *RY, *LW, *RW, *bent, *each_other;
 } Interior;
 
-/* sum_j x_j A_j over the first `rows` rows; the last one of all is the constant -1. */
-static void sum_of_rows(const Interior *t, const double *x, int rows, double *total) {
+/* sum_j x_j A_j; with `lowered` over one more row, the constant -1. */
+static void sum_of_rows(const Interior *t, const double *x, int lowered, double *total) {
     const int D = t->D, n = t->n;
     memset(total, 0, sizeof(double) * D * D);
-    for (int j = 0; j < t->m && j < rows; j++) {
+    for (int j = 0; j < t->m; j++) {
         const double *left = t->left + (size_t)j * D, *right = t->right + (size_t)j * D;
         for (int i = 0; i < D; i++) {
             const double a = 0.5 * x[j] * left[i];
@@ -928,7 +932,7 @@ static void sum_of_rows(const Interior *t, const double *x, int rows, double *to
             for (int k = 0; k < n; k++)
                 total[(size_t)i * D + k] += weight * t->curvatures[((size_t)l * n + i) * n + k];
     }
-    if (rows > t->m) total[(size_t)D * D - 1] -= x[t->m];
+    if (lowered) total[(size_t)D * D - 1] -= x[t->m];
 }
 
 /* tr(A_j N) for every row, the constant -1 among them. */
@@ -1015,9 +1019,8 @@ static void fill_system(Interior *t) {
         for (int j = 0; j < M; j++) {
             double sum = 0.0;
             for (int i = 0; i < n; i++) {
-                const double ly = dot(n, C + (size_t)i * n, t->RW + (size_t)j * D);
-                const double lw = dot(n, C + (size_t)i * n, t->RY + (size_t)j * D);
-                sum += t->LY[(size_t)j * D + i] * ly + t->LW[(size_t)j * D + i] * lw;
+                sum += t->LY[(size_t)j * D + i] * dot(n, C + (size_t)i * n, t->RW + (size_t)j * D);
+                sum += t->LW[(size_t)j * D + i] * dot(n, C + (size_t)i * n, t->RY + (size_t)j * D);
             }
             t->bent[(size_t)l * M + j] = 0.5 * sum;
         }
@@ -1063,8 +1066,7 @@ static double ratio(int size, const double *value, const double *change) {
     double least = INFINITY;
     for (int i = 0; i < size; i++) {
         const double fraction = change[i] / value[i];
-        if (isnan(fraction)) return NAN;
-        least = fmin(least, fraction);
+        least = fmin(least, fraction); /* of what is not a number nothing is known */
     }
     return least < 0 ? -1.0 / least : INFINITY;
 }
@@ -1103,7 +1105,7 @@ static double solve_system(Interior *t, double weight) {
 /* The other changes that go with dx; with the second order's part where `aim` is given. */
 static void directions(Interior *t, double aim, int second) {
     const int D = t->D, size = D * D;
-    sum_of_rows(t, t->dx, t->M, t->dZ);
+    sum_of_rows(t, t->dx, 1, t->dZ);
     for (int i = 0; i < size; i++) t->dZ[i] = -t->dZ[i];
     slacks(t, t->dx, t->dxi);
     times(D, D, D, t->Y, t->dZ, t->a);
@@ -1123,11 +1125,10 @@ static int all_finite(int size, const double *values) {
     return isfinite(sum);
 }
 
-static int invert_z(Interior *t) {
-    if (!cholesky(t->D, t->Z, t->L, 0.0)) return 0;
+/* W = inverse(L L'). */
+static void invert_factor(Interior *t) {
     invert_lower(t->D, t->L, t->V);
     gram_of_lower(t->D, t->V, t->W);
-    return 1;
 }
 
 /* One predictor-corrector step; 0 where rounding leaves no way on. */
@@ -1173,14 +1174,14 @@ static int advance(Interior *t) {
     if (!(fmax(dual, primal) >= 1e-7)) return 0;
     for (int j = 0; j < t->m; j++) t->target[j] = t->x[j] + dual * t->dx[j];
     const double s = t->s + dual * t->dx[t->m];
-    sum_of_rows(t, t->target, t->m, t->a);
+    sum_of_rows(t, t->target, 0, t->a);
     for (int i = 0; i < size; i++) t->N[i] = -t->a[i];
     t->N[size - 1] += s;
-    if (!cholesky(D, t->N, t->a, 0.0)) return 0;
+    if (!cholesky(D, t->N, t->L, 0.0)) return 0;
     memcpy(t->x, t->target, sizeof(double) * t->m);
     memcpy(t->Z, t->N, sizeof(double) * size);
     t->s = s;
-    invert_z(t);
+    invert_factor(t);
     for (int i = 0; i < size; i++) t->Y[i] += primal * t->dY[i];
     for (int i = 0; i < t->p; i++) t->w[i] += primal * t->dw[i];
     t->eta += primal * (eta - t->eta);
@@ -1192,7 +1193,7 @@ static int advance(Interior *t) {
 static int begin(Interior *t, const double *heights) {
     const int D = t->D, n = t->n, m = t->m;
     double largest = 0.0;
-    sum_of_rows(t, t->x, m, t->Z);
+    sum_of_rows(t, t->x, 0, t->Z);
     for (int i = 0; i < D * D; i++) t->Z[i] = -t->Z[i];
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) t->a[(size_t)i * n + j] = t->Z[(size_t)i * D + j];
@@ -1204,7 +1205,8 @@ static int begin(Interior *t, const double *heights) {
     for (int j = 0; j < m; j++) largest = fmax(largest, fabs(t->x[j]));
     t->s = peak + fmax(fabs(peak), 1e-9 * largest);
     t->Z[(size_t)D * D - 1] += t->s;
-    if (!invert_z(t)) return 0;
+    if (!cholesky(D, t->Z, t->L, 0.0)) return 0;
+    invert_factor(t);
     for (int j = 0; j < t->M; j++) t->chosen[j] = j < m && j >= m - t->n_margins ? 1.0 : 0.0;
     const double mu = 1.0 / t->W[(size_t)D * D - 1];
     for (int i = 0; i < D * D; i++) t->Y[i] = mu * t->W[i];

@@ -18,12 +18,13 @@ Array = NDArray[np.float64]
 
 VERSION = 1  # of what its functions take
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-OFF = "SUREFOOT_KERNEL"  # set to "off" in the environment, Python's own functions are used
+SWITCH = "SUREFOOT_KERNEL"  # set to "off" in the environment, Python's own functions are used
+SMALL = 32  # coordinates up to which the loops over them take less time than numpy
 
 
 def load(path: Path) -> ctypes.CDLL | None:
     """The library, unless there is none for this machine, or an older one."""
-    if os.environ.get(OFF) == "off":
+    if os.environ.get(SWITCH) == "off":
         return None
     try:
         library = ctypes.CDLL(str(path))
@@ -43,11 +44,11 @@ def state() -> str:
     """In words, whether the loops are compiled, and what to do where they are not."""
     if LIBRARY is not None:
         return "the certified search needs no solver; its inner loops are compiled"
-    if os.environ.get(OFF) == "off":
-        return f"the certified search needs no solver; its inner loops are in Python, since {OFF} is off"
+    if os.environ.get(SWITCH) == "off":
+        return f"the certified search needs no solver; its inner loops are in Python, since {SWITCH} is off"
     return (
         "the certified search needs no solver; its inner loops are in Python: with a C compiler, "
-        "install surefoot again to make it faster"
+        "install surefoot again (pip install --force-reinstall --no-cache-dir) to make it faster"
     )
 
 
@@ -94,4 +95,5 @@ class Posed(ctypes.Structure):
 
 def pointer(array: NDArray[np.generic]) -> ctypes.c_void_p:
     """Where a contiguous array begins."""
+    assert array.flags.c_contiguous
     return ctypes.c_void_p(array.ctypes.data)

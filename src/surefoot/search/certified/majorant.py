@@ -136,7 +136,7 @@ class Path(NamedTuple):
 
 def _along_path(bends: Bends, costs: Array, Q: Array, w: Array, path: Path) -> Array:
     """Weights that cost less, by Newton's steps along the central path."""
-    if kernel.LIBRARY is not None:
+    if kernel.LIBRARY is not None and len(Q) <= kernel.SMALL:
         return _compiled(kernel.LIBRARY, bends, costs, Q, w, path)
     mu, size, inverse = path.mu, len(Q) + len(costs), _inverse(bends, w, Q)
     for _ in range(path.steps):
@@ -153,7 +153,7 @@ def _along_path(bends: Bends, costs: Array, Q: Array, w: Array, path: Path) -> A
 
 
 def _compiled(library: ctypes.CDLL, bends: Bends, costs: Array, Q: Array, w: Array, path: Path) -> Array:
-    w, rows = np.array(w, dtype=float), np.ascontiguousarray(bends.rows)
+    w, rows = np.array(w, dtype=float), np.ascontiguousarray(bends.rows, dtype=float)
     owner = np.ascontiguousarray(bends.owner, dtype=np.intc)
     arrays = (rows, owner, np.ascontiguousarray(costs, dtype=float), np.ascontiguousarray(Q, dtype=float))
     if not library.cheaper_weights(

@@ -224,7 +224,7 @@ class _Within(NamedTuple):
 
 def _different(rows: Array) -> Array:
     """The rows without repetitions."""
-    return np.array(list({row.tobytes(): row for row in rows}.values())).reshape(-1, rows.shape[1])
+    return rows[list({row.tobytes(): number for number, row in enumerate(rows)}.values())]
 
 
 def real_roots(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
