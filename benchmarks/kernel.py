@@ -53,9 +53,11 @@ def measured(name, question, norm):
         clf, budget=0.05, norm=norm, gap=GAP, time_limit=20, actions=actions(data.X, question)
     )
     seconds, same = {True: [], False: []}, 0
-    for i in np.random.default_rng(0).choice(len(data.X), ROWS, replace=False).tolist():
+    chosen = np.random.default_rng(0).choice(len(data.X), ROWS, replace=False).tolist()
+    asked.explain(data.X.iloc[chosen[0]], decided[chosen[0]], on_failure="return")  # what rows share is made
+    for number, i in enumerate(chosen):
         target, found = next(c for c in clf.classes_ if c != decided[i]), {}
-        for on in (True, False):
+        for on in (True, False) if number % 2 else (False, True):  # who comes first pays for what both need
             kernel.LIBRARY = compiled if on else None
             try:
                 found[on], t = timed(asked.explain, data.X.iloc[i], target, on_failure="return")
