@@ -9,6 +9,8 @@ from surefoot import Quadratic, Status
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search, search
 from surefoot.search.certified.branching import violated_pairs
+from surefoot.search.certified.region import Region, piece
+from surefoot.search.certified.rows import first_multipliers, lagrangian
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import whitened
 from surefoot.waist.domain import Domain, ValueSet
@@ -221,6 +223,23 @@ def test_multipliers_beside_a_very_high_peak():
     """Rounding left nothing of what a bound at any distance starts with: it is no bound, and no error."""
     found = certified_search(mixed_problem(707204), 1e-3, 5.0)
     assert found.point is None or mixed_problem(707204).margin(found.point) >= 0
+
+
+def test_first_multipliers_of_very_many_scenarios():
+    """Scenarios of one requirement share its weight, however many they are."""
+    problem = mixed_problem(146)
+    space, rng = whitened(problem), np.random.default_rng(0)
+    counts = (1, 20, 2000)
+    scenarios = [(r, 0.01 * rng.normal(size=space.n)) for r, count in enumerate(counts) for _ in range(count)]
+    part = piece(space, Region(scenarios=list(range(len(scenarios)))), np.inf, use_corners=False)
+    form = lagrangian(part, scenarios)
+    x = first_multipliers(part, form)
+    assert x is not None
+    shares = x[form.margins]
+    assert shares.sum() == pytest.approx(1.0)
+    for r in range(3):
+        assert np.ptp(shares[form.kind[form.margins] == r]) == 0
+    assert (np.linalg.eigvalsh(form.matrix(x)[:-1, :-1]) < 0).all()
 
 
 def test_pairs_are_products_that_the_relaxed_solution_violates():

@@ -147,11 +147,14 @@ def first_multipliers(part: Piece, form: Lagrangian) -> Array | None:
     x[form.margins] = 1.0 / form.n_margins
     movable = slice(0, form.n_norm) if form.n_norm else slice(0, form.margins.start)
     rivals = form.kind[form.margins]
+    counts = np.bincount(rivals)
+    mixtures = [x[form.margins].copy()]
+    if not form.n_norm:  # with hundreds of scenarios this is not done anew for each try
+        mixtures = [(weights / counts)[rivals] for weights in _mixtures(len(counts))]
+        mixtures = [shares / shares.sum() for shares in mixtures]
     for _ in range(40 if form.n_norm or form.margins.start else 1):
-        for weights in [None] if form.n_norm else _mixtures(int(rivals.max()) + 1):
-            if weights is not None:
-                shares = np.array([weights[r] / (rivals == r).sum() for r in rivals])
-                x[form.margins] = shares / shares.sum()
+        for shares in mixtures:
+            x[form.margins] = shares
             if dpotrf(-form.matrix(x)[:-1, :-1], lower=1)[1] == 0:
                 return x
         x[movable] *= 4.0
