@@ -300,6 +300,7 @@ class Frame:
         return major.posed[key]
 
     def _interpreted(self, major: Majorant, top: Top, ends: tuple[Array, Array], level: float) -> Found:
+        """The peak by numpy: the definition of what is compiled."""
         limits = np.concatenate([ends[1], -ends[0], self.contrast(top.base)[0]])
         if self.space.norm == 1:
             return self._within_orthants(major, top, limits, level)
