@@ -310,7 +310,9 @@ def test_a_cautious_word(explain, tmp_path):
         (("--row", "0", "--json", "/nowhere/x.json"), {}, "/nowhere/x.json: No such file or directory"),
         (("--all", "--json", "-", "--output", "-"), {}, "cannot go to the same place"),
         (("--row", "0", "--threshold", "2"), {}, "error: threshold must lie strictly between 0 and 1"),
-        (("--all", "--jobs", "0"), {}, "n_jobs must be an integer"),
+        (("--all", "--jobs", "0"), {}, "error: --jobs must be an integer other than 0"),
+        (("--row", "0", "--jobs", "0"), {}, "error: --jobs must be an integer other than 0"),
+        (("--all", "--alternatives", "3"), {}, "--alternatives are about one row; they go with --row"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(explain, flags, options, message):

@@ -91,7 +91,7 @@ def test_alternatives(run):
         (("--plausible", "much"), "not a number"),
         (("--plausible", "0.1", "0.2"), "--plausible takes a share"),
         (("--plausible", "2"), "plausible must be a share"),
-        (("--alternatives", "0"), "n must be"),
+        (("--alternatives", "0"), "--alternatives must be at least 1, not 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(run, flags, message):

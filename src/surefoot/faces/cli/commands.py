@@ -43,10 +43,7 @@ def run_demo(options: argparse.Namespace) -> int:
 
 def run_explain(options: argparse.Namespace) -> int:
     """``surefoot explain``."""
-    if options.output and not options.all:
-        raise ProblemError("--output is the table of all rows; it goes with --all")
-    if options.trade_off and options.all:
-        raise ProblemError("--trade-off is about one row; it goes with --row")
+    _check_flags(options)
     check_writable([options.json, options.html, options.output, options.trade_off])
     clf = model(options.model)
     _check_request(options, clf)
@@ -211,6 +208,20 @@ def _training(clf: ConditionalGaussianNetworkClassifier, options: argparse.Names
 
 
 FLAGS = {"training": "data", "save_models": "save-models"}
+
+
+def _check_flags(options: argparse.Namespace) -> None:
+    """Flags that do not go together, or would be ignored."""
+    if options.output and not options.all:
+        raise ProblemError("--output is the table of all rows; it goes with --all")
+    if options.trade_off and options.all:
+        raise ProblemError("--trade-off is about one row; it goes with --row")
+    if options.alternatives is not None and options.all:
+        raise ProblemError("--alternatives are about one row; they go with --row")
+    if options.alternatives is not None and options.alternatives < 1:
+        raise ProblemError(f"--alternatives must be at least 1, not {options.alternatives}")
+    if options.jobs == 0:
+        raise ProblemError("--jobs must be an integer other than 0 (-1: all cores), not 0")
 
 
 def _check_request(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> None:
