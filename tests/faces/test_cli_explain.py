@@ -214,6 +214,8 @@ def test_rows_that_fail_are_kept_and_said(explain, tmp_path):
     assert "row 1: The request is invalid. The row's value of 'preg' is not a finite number: 'many'." in err
     assert "'preg' is not a finite number" in frame["advice"][1]
     assert "row 2" in err
+    assert "--impute fills holes" in frame["advice"][2]
+    assert "impute=" not in out
 
 
 def test_rows_can_be_named(explain, tmp_path):
@@ -273,7 +275,19 @@ def test_a_cautious_word(explain, tmp_path):
     datasets.load_pima().X.iloc[450:456].to_csv(data, index=False)
     status, _, err = explain("--all", "--quiet", "--bounds", "none", "--fractional", *WHOLE, data=str(data))
     assert status == 0
-    assert "with a caution" in err
+    assert "with a caution (see the column 'cautions' of the output; --html writes them out)" in err
+
+
+def test_where_cautions_are(explain, tmp_path):
+    data, table, file = tmp_path / "rows.csv", tmp_path / "out.csv", tmp_path / "out.json"
+    datasets.load_pima().X.iloc[450:456].to_csv(data, index=False)
+    ask = ("--all", "--quiet", "--bounds", "none", "--fractional", *WHOLE)
+    _, _, err = explain(*ask, "--output", str(table), "--json", str(file), data=str(data))
+    assert f"(see the column 'cautions' of {table}; --html writes them out)" in err
+    assert pd.read_csv(table)["cautions"].notna().any()
+    assert f"(see 'cautions' in {file})" in explain(*ask, "--json", str(file), data=str(data))[2]
+    page = tmp_path / "page.html"
+    assert f"(see {page})" in explain(*ask, "--html", str(page), data=str(data))[2]
 
 
 @pytest.mark.parametrize(
@@ -376,7 +390,30 @@ def test_several_explanations_are_verified_together(explain, model, tmp_path, ca
     out, err = capsys.readouterr()
     assert "row 1" in out
     assert "FAILS" in out
-    assert "every claim holds for 2 of 3 explanations" in err
+    assert err.splitlines()[-1] == "surefoot: every claim holds for 2 of 3 explanations; not for row 1"
+
+
+def test_verify_names_the_first_rows_that_fail(explain, model, tmp_path, capsys):
+    data, file = tmp_path / "rows.csv", tmp_path / "all.json"
+    datasets.load_pima().X.head(12).to_csv(data, index=False)
+    explain("--all", "--quiet", "--json", str(file), data=str(data))
+    entries = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps([{**entry, "distance": 9.5} for entry in entries]), encoding="utf-8")
+    assert main(["verify", model, str(file)]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith("0 of 12 explanations; not for rows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more")
+
+
+def test_answers_about_one_row_are_verified_by_number(explain, model, tmp_path, capsys):
+    file = tmp_path / "answers.json"
+    explain("--row", "0", "--norm", "1", "--alternatives", "2", "--json", str(file))
+    entries = json.loads(file.read_text(encoding="utf-8"))
+    entries[1]["distance"] *= 0.9
+    file.write_text(json.dumps(entries), encoding="utf-8")
+    assert main(["verify", model, str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert "answer 2\n" in out
+    assert err.splitlines()[-1].endswith("1 of 2 explanations; not for answer 2")
 
 
 def test_verify_exactly_and_nothing(explain, model, tmp_path, capsys):

@@ -50,8 +50,13 @@ def test_models_are_fitted_to_the_training_table_and_can_be_kept(run, bank, caps
     files = sorted((bank / "refits").glob("*.json"))
     assert len(files) == 3
     assert main(["verify", str(bank / "model.json"), str(out), "--models", *map(str, files)]) == 0
-    assert main(["verify", str(bank / "model.json"), str(out)]) != 0
-    capsys.readouterr()
+    for given, missing in (((), "3 of the 3 refits that it names were"), (files[:2], "1 of the 3 refits")):
+        models = ["--models", *map(str, given)] if given else []
+        assert main(["verify", str(bank / "model.json"), str(out), *models]) == 2
+        printed, err = capsys.readouterr()
+        assert f"surefoot: error: {out}: {missing}" in err
+        assert "add --models FOLDER/*.json" in err
+        assert "FAILS" not in printed
     other = json.loads(run(*refits, "--seed", "7", "--json", "-")[1])
     assert other["question"]["models"] != json.loads(out.read_text())["question"]["models"]
 

@@ -30,6 +30,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
+from surefoot.waist.question import Question
 
 DONE, NOT_FOUND = 0, 1
 
@@ -76,6 +77,7 @@ def run_verify(options: argparse.Namespace) -> int:
     try:
         explanations = Explanations.from_json(Path(options.explanation).read_text(encoding="utf-8"))
         others = [model(path) for path in options.models]
+        _check_models(explanations, [clf, *others])
         results = [verify(e, clf, exact=options.exact, models=others) for e in explanations]
     except UnicodeDecodeError:
         raise DataError(f"{options.explanation}: is not UTF-8 text") from None
@@ -83,12 +85,43 @@ def run_verify(options: argparse.Namespace) -> int:
         raise DataError(f"{options.explanation}: {error}") from None
     if not results:
         raise DataError(f"{options.explanation}: holds no explanation")
-    for e, result in zip(explanations, results, strict=True):
-        head = f"row {printable(str(e.row))}\n" if len(results) > 1 else ""
+    kind = "answer" if explanations.about_one_row else "row"
+    names = [str(k if kind == "answer" else e.row) for k, e in enumerate(explanations, start=1)]
+    for name, result in zip(names, results, strict=True):
+        head = f"{kind} {printable(name)}\n" if len(results) > 1 else ""
         sys.stdout.write(f"{head}{result}\n")
     if len(results) > 1:
-        say(f"surefoot: every claim holds for {sum(r.ok for r in results)} of {len(results)} explanations")
+        failed = [name for name, result in zip(names, results, strict=True) if not result.ok]
+        holds = f"every claim holds for {len(results) - len(failed)} of {len(results)} explanations"
+        sys.stdout.flush()  # this line is the last, wherever the others go
+        say(f"surefoot: {holds}{_except(kind, failed)}")
     return DONE if all(result.ok for result in results) else NOT_FOUND
+
+
+SHOWN_ROWS = 10
+
+
+def _except(kind: str, failed: list[str]) -> str:
+    """For which rows, or answers about one row, a claim fails or is not proved."""
+    if not failed:
+        return ""
+    more = f" and {len(failed) - SHOWN_ROWS} more" if len(failed) > SHOWN_ROWS else ""
+    named = ", ".join(printable(name) for name in failed[:SHOWN_ROWS])
+    return f"; not for {kind}{'s' if len(failed) > 1 else ''} {named}{more}"
+
+
+def _check_models(explanations: Explanations, given: list[ConditionalGaussianNetworkClassifier]) -> None:
+    """Refuse to judge explanations whose refits were not given: nothing is wrong with them."""
+    known = [clf.fingerprint_ for clf in given]
+    named = [e.question.models for e in explanations if isinstance(e.question, Question)]
+    # About another model altogether, a claim fails; that is for the checker to say.
+    refits = {one for models in named if models[:1] == (known[0],) for one in models[1:]}
+    missing = len(refits - set(known))
+    if missing:
+        raise DataError(
+            f"{missing} of the {len(refits)} refits that it names {'was' if missing == 1 else 'were'} not "
+            "given; add --models FOLDER/*.json, the files that surefoot explain --save-models FOLDER wrote"
+        )
 
 
 def run_backends(_: argparse.Namespace) -> int:
@@ -378,6 +411,7 @@ def _explain_all(
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     frame = explanations.to_frame()
+    frame["advice"] = frame["advice"].map(spoken)
     if options.output and options.output != "-":
         write_whole(options.output, frame.to_csv(lineterminator="\n"))
         say(f"surefoot: wrote {options.output}")
@@ -386,6 +420,7 @@ def _explain_all(
     _write(explanations, explanations.to_json() if options.json else "", explainer, options)
     say(f"surefoot: {explanations}")
     _say_why(explanations)
+    _say_cautions(explanations, options)
     if any(e.status.with_point is Status.INTERRUPTED for e in explanations):
         return INTERRUPTED
     return DONE if len(explanations.found) == len(explanations) else NOT_FOUND
@@ -395,7 +430,7 @@ SHOWN_FAILURES = 5
 
 
 def _say_why(explanations: Explanations) -> None:
-    """Name the rows without a counterfactual, and how many deserve a caution."""
+    """Name the rows without a counterfactual."""
     lost = [
         e for e in explanations if e.counterfactual is None and e.status is not Status.INTERRUPTED_NO_POINT
     ]
@@ -403,9 +438,21 @@ def _say_why(explanations: Explanations) -> None:
         say(f"surefoot: row {e.row}: {spoken(f'{e.message} {e.advice}')}".rstrip())
     if len(lost) > SHOWN_FAILURES:
         say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
+
+
+def _say_cautions(explanations: Explanations, options: argparse.Namespace) -> None:
+    """How many rows deserve a caution, and where it is written."""
     careful = sum(bool(e.cautions) for e in explanations)
-    if careful:
-        say(f"surefoot: {careful} with a caution (see the report)")
+    if not careful:
+        return
+    if options.html:
+        where = f"see {options.html}"
+    elif options.json and not options.output:
+        where = f"see 'cautions' in {'the output' if options.json == '-' else options.json}"
+    else:
+        table = "the output" if options.output in (None, "-") else options.output
+        where = f"see the column 'cautions' of {table}; --html writes them out"
+    say(f"surefoot: {careful} with a caution ({where})")
 
 
 def _save_models(explainer: CounterfactualExplainer, folder: str) -> None:
