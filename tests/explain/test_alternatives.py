@@ -91,8 +91,23 @@ def test_each_says_what_it_leaves_alone(bank):
     first, second = CounterfactualExplainer(clf, norm=1).alternatives(data.X.iloc[0], 1, n=2)
     kept = next(iter(set(first.changed) - set(second.changed)))
     assert first.advice == ""
-    assert second.advice == f"Without {kept} the least is {second.distance:.3f}."
+    assert second.advice == f"Unlike the first answer, this one leaves {kept} as it is."
     assert second.advice in str(second)
+
+
+def test_a_later_answer_says_among_which_it_is_the_smallest(bank):
+    data, clf = bank
+    first, second = CounterfactualExplainer(clf, norm=1).alternatives(data.X.iloc[0], 1, n=2)
+    assert "among those" not in str(first)
+    (kept,) = second.question.declared["keeping"]
+    named = kept[0] if len(kept) == 1 else f"at least one of {', '.join(kept)}"
+    assert f"is enough among those that leave {named} as it is (gap" in str(second)
+    third = CounterfactualExplainer(clf, norm=1).alternatives(data.X.iloc[0], 1, n=3)[2]
+    assert third.question.declared["keeping"] == [["variance", "skewness"], ["variance"]]
+    assert "is enough among those that leave variance as it is (gap" in str(third)
+    _, second = CounterfactualExplainer(clf).alternatives(data.X.iloc[0], 1, 2, "distance", 0.8)
+    assert "is enough among those at least 0.8 away from each earlier answer (gap" in str(second)
+    assert "This answer is at least 0.8 away from the first answer." in str(second)
 
 
 def test_fewer_come_back_where_nothing_else_is_allowed(bank):

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.explanation import Explanation
-from surefoot.formats import number
 from surefoot.waist.question import Away, Question
 
 Array = NDArray[np.float64]
@@ -47,13 +46,14 @@ def differing_from(earlier: Sequence[Explanation], differ: str, apart: float) ->
 
 
 def difference_words(e: Explanation, earlier: Sequence[Explanation], differ: str, apart: float) -> str:
-    """What a later answer leaves alone, and that nothing nearer does."""
-    least = f"the least is {number(e.distance)}"
+    """How a later answer differs from the earlier ones."""
+    which = "the first answer" if len(earlier) == 1 else "the earlier answers"
     if differ == "distance":
-        return f"At least {apart:g} away from the earlier answers, {least}."
+        return f"This answer is at least {apart:g} away from {which}."
     changed = dict.fromkeys(name for one in earlier for name in one.changed)
     kept = [str(name) for name in changed if name not in e.changed]
-    return f"Without {' and '.join(kept)} {least}."
+    same = "as it is" if len(kept) == 1 else "as they are"
+    return f"Unlike {which}, this one leaves {' and '.join(kept)} {same}." if kept else ""
 
 
 def check_differing(n: Any, differ: Any, apart: Any) -> None:

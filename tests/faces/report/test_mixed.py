@@ -59,9 +59,8 @@ def german():
 def test_text_names_the_category_its_values_and_its_price(e):
     lines = str(e).splitlines()
     assert f"  housing: {RENT} -> {FLAT} (price 0.1)" in lines
-    shown = next(line for line in lines if line.startswith("    (expected: "))
     before, after = (f"{100 * x['housing']:.1f} %" for x in (e.expected_before, e.expected_after))
-    assert shown == f"    (expected: {before} of all cases before, {after} of all cases after)"
+    assert f"    ({before} of class no have {RENT}, {after} of class yes have {FLAT})" in lines
 
 
 def test_the_distance_says_what_is_price(e):
@@ -137,7 +136,8 @@ def test_page(e, clf):
     assert page.count("<img ") >= 4
     assert "&lt;b&gt;rent&lt;/b&gt; &amp; $more$" in page
     assert f"<strong>{FLAT}</strong>" in page
-    assert "of all cases)" in page  # housing depends on nothing
+    assert "% of class no)" in page  # housing depends on nothing
+    assert "% of class yes)" in page
     assert "<b>rent" not in page
     assert "<b>Price</b>" in page
     assert "<b>In own units</b>" not in page
@@ -150,7 +150,7 @@ def test_page_with_curved_scales(curved):
 
 def test_rare_categories_are_marked(e):
     rare = edited(e, chance_after=np.full(2, 0.01))
-    assert "(1.0 % of all cases) !" in rare._repr_html_()
+    assert "(1.0 % of class yes) !" in rare._repr_html_()
     assert " !" not in edited(e, chance_after=np.full(2, 0.5))._repr_html_().split("z-score")[0]
 
 
@@ -189,7 +189,7 @@ def test_german_credit(german):
     e, clf = german
     assert re.search(r"  savings: below 100 DM -> .+ \(price 0.3\)", str(e))
     assert "(all of it the price of the changed category)" in str(e)
-    assert "% of such cases after)" in str(e)
+    assert "% of such cases of class good have" in str(e)
     page = report_page(e, clf)
     assert "below 100 DM" in page
     assert "The plane" not in page  # no number moves

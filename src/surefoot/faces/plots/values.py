@@ -97,11 +97,11 @@ class Values:
         text = f"{value:,.{decimals}f}"
         return f"{value:,}".removesuffix(".0") if float(text.replace(",", "")) == value else text
 
-    def expected(self, feature: Any, value: float) -> str:
-        """What is expected of a feature; of a category, how probable its value is."""
+    def expected(self, feature: Any, value: float, label: Any) -> str:
+        """What is expected of a feature in a class; of a category, which share of the class has its value."""
         if feature in self.choices:
             alike = self.explanation.parents[self.choices[feature].feature]
-            return f"{share(value)} of {'such' if alike else 'all'} cases"
+            return f"{share(value)} of {'such cases of ' if alike else ''}class {label}"
         return "unbounded" if math.isinf(value) else number(value, self.units[feature])
 
     def price(self, feature: Any) -> float:

@@ -14,7 +14,7 @@ from surefoot.faces.plots.values import Values, is_change, is_cost
 from surefoot.faces.report.lever_words import lever_words
 from surefoot.formats import number, part, share
 from surefoot.status import Status
-from surefoot.waist.question import Decision, Odds, Question
+from surefoot.waist.question import Away, Decision, Odds, Question
 
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
@@ -219,10 +219,29 @@ def _smallest(e: Explanation) -> str:
     small, what, smaller = (
         ("Cheapest", "cost", "cheaper") if is_cost(e) else ("Smallest", "distance", "smaller")
     )
-    bound = f"no change {smaller} than {number(e.lower_bound)} is enough (gap {gap})"
+    bound = f"no change {smaller} than {number(e.lower_bound)} is enough{_among(e)} (gap {gap})"
     if e.status is Status.OPTIMAL and e.gap <= SMALL_GAP:
         return f"{small}: the {what} is {number(e.distance)}{_priced(e)}, and {bound}."
     return f"{what.capitalize()}: {number(e.distance)}{_priced(e)}; {bound}."
+
+
+def _among(e: Explanation) -> str:
+    """Of a later alternative: among which answers it is the smallest, as an earlier one may be nearer."""
+    if not isinstance(e.question, Question):
+        return ""
+    keeping = e.question.declared.get("keeping") or ()
+    # That one of some features stays follows where one of fewer of them does.
+    needed = [one for one in keeping if not any(set(other) < set(one) for other in keeping)]
+    kept = list(dict.fromkeys(_left(list(map(str, names))) for names in needed))
+    same = "as it is" if len(kept) == 1 else "as they are"
+    found = [f"that leave {' and '.join(kept)} {same}"] if kept else []
+    away = [r.distance for r in e.question.requirements if isinstance(r, Away)]
+    found += [f"at least {max(away):g} away from each earlier answer"] if away else []
+    return f" among those {' and '.join(found)}" if found else ""
+
+
+def _left(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"at least one of {_first(names, MOST_NAMED, ', ')}"
 
 
 def _priced(e: Explanation) -> str:
@@ -292,7 +311,7 @@ def _changes(e: Explanation) -> tuple[tuple[Change, ...], tuple[Move, ...]]:
 
 
 def _change(values: Values, line: dict[Any, Any], size: float) -> Change:
-    feature = line["feature"]
+    feature, (before, after) = line["feature"], _classes(values.explanation)
     return Change(
         feature=str(feature),
         depends_on=str(line["depends on"]),
@@ -300,25 +319,30 @@ def _change(values: Values, line: dict[Any, Any], size: float) -> Change:
         end=values.reached[feature],
         deviations=f"{size:+.2f}",
         size=size,
-        expected_before=values.expected(feature, line["expected before"]),
-        expected_after=values.expected(feature, line["expected after"]),
+        expected_before=values.expected(feature, line["expected before"], before),
+        expected_after=values.expected(feature, line["expected after"], after),
         z_score=f"{line['z-score']:+.2f}",
         unusual=abs(line["z-score"]) > UNUSUAL,
     )
 
 
 def _move(values: Values, line: dict[Any, Any]) -> Move:
-    feature = line["feature"]
+    feature, (before, after) = line["feature"], _classes(values.explanation)
     return Move(
         feature=str(feature),
         depends_on=str(line["depends on"]),
         start=values.today(feature),
         end=values.reached[feature],
         price=f"{values.price(feature):g}",
-        expected_before=values.expected(feature, line["expected before"]),
-        expected_after=values.expected(feature, line["expected after"]),
+        expected_before=values.expected(feature, line["expected before"], before),
+        expected_after=values.expected(feature, line["expected after"], after),
         unusual=line["expected after"] < RARE,
     )
+
+
+def _classes(e: Explanation) -> tuple[Any, Any]:
+    """The classes in which values are expected, before and after the change."""
+    return e.factual_class, e.target
 
 
 def _numbers(e: Explanation) -> tuple[Any, ...]:

@@ -25,7 +25,7 @@ def _moves(summary: Summary) -> list[str]:
     """The categories that change: two lines each, since their names are long."""
     return [
         f"  {m.feature}: {m.start} -> {m.end} (price {m.price})\n"
-        f"    (expected: {m.expected_before} before, {m.expected_after} after)"
+        f"    ({m.expected_before} have {m.start}, {m.expected_after} have {m.end})"
         for m in summary.moves
     ]
 
