@@ -148,3 +148,14 @@ def test_one_row_that_stands_twice_in_a_table_is_a_batch(explainer, nasty):
     batch = explainer.explain_batch(nasty[0].iloc[[0, 0]], progress=False)
     assert batch[0].row == batch[1].row
     assert not batch.about_one_row
+
+
+def test_several_classes_are_explained_where_there_are_some(explainer, nasty, clf):
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    three = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    page = report_page(CounterfactualExplainer(three).explain(X.iloc[0], target=1))
+    assert "<b>Against each other class</b>" in page
+    assert "Its probability among all classes" in page
+    assert "Against each other class" not in report_page(explainer.explain(nasty[0].iloc[0]), clf)

@@ -58,7 +58,8 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar=("FEATURE", "SIZE"),
-        help="how far one feature may miss, in its own units, in the place of --budget; may be repeated",
+        help="how far one feature may miss, in its own units, in the place of --budget; may be repeated; not for "
+        "features on a curved scale (surefoot fit --marginals gaussian has none)",
     )
     question.add_argument(
         "--noise-on",
@@ -71,7 +72,11 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     )
     question.add_argument("--norm", choices=("inf", "2", "1"), default="inf", help="default: inf")
     question.add_argument(
-        "--threshold", type=float, default=0.5, metavar="P", help="probability to be reached (default: 0.5)"
+        "--threshold",
+        type=float,
+        default=0.5,
+        metavar="P",
+        help="probability to be reached (default: 0.5); of several classes, against each other class by itself",
     )
     question.add_argument(
         "--decision",

@@ -20,7 +20,7 @@ from surefoot.files import write_whole
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.status import Status
-from surefoot.waist.question import Question
+from surefoot.waist.question import Odds, Question
 
 
 def write_report(
@@ -137,6 +137,15 @@ def _batch(batch: Explanations, title: str) -> str:
 
 
 def _kinds(batch: Iterable[Explanation]) -> dict[str, bool]:
-    """What a page has to explain beyond plain numbers: categories, and curved scales."""
+    """What a page has to explain beyond plain numbers: categories, curved scales, and several classes."""
     asked = [e.question for e in batch if isinstance(e.question, Question)]
-    return {"mixed": any(q.choices for q in asked), "curved": any(q.warps for q in asked)}
+    return {
+        "mixed": any(q.choices for q in asked),
+        "curved": any(q.warps for q in asked),
+        "several": any(_rivals(q) > 1 for q in asked),
+    }
+
+
+def _rivals(question: Question) -> int:
+    """With how many other classes the target's probability is compared."""
+    return len({r.rival for r in question.requirements if isinstance(r, Odds)})
