@@ -83,7 +83,13 @@ def guessed_separator(text: str) -> str:
 
 def rows_of(text: str, separator: str) -> Iterator[list[str]]:
     """The rows of a text table; empty lines are none."""
-    return (row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row)
+    return (row for _, row in numbered_rows(text, separator))
+
+
+def numbered_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a text table, each with the line that it ends in, counted from 1."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    return ((reader.line_num, row) for row in reader if row)
 
 
 def has_header(first: Sequence[str], header: bool | None, expected: Sequence[str]) -> bool:

@@ -24,6 +24,7 @@ from surefoot.datasets.dialect import (
     decoded,
     guessed_separator,
     has_header,
+    numbered_rows,
     rows_of,
 )
 from surefoot.datasets.text_column import DECIMALS, MISSING, decimal_of, text_columns
@@ -163,8 +164,15 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     declared, text = declared_separator(text)
     separator = form.separator or declared or guessed_separator(text)
     names, header = _checked_names(text, separator, form)
-    frame, decimal = _with_decimal(Layout(text, separator, tuple(names), header), form)
-    _refuse_short_rows(frame, text, separator, header)
+    layout = Layout(text, separator, tuple(names), header, skipped=0 if declared is None else 1)
+    try:
+        frame, decimal = _with_decimal(layout, form)
+    except (pd.errors.ParserError, pd.errors.ParserWarning):
+        _refuse_uneven_rows(layout)  # pandas speaks of its own workings
+        raise
+    last = frame.iloc[:, -1]
+    if (last.isna() | (last.astype(str) == "")).any():
+        _refuse_uneven_rows(layout)  # too few fields are no holes; pandas does not tell them apart
     assumed = (
         SEPARATORS.get(separator, repr(separator)) if separator != "," else "",
         "decimal comma" if decimal == "," else "",
@@ -212,6 +220,7 @@ class Layout:
     separator: str
     names: tuple[str, ...]
     header: bool
+    skipped: int = 0  # lines of the file before the text
 
     def parsed(self, decimal: str, form: Form, most: int | None = None) -> pd.DataFrame:
         """The first rows, or all of them, when this is the decimal sign."""
@@ -254,19 +263,17 @@ def _has_fractions(frame: pd.DataFrame) -> bool:
     return bool(((numbers % 1).fillna(0) != 0).any(axis=None))
 
 
-def _refuse_short_rows(frame: pd.DataFrame, text: str, separator: str, header: bool) -> None:
-    """A row with too few fields is no row with holes; pandas does not tell them apart."""
-    last = frame.iloc[:, -1]
-    if not (last.isna() | (last.astype(str) == "")).any():
-        return
-    rows = rows_of(text, separator)
-    if header:
-        next(rows)
-    for number, row in enumerate(rows):
-        if len(row) != frame.shape[1]:
-            raise DataError(
-                f"row {number} has {len(row)} fields, but the {_before(header)} has {frame.shape[1]}"
-            )
+def _refuse_uneven_rows(layout: Layout) -> None:
+    """Name the first row with fewer or more fields than there are names."""
+    width, first = len(layout.names), -1 if layout.header else 0
+    for number, (line, row) in enumerate(numbered_rows(layout.text, layout.separator), start=first):
+        if len(row) == width:
+            continue
+        quotes = "; text that holds the separator must stand in quotes" if len(row) > width else ""
+        raise DataError(
+            f"row {number} has {len(row)} fields, but the {_before(layout.header)} has {width} "
+            f"(line {line + layout.skipped} of the file{quotes})"
+        )
 
 
 def _parquet(content: bytes) -> pd.DataFrame:

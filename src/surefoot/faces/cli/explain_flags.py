@@ -58,8 +58,8 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar=("FEATURE", "SIZE"),
-        help="how far one feature may miss, in its own units, in the place of --budget; may be repeated; not for "
-        "features on a curved scale (surefoot fit --marginals gaussian has none)",
+        help="how far one feature may miss, in its own units, in the place of --budget; may be repeated; "
+        "not for features on a curved scale (surefoot fit --marginals gaussian has none)",
     )
     question.add_argument(
         "--noise-on",
@@ -76,7 +76,7 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         type=float,
         default=0.5,
         metavar="P",
-        help="probability to be reached (default: 0.5); of several classes, against each other class by itself",
+        help="probability to be reached (default: 0.5); with several classes, against each by itself",
     )
     question.add_argument(
         "--decision",
