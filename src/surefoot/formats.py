@@ -111,13 +111,27 @@ def suggestion(name: str, known: Iterable[Any]) -> str:
 
     Examples
     --------
-    >>> suggestion("Age ", ["age", "sex"]), suggestion("hight", ["height", "weight"]), suggestion("x", ["y"])
+    >>> suggestion("Age ", ["age", "sex"]), suggestion("HIGHT", ["height", "weight"]), suggestion("x", ["y"])
     ("; did you mean 'age'?", "; did you mean 'height'?", '')
     """
     texts = {str(other): other for other in known}
+    small = {text.strip().casefold(): text for text in texts}
     alike = [text for text in texts if text.strip().casefold() == name.strip().casefold()]
     close = alike or get_close_matches(name, texts, n=1)
+    close = close or [small[text] for text in get_close_matches(name.strip().casefold(), small, n=1)]
     return f"; did you mean {texts[close[0]]!r}?" if close else ""
+
+
+def in_list(name: Any) -> str:
+    """A name as it stands in a list: in quotes where it holds what separates the names of one.
+
+    Examples
+    --------
+    >>> in_list("age"), in_list("rent, own or free")
+    ('age', "'rent, own or free'")
+    """
+    text = str(name)
+    return repr(text) if "," in text or ";" in text else text
 
 
 def listed(names: Sequence[Any], most: int = 8) -> str:

@@ -140,6 +140,28 @@ def test_usage_errors(capsys):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["explain", "m", "d", "--row", "0", "--imutable", "age"],
+            "unknown flag --imutable (did you mean --immutable?)",
+        ),
+        (
+            ["explain", "m", "d", "--row", "0", "--budgets=3"],
+            "unknown flag --budgets (did you mean --budget?)",
+        ),
+        (["explain", "m", "d", "--row", "0", "--zzz"], "unknown flag --zzz"),
+        (["explain", "m", "d", "e", "--row", "0"], "unexpected argument 'e'"),
+    ],
+)
+def test_unknown_flags_come_with_the_one_that_may_be_meant(capsys, arguments, message):
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    assert exit_.value.code == 2
+    assert capsys.readouterr().err == f"surefoot: error: {message}; see surefoot explain --help\n"
+
+
+@pytest.mark.parametrize(
     ("arguments", "example"),
     [
         (["--help"], "surefoot fit loans.csv"),

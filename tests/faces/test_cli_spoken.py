@@ -101,3 +101,27 @@ def test_decision_values(tmp_path, capsys, bundled):
 
 def test_shares():
     assert spoken("with plausible=0.5 there is none") == "with --plausible 0.5 there is none"
+
+
+def test_a_target_that_nearly_exists():
+    with pytest.raises(SurefootError, match=r"unknown target 'Yes'; .*; did you mean 'yes'\?"):
+        CounterfactualExplainer(toy_model()).explain(toy_table()[0].iloc[0], "Yes")
+
+
+def test_names_with_commas_stand_in_quotes(tmp_path, capsys):
+    X, y = toy_table()
+    X = X.rename(columns={"housing": "rent, own; or free"}).assign(paid=y)
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    flags = ["--label", "paid", "--structure", "naive", "--folds", "0", "--output", str(tmp_path / "m.json")]
+    assert main(["fit", str(tmp_path / "rows.csv"), *flags]) == 0
+    assert "2 columns hold categories: 'rent, own; or free', member" in capsys.readouterr().err
+
+
+def test_a_label_that_is_a_number(tmp_path, capsys):
+    X, _ = toy_table()
+    X.assign(age=[18 + k % 24 for k in range(len(X))]).to_csv(tmp_path / "rows.csv", index=False)
+    flags = ["--structure", "naive", "--folds", "0", "--output", str(tmp_path / "m.json")]
+    main(["fit", str(tmp_path / "rows.csv"), "--label", "age", *flags])
+    assert "warning: 'age' has 24 classes; is this a number?" in capsys.readouterr().err
+    main(["fit", str(tmp_path / "rows.csv"), "--label", "housing", *flags])
+    assert "is this a number" not in capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.formats import number, share
+from surefoot.formats import in_list, number, share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.decision import numbers_network
 from surefoot.model.holes import expected_values
@@ -210,5 +210,6 @@ def _codes(state: tuple[int, ...]) -> NDArray[np.intp]:
     return np.array([state], dtype=np.intp).reshape(1, -1)
 
 
-def _joined(names: list[str]) -> str:
+def _joined(features: list[str]) -> str:
+    names = [in_list(name) for name in features]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

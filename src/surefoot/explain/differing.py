@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.explanation import Explanation
+from surefoot.formats import in_list
 from surefoot.waist.question import Away, Question
 
 Array = NDArray[np.float64]
@@ -51,7 +52,7 @@ def difference_words(e: Explanation, earlier: Sequence[Explanation], differ: str
     if differ == "distance":
         return f"This answer is at least {apart:g} away from {which}."
     changed = dict.fromkeys(name for one in earlier for name in one.changed)
-    kept = [str(name) for name in changed if name not in e.changed]
+    kept = [in_list(name) for name in changed if name not in e.changed]
     same = "as it is" if len(kept) == 1 else "as they are"
     return f"Unlike {which}, this one leaves {' and '.join(kept)} {same}." if kept else ""
 

@@ -16,7 +16,7 @@ from surefoot.exceptions import DataError
 from surefoot.explain.cautions import Caution
 from surefoot.explain.refits import ModelShare
 from surefoot.explain.words import imputed_words, miss_words
-from surefoot.formats import share
+from surefoot.formats import in_list, share
 from surefoot.status import Status
 from surefoot.waist.answer import Answer, Round
 from surefoot.waist.question import Budget, Question
@@ -425,7 +425,7 @@ class Explanation:
         table = pd.DataFrame(
             {
                 "feature": names,
-                "depends on": [", ".join(str(names[j]) for j in group) for group in self.parents],
+                "depends on": [", ".join(in_list(names[j]) for j in group) for group in self.parents],
                 "from": self.factual.to_numpy(),
                 "expected before": self.expected_before.to_numpy(),  # type: ignore[union-attr]
                 "to": self.counterfactual.to_numpy(),

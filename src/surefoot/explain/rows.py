@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.formats import in_list
 from surefoot.model.schema import Schema
 from surefoot.waist.mixed import State
 
@@ -41,7 +42,7 @@ def _refuse_holes(values: Sequence[Any], names: Sequence[Any]) -> None:
     pairs = zip(names, values, strict=True)
     holes = [name for name, value in pairs if np.ndim(value) == 0 and pd.isna(value)]
     if holes:
-        are, named = "is" if len(holes) == 1 else "are", ", ".join(map(str, holes))
+        are, named = "is" if len(holes) == 1 else "are", ", ".join(map(in_list, holes))
         raise ProblemError(
             f"the row cannot be explained: {named} {are} missing; impute='expected' fills holes"
         )

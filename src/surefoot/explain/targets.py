@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import ProblemError
+from surefoot.formats import suggestion
 
 
 def chosen_target(target: Any, labels: list[Any], factual_class: int) -> Any:
@@ -18,7 +19,9 @@ def chosen_target(target: Any, labels: list[Any], factual_class: int) -> Any:
         raise ProblemError(f"with more than two classes a target is needed; the classes are {labels}")
     found = [label for label in labels if np.ndim(target) == 0 and _same(label, target)]
     if not found:
-        raise ProblemError(f"unknown target {target!r}; the classes are {labels}")
+        raise ProblemError(
+            f"unknown target {target!r}; the classes are {labels}{suggestion(str(target), labels)}"
+        )
     return found[0]
 
 

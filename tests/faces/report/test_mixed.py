@@ -60,7 +60,8 @@ def test_text_names_the_category_its_values_and_its_price(e):
     lines = str(e).splitlines()
     assert f"  housing: {RENT} -> {FLAT} (price 0.1)" in lines
     before, after = (f"{100 * x['housing']:.1f} %" for x in (e.expected_before, e.expected_after))
-    assert f"    ({before} of class no have {RENT}, {after} of class yes have {FLAT})" in lines
+    assert f"    ({before} of class no have {RENT}," in lines
+    assert f"     {after} of class yes have {FLAT})" in lines
 
 
 def test_the_distance_says_what_is_price(e):

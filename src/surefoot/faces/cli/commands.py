@@ -260,13 +260,11 @@ def _check_flags(options: argparse.Namespace) -> None:
 def _check_request(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> None:
     """Names that the model does not have, before anything is read."""
     names = clf.feature_labels_
-    for flag in ("immutable", "increasing", "decreasing"):
-        check_names(flag, getattr(options, flag), names)
-    for flag, entries in (("bounds", options.bound or []), ("budget", options.budget_of)):
+    for flag in ("immutable", "increasing", "decreasing", "whole", "fractional"):
+        check_names(f"--{flag}", getattr(options, flag), names)
+    listings = {"--bound": options.bound or [], "--budget-of": options.budget_of, "--values": options.values}
+    for flag, entries in listings.items():
         check_names(flag, [entry[0] for entry in entries], names)
-    check_names(
-        "actions", [*options.whole, *options.fractional, *(entry[0] for entry in options.values)], names
-    )
 
 
 def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Any:

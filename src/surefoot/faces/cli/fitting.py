@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from numbers import Real
 from typing import Any
 
 import pandas as pd
@@ -23,18 +24,21 @@ from surefoot.faces.cli.tables import (
     rows_of_table,
 )
 from surefoot.files import write_whole
+from surefoot.formats import in_list
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.diagnosis import Diagnosis, diagnose
 from surefoot.model.selection import select
 
 DONE = 0
 SHOWN_NAMES = 6
+MANY_CLASSES = 20  # of numbers: more are hardly names of classes
 
 
 def run_fit(options: argparse.Namespace) -> int:
     """``surefoot fit``."""
     check_writable([options.output])
     data = labelled_table(options, [*options.categorical, *_orders(options)], options.drop)
+    _warn_of_numbers(data, options.label)
     about_data = {"categorical": _categories(data.X, options), "ordered": _orders(options) or None}
     settings = _settings(options)
     try:
@@ -132,10 +136,10 @@ def _categories(X: pd.DataFrame, options: argparse.Namespace) -> Any:
     two = [name for name in two_valued_numbers(X) if name not in (*options.numeric, *options.categorical)]
     found = [n for n in X.columns if n not in numbers or n in two or n in options.categorical]
     if found:
-        taken = f", two-valued numbers ({', '.join(two)}) among them" if two else ""
+        taken = f", two-valued numbers ({', '.join(map(in_list, two))}) among them" if two else ""
         what = "column holds categories" if len(found) == 1 else "columns hold categories"
         more = f" and {len(found) - SHOWN_NAMES} more" if len(found) > SHOWN_NAMES else ""
-        say(f"surefoot: {len(found)} {what}: {', '.join(found[:SHOWN_NAMES])}{more}{taken}")
+        say(f"surefoot: {len(found)} {what}: {', '.join(map(in_list, found[:SHOWN_NAMES]))}{more}{taken}")
     return found or "auto"
 
 
@@ -158,6 +162,16 @@ def _diagnosis(clf: ConditionalGaussianNetworkClassifier, data: Dataset, folds: 
         return diagnose(clf, data.X, data.y, cv=folds)
     except ValueError as error:
         raise DataError(f"--folds {folds}: {error}") from None
+
+
+def _warn_of_numbers(data: Dataset, label: str) -> None:
+    """Say beforehand that a label looks like a number: what goes wrong with it later does not tell so."""
+    values = data.y.unique()
+    if len(values) > MANY_CLASSES and all(isinstance(value, Real) for value in values):
+        say(
+            f"surefoot: warning: {label!r} has {len(values)} classes; is this a number? Each value is "
+            "taken as a class of its own. Choose another --label, or put its values together first"
+        )
 
 
 def _warn(data: Dataset, label: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from surefoot import __version__
@@ -56,6 +57,21 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and stop."""
         self.exit(2, f"surefoot: error: {message}; see {self.prog} --help\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Refuse what is unknown here, where the command and its flags are known."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(self._unknown([str(text) for text in unknown]))
+        return found, unknown
+
+    def _unknown(self, texts: list[str]) -> str:
+        flag = next((t for t in texts if t.startswith("-") and not NEGATIVE.match(t)), None)
+        if flag is None:
+            return f"unexpected argument {texts[0]!r}"
+        name = flag.partition("=")[0]
+        near = get_close_matches(name, self._option_string_actions, n=1)
+        return f"unknown flag {name}{f' (did you mean {near[0]}?)' if near else ''}"
 
 
 def parser() -> argparse.ArgumentParser:

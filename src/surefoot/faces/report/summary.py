@@ -12,7 +12,7 @@ from surefoot.explain.explanations import Explanations
 from surefoot.explain.words import MOST_NAMED, NORMS, allowed_words, miss_words, question_words
 from surefoot.faces.plots.values import Values, is_change, is_cost
 from surefoot.faces.report.lever_words import lever_words
-from surefoot.formats import number, part, share
+from surefoot.formats import in_list, number, part, share
 from surefoot.status import Status
 from surefoot.waist.question import Away, Decision, Odds, Question
 
@@ -241,7 +241,9 @@ def _among(e: Explanation) -> str:
 
 
 def _left(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"at least one of {_first(names, MOST_NAMED, ', ')}"
+    """What stays: a feature, or one of several."""
+    texts = [in_list(name) for name in names]
+    return texts[0] if len(texts) == 1 else f"at least one of {_first(texts, MOST_NAMED, ', ')}"
 
 
 def _priced(e: Explanation) -> str:

@@ -6,6 +6,8 @@ from surefoot.explain.explanation import Explanation
 from surefoot.faces.report.summary import Summary, summary_of
 from surefoot.formats import printable
 
+WIDTH = 80  # of a line
+
 
 def explanation_text(explanation: Explanation) -> str:
     """Read it aloud: what to change, what then happens, what is proven."""
@@ -22,12 +24,17 @@ def explanation_text(explanation: Explanation) -> str:
 
 
 def _moves(summary: Summary) -> list[str]:
-    """The categories that change: two lines each, since their names are long."""
+    """The categories that change: two lines each or three, since their names are long."""
     return [
         f"  {m.feature}: {m.start} -> {m.end} (price {m.price})\n"
-        f"    ({m.expected_before} have {m.start}, {m.expected_after} have {m.end})"
+        + _shares(f"    ({m.expected_before} have {m.start},", f"{m.expected_after} have {m.end})")
         for m in summary.moves
     ]
+
+
+def _shares(before: str, after: str) -> str:
+    """How many have the value of today and the one that is reached, in one line if that is short."""
+    return f"{before} {after}" if len(before) + 1 + len(after) <= WIDTH else f"{before}\n     {after}"
 
 
 def _table(summary: Summary) -> str:
