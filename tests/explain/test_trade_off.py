@@ -12,7 +12,7 @@ from surefoot import (
 )
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.trade_off import TradeOff, trade_off
-from surefoot.faces.report.costs import curves_of
+from surefoot.faces.report.costs import _more, curves_of
 
 pytest.importorskip("matplotlib").use("Agg")
 
@@ -55,7 +55,7 @@ def test_the_page_says_what_each_thing_costs(found, tmp_path):
     distances = result.table["distance"].to_numpy()
     more = 100 * (distances[1] / distances[0] - 1)
     assert first.sentence == (
-        f"To withstand errors of up to 0.1 takes {more:.0f} % more distance than to withstand no error."
+        f"To withstand errors of up to 0.1 takes {more:.1f} % more distance than to withstand no error."
     )
     assert [cost.asked for cost in typical.costs][1:] == [
         "as typical as 50 % of its rows",
@@ -102,3 +102,13 @@ def test_other_things_are_refused(found):
     bank, explainer, _ = found
     with pytest.raises(ProblemError, match="not 'norm'"):
         trade_off(explainer, bank.X.iloc[0], 1, {"norm": [1, 2]})
+
+
+def test_small_costs_are_not_rounded_away():
+    assert [_more(d, 0.7021) for d in (0.7056, 0.7021, 0.7020999, 0.9, 0.69)] == [
+        "+0.5 %",
+        "0 %",
+        "0 %",
+        "+28 %",
+        "-1.7 %",
+    ]

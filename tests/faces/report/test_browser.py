@@ -57,6 +57,21 @@ def test_no_errors_no_requests_and_nothing_sticks_out(browser, pages, kind, widt
     page.close()
 
 
+@pytest.mark.parametrize("kind", ["one", "batch"])
+def test_on_a_small_screen_the_table_of_changes_scrolls_and_says_so(browser, pages, kind):
+    page = browser.new_page(viewport={"width": 420, "height": 800})
+    page.goto(pages[kind].as_uri())
+    box = "document.querySelector('.scroll:has(.changes)')"
+    assert page.evaluate(f"{box}.scrollWidth > {box}.clientWidth")
+    hint = f"getComputedStyle({box}, '::before').content"
+    assert "Scroll sideways" in page.evaluate(hint)
+    page.evaluate(f"{box}.scrollLeft = 1000")
+    assert page.evaluate(f"{box}.scrollLeft") > 0
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.evaluate(hint) == "none"
+    page.close()
+
+
 def test_it_prints(browser, pages):
     page = browser.new_page()
     page.goto(pages["batch"].as_uri())

@@ -101,6 +101,17 @@ def test_batch(explainer, nasty):
     assert all_names_are_text(page)
 
 
+def test_many_rows_that_need_no_change_are_folded_away(explainer, nasty, clf):
+    rows = nasty[0][clf.predict(nasty[0]) == clf.classes_[0]].head(25)
+    wanted = CounterfactualExplainer(clf).explain_batch(rows, clf.classes_[0], progress=False)
+    page = report_page(wanted)
+    assert "<details" in page
+    assert "nothing needs to change (25 rows)</summary>" in page
+    page = report_page(wanted[:20])
+    assert "<details" not in page
+    assert "nothing needs to change (20): " in page
+
+
 def test_batches_without_any_change(explainer, nasty):
     rows = nasty[0].head(2) * float("nan")
     page = report_page(explainer.explain_batch(rows, progress=False))

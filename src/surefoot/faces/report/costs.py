@@ -19,6 +19,7 @@ HEADINGS = {
     "models": "Refitted models",
 }
 NOTHING = "-"
+LARGE = 10  # per cent; less is shown with a decimal
 VERBS = {"budget": "withstand ", "plausible": "be ", "models": "hold under "}
 
 
@@ -90,7 +91,9 @@ def _more(distance: float, least: float) -> str:
     """By how much an answer is farther than the first one."""
     if not (math.isfinite(distance) and 0 < least < math.inf):
         return NOTHING
-    return f"{100 * (distance / least - 1):+.0f} %".replace("+0 %", "0 %").replace("-0 %", "0 %")
+    more = 100 * (distance / least - 1)
+    text = f"{more:+.{0 if abs(more) >= LARGE else 1}f} %"
+    return "0 %" if text in ("+0.0 %", "-0.0 %") else text
 
 
 def _asked(name: str, value: float) -> str:
@@ -108,5 +111,6 @@ def _sentence(name: str, lines: Any) -> str:
         return ""
     first, last = (VERBS[name] + _asked(name, float(there["value"].iloc[k])) for k in (0, -1))
     more = _more(float(there["distance"].iloc[-1]), float(there["distance"].iloc[0]))
-    farther = "no more distance" if more == "0 %" else f"{more.removeprefix('+')} more distance"
+    nothing = not more.startswith("+")  # an answer to a harder question is nearer only within the gap
+    farther = "no more distance" if nothing else f"{more.removeprefix('+')} more distance"
     return f"To {last} takes {farther} than to {first}."

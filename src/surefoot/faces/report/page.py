@@ -22,6 +22,8 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.status import Status
 from surefoot.waist.question import Odds, Question
 
+MOST_SHOWN = 20  # rows that are already decided as wanted; more of them are folded away
+
 
 def write_report(
     explanations: Explanation | Iterable[Explanation] | TradeOff,
@@ -130,6 +132,7 @@ def _batch(batch: Explanations, title: str) -> str:
         overview=overview_of(batch),
         pictures=batch_pictures(batch),
         there=[str(e.row) for e in batch if e.status is Status.ALREADY_TARGET],
+        most_shown=MOST_SHOWN,
         # One at a time: a page may hold thousands.
         cases=(summary_of(e) for e in batch if e.status is not Status.ALREADY_TARGET),
         **_kinds(batch),
