@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
         """Say what is wrong, and stop."""
         self.exit(2, f"surefoot: error: {message}; see {self.prog} --help\n")
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse what is unknown here, where the command and its flags are known."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
