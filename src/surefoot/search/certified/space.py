@@ -26,6 +26,7 @@ SNAP = 1e-7  # standard deviations; a value this near to an allowed one is that 
 DUST = 1e-13  # of what a feature could change within the largest coordinate: rounding, not a change
 MAX_CROSS = 40  # coordinates whose cross terms enter the bound for p = 1
 WIDE = 150  # coordinates beyond which a single convex program takes so long that each must be worth it
+ODD = 20  # powers of two: of features so much larger or smaller than coordinates, products would dwarf others
 MANY = 6  # margins beyond this number are a crowd, of which few decide
 
 
@@ -96,6 +97,12 @@ class Space:
     def reach(self) -> Array:
         """Largest |d'u| over ||u||_p <= 1, for each direction."""
         return np.asarray(lp_norm(self.directions, dual_exponent(self.norm)))
+
+    @cached_property
+    def grains(self) -> Array:
+        """What features and rows in odd units are divided by in bounds, powers of two; 1 for all others."""
+        power = np.round(np.log2(self.reach, out=np.zeros(len(self.reach)), where=self.reach > 0))
+        return np.where(self.exact_ends & (np.abs(power) > ODD), 2.0**power, 1.0)
 
     def level_ends(self, level: float) -> tuple[Array, Array]:
         """The least and the largest d'u within a distance, for each direction."""
