@@ -25,7 +25,7 @@ from surefoot.faces.cli.tables import check_names, check_writable, model, rows_o
 from surefoot.faces.report.demo import demo
 from surefoot.faces.report.page import write_report
 from surefoot.files import write_whole
-from surefoot.formats import printable, suggestion
+from surefoot.formats import one_line, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
@@ -87,7 +87,7 @@ def run_verify(options: argparse.Namespace) -> int:
     if not results:
         raise DataError(f"{options.explanation}: holds no explanation")
     for e, result in zip(explanations, results, strict=True):
-        head = f"row {printable(str(e.row))}\n" if len(results) > 1 else ""
+        head = f"row {one_line(str(e.row))}\n" if len(results) > 1 else ""
         sys.stdout.write(f"{head}{result}\n")
     if len(results) > 1:
         say(f"surefoot: every claim holds for {sum(r.ok for r in results)} of {len(results)} explanations")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.exceptions import ProblemError
 from surefoot.search.certified.fork import Fork, forks, rows_of_ways
 from surefoot.search.certified.noise import Noise
 from surefoot.search.certified.prices import Prices, coordinates
@@ -27,6 +28,7 @@ DUST = 1e-13  # of what a feature could change within the largest coordinate: ro
 MAX_CROSS = 40  # coordinates whose cross terms enter the bound for p = 1
 WIDE = 150  # coordinates beyond which a single convex program takes so long that each must be worth it
 ODD = 20  # powers of two: of features so much larger or smaller than coordinates, products would dwarf others
+HUGE = 1e150  # coefficients whose squares no double holds
 MANY = 6  # margins beyond this number are a crowd, of which few decide
 
 
@@ -294,6 +296,8 @@ def whitened(problem: RobustProblem) -> Space:
     """The problem in the metric's coordinates."""
     _, B = coordinates(problem.metric)
     margins = tuple(H.in_coordinates(B, problem.factual) for H in problem.margins)
+    if not all(np.abs([H.constant, *H.vector, *H.matrix.flat]).max() < HUGE for H in margins):
+        raise ProblemError("the coefficients of the decision are too large to compute with")
     A, low, high = problem.domain.linear()
     decided = problem.n_features + decided_rows(problem.domain)
     low[decided], high[decided] = -np.inf, np.inf
