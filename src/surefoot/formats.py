@@ -93,6 +93,17 @@ def sentence(text: str) -> str:
     return text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")
 
 
+def one_line(text: str) -> str:
+    """Printable text whose line breaks cannot be taken for a new line.
+
+    Examples
+    --------
+    >>> one_line("a" + chr(10) + "holds everything")
+    'a holds everything'
+    """
+    return printable(" ".join(text.split())) if not text.isprintable() else text
+
+
 def printable(text: str) -> str:
     """The text with control characters replaced, which terminals obey and HTML does not allow.
 

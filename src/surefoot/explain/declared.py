@@ -13,6 +13,7 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.actions import Action, Actions
 from surefoot.explain.categories import Category
 from surefoot.explain.grammar import read_rule_entry
+from surefoot.explain.imputing import filled
 from surefoot.explain.keeping import keeping_one
 from surefoot.explain.plausibility import Plausible, checked_plausible, density_floor, near_expected
 from surefoot.explain.wishes import DATA, Wishes
@@ -59,7 +60,7 @@ def read_declared(
         observed_range=observed_range,
         categories=categories,
         whole=[names.index(name) for name in listed],
-        gaps={name: _gap(gap) for name, gap in _object(values.get("gaps", {}), "gaps").items()},
+        gaps=_gaps(values["gaps"]) if "gaps" in values else None,
     )
 
 
@@ -78,9 +79,9 @@ def _over_several(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _gap(value: Any) -> float:
-    found = finite(value, "a gap")
-    if not found > 0:
+def _gaps(values: Any) -> dict[str, float]:
+    found = {name: finite(gap, "a gap") for name, gap in _object(values, "gaps").items()}
+    if not all(gap > 0 for gap in found.values()):
         raise DataError("a gap must be above 0")
     return found
 
@@ -91,11 +92,14 @@ def _object(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
-def check_declared(question: Question, observed_range: ArrayLike | None = None) -> None:
+def check_declared(
+    question: Question, observed_range: ArrayLike | None = None, near: Sequence[Either] | None = None
+) -> None:
     """Refuse a question whose domain is not what its declared wishes say.
 
     The range seen in training is not in the question: where it is a bound and the model is not at hand, it
-    is taken to be what the domain says, which must agree with all other wishes.
+    is taken to be what the domain says, which must agree with all other wishes. Neither is what the model
+    expects of each feature: ``near``, where that is required.
     """
     domain, seen = question.domain, np.full((2, len(question.features)), np.nan)
     seen[:, list(question.numbers)] = domain.low, domain.high
@@ -114,24 +118,73 @@ def check_declared(question: Question, observed_range: ArrayLike | None = None) 
         raise DataError("the choices of the categories are not what the declared wishes say")
     if not _same_rows(domain.rows, said.domain.rows):
         raise DataError("the rules are not what the declared wishes say")
-    near = question.eithers[len(said.eithers) :] if _plausible(question).deviations is not None else ()
+    if near is None:
+        near = question.eithers[len(said.eithers) :] if _plausible(question).deviations is not None else ()
     limits = (*said.limits, *_keeping(question))
     if not _same_eithers(question.eithers, [*said.eithers, *near]) or question.limits != limits:
         raise DataError("the if-then rules and limits are not what the declared wishes say")
     _check_prices(question, wishes)
+    _check_exact(question, wishes)
+
+
+def check_by_model(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
+    """Refuse a question whose wishes do not mean what they say by the model's own figures."""
+    check_declared(question, clf.feature_range_, _near(question, clf))
+    said = {key: value for key, value in question.declared.items() if key != "gaps"}
+    wishes = read_declared(said, question.features, clf.feature_range_, _categories(question))
+    if question.declared.get("gaps", {}) != wishes.declared().get("gaps", {}):
+        raise DataError("the gaps of the if-then rules are not a millionth of the range seen in training")
+    for name in question.declared.get("whole", []):
+        if clf.feature_kinds_[_name(name, question.features)] != "whole":
+            raise DataError(f"{shown(name)} is said to be whole in the training data, where it is not")
+    _check_imputed(question, clf)
 
 
 def check_plausible(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
-    """Refuse a question whose floor, or bands of what is expected, are not those of the model."""
+    """Refuse a question whose floor of the density is not that of the model."""
     asked = _plausible(question)
     floors = [r for r in question.requirements if isinstance(r, DensityFloor)]
     wanted = [] if asked.share is None else [density_floor(clf, question.target, asked.share)]
     if floors != wanted:
         raise DataError("the floor of the density is not the declared share of the model's training rows")
-    if asked.deviations is not None:
-        near = near_expected(clf, question.target, question.factual, asked.deviations)
-        if not _same_eithers(question.eithers[-len(near) :], near):
-            raise DataError("what the model expects of each feature is not what the question says")
+
+
+def _near(question: Question, clf: ConditionalGaussianNetworkClassifier) -> tuple[Either, ...]:
+    """What the model expects of each feature, where that is declared to be required."""
+    asked = _plausible(question)
+    if asked.deviations is None:
+        return ()
+    try:
+        return near_expected(clf, question.target, question.factual, asked.deviations)
+    except ProblemError as error:
+        raise DataError(str(error)) from None
+
+
+def _check_exact(question: Question, wishes: Wishes) -> None:
+    """Refuse features that land exactly for no reason: only those that are kept may, or none."""
+    if isinstance(question.budget, Mapping):
+        honest: tuple[tuple[int, ...], ...] = (
+            tuple(j for j in range(len(question.numbers)) if j not in question.budget),
+        )
+    else:
+        honest = ((), wishes.kept)
+    if question.budget and tuple(question.exact) not in honest:
+        raise DataError("the features that land exactly are not those that must not change")
+
+
+def _check_imputed(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
+    """Refuse values that are said to be what the network expects, and are not."""
+    names = question.declared.get("imputed") or []
+    if not names:
+        return
+    row = dict(zip(question.features, question.row(question.factual, question.state), strict=True))
+    row |= {_name(name, question.features): None for name in names}
+    try:
+        found = filled(row, clf)
+    except ProblemError as error:
+        raise DataError(f"the imputed values make no sense: {error}") from None
+    if found.state != question.state or not np.allclose(found.numbers, question.factual, rtol=1e-9, atol=0):
+        raise DataError("the imputed values are not what the network expects given the rest")
 
 
 def _plausible(question: Question) -> Plausible:

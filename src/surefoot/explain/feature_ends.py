@@ -10,6 +10,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.actions import Action
 from surefoot.explain.rules import ContradictionError, rounded_down, rounded_up
 from surefoot.formats import exact
+from surefoot.model.columns import LAST_WHOLE
 from surefoot.waist.domain import ValueSet
 
 MOST_LISTED = 1000  # whole numbers that are listed one by one where today's value lies apart from them
@@ -50,6 +51,7 @@ class Number(NamedTuple):
         if action.step is not None:
             listed: tuple[float, ...] | None = self._steps(action, low, high)
         elif self.whole or action.values is not None:
+            self._refuse_huge()
             listed = _values(action, x)
         else:
             return low, high, []
@@ -62,6 +64,14 @@ class Number(NamedTuple):
                 f"no allowed value of {name!r} lies within its bounds {exact(low)} to {exact(high)}"
             )
         return least, most, [allowed]
+
+    def _refuse_huge(self) -> None:
+        """Of whole numbers that no double holds, neither the search nor a proof could say a thing."""
+        if self.whole and abs(self.today) > LAST_WHOLE:
+            raise ProblemError(
+                f"{self.name!r} takes whole numbers, but it is {exact(self.today)} today, and beyond "
+                f"{LAST_WHOLE:,} they cannot be told apart; use whole=False, or another unit"
+            )
 
     def _own_ends(self, action: Action, low: float, high: float) -> tuple[float, float]:
         """The ends of an action within the bounds; the range seen in training gives way to them."""

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from surefoot.exceptions import DataError
 from surefoot.explain.cautions import model_cautions
-from surefoot.explain.declared import check_declared, check_plausible
+from surefoot.explain.declared import check_by_model, check_plausible
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.words import allowed_words, domain_words, question_words
-from surefoot.formats import printable
+from surefoot.formats import one_line
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.content import classifier_content
@@ -71,7 +71,7 @@ class Verification:
 
     def __str__(self) -> str:
         claims = [f"{claim.verdict:<10} {claim.name}: {claim.reason}" for claim in self.claims]
-        return printable("\n".join([*self.question, *claims]))
+        return "\n".join(one_line(line) for line in (*self.question, *claims))
 
 
 def verify(
@@ -117,7 +117,7 @@ def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> 
         return ()
     found = []
     try:
-        check_declared(e.question, clf.feature_range_)
+        check_by_model(e.question, clf)
     except DataError as error:
         found.append(Claim("wishes", "FAILS", str(error)))
     if "plausible" in e.question.declared:
@@ -126,7 +126,8 @@ def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> 
             found.append(Claim("plausible", "holds", "by the model's own figures"))
         except DataError as error:
             found.append(Claim("plausible", "FAILS", str(error)))
-    if e.context.cautions != model_cautions(clf, e.question, e.answer, e.context.unit):
+    cautions = model_cautions(clf, e.question, e.answer, e.context.unit)
+    if [(c.code, c) for c in e.context.cautions] != [(c.code, c) for c in cautions]:
         found.append(Claim("cautions", "FAILS", "they are not what the model gives reason for"))
     return tuple(found)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.explain.actions import AtMost, Link, When
+from surefoot.explain.grammar import read_rule_entry
 from surefoot.explain.rules import rule_text
 from surefoot.explain.wishes import DATA
 from surefoot.formats import exact, number, share
@@ -35,8 +36,7 @@ def question_words(question: Question) -> str:
     if question.decision is not None and math.isnan(question.threshold):
         value = f"the decision value of {question.target} at least {question.decision:g}"
         reached = f"{change} puts {value} above that of every other class"
-    rivals = {r.to_dict().get("rival") for r in question.requirements} - {None}
-    if len(rivals) > 1 and question.decision is None:
+    if len({r.rival for r in question.requirements if isinstance(r, Odds)}) > 1:
         reached += " against each other class"
     return f"{reached}, {_carried_out(question)}?"
 
@@ -162,9 +162,11 @@ def _rule(entry: Any) -> str:
     """A declared rule; one with a name of its own is written out behind it."""
     if isinstance(entry, str):
         return entry
-    terms = {**entry["coefficients"], **{f"{name}.now": a for name, a in entry.get("now", {}).items()}}
-    written = rule_text(terms, entry.get("low", -math.inf), entry.get("high", math.inf))
-    return written if entry["name"] == written else f"{entry['name']} ({written})"
+    rule = read_rule_entry(entry)
+    terms = {**rule.coefficients, **{f"{name}.now": a for name, a in rule.now.items()}}
+    ends = (-math.inf if rule.low is None else rule.low, math.inf if rule.high is None else rule.high)
+    written = rule_text(terms, *ends)
+    return written if rule.name == written else f"{rule.name} ({written})"
 
 
 def _deviations(count: float) -> str:
@@ -210,7 +212,8 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
             )
             more = f"may be {_listed(open_ones)}" if len(open_ones) > 1 else f"stays {open_ones[0]}"
             lines.append(f"{name} {more}")
-    lines += [" or ".join(_way(way, question, names) for way in one.ways) for one in question.eithers]
+    ways = ([_way(way, question, names) for way in one.ways] for one in question.eithers)
+    lines += [" or ".join(found) or "nothing at all is allowed" for found in ways]
     return (*lines, *(limit.name for limit in question.limits))
 
 

@@ -15,6 +15,8 @@ from surefoot.exceptions import DataError
 
 Array = NDArray[np.float64]
 
+LAST_WHOLE = 2**53  # beyond it every double is a whole number, and most whole numbers are no double
+
 
 class Lookup:
     """From a category's values to their positions.
@@ -74,15 +76,18 @@ def holds_category(column: pd.Series) -> bool:
 
 
 def holds_whole(column: pd.Series) -> bool:
-    """Whether a column holds whole numbers only, missing ones aside."""
-    if column.dtype.kind in "biu":
-        return True
+    """Whether a column holds whole numbers, and no others, missing ones aside."""
     try:
         numbers = column.to_numpy(dtype=float, na_value=np.nan)
     except (TypeError, ValueError):  # complained about elsewhere, where rows can be named
         return False
-    found = numbers[~np.isnan(numbers)]
-    return bool(found.size and (np.floor(found) == found).all())
+    return not np.isnan(numbers).all() and are_whole(numbers)
+
+
+def are_whole(numbers: NDArray[Any]) -> bool:
+    """Whether numbers are whole, missing ones aside, and small enough for that to mean something."""
+    whole = numbers.dtype.kind in "biu" or ((np.floor(numbers) == numbers) | np.isnan(numbers)).all()
+    return bool(whole and not (numbers > LAST_WHOLE).any() and not (numbers < -LAST_WHOLE).any())
 
 
 def category_values(column: pd.Series, name: Any, order: tuple[Any, ...] | None) -> tuple[Any, ...]:

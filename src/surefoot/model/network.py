@@ -14,7 +14,7 @@ from scipy import linalg
 from surefoot.exceptions import DataError, ZeroVarianceError
 from surefoot.model.dag import Dag
 from surefoot.model.moments import quantiles
-from surefoot.waist.geometry import Whitening, WhiteningKind, dual_exponent, lp_norm, rotated
+from surefoot.waist.geometry import Whitening, WhiteningKind, dual_exponent, inverted, lp_norm, rotated
 from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
@@ -117,8 +117,8 @@ class LinearGaussianNetwork:
     @cached_property
     def covariance(self) -> Array:
         """Sigma = inv(A) diag(v) inv(A)'."""
-        B = linalg.inv(self.deviation_matrix)
-        return np.asarray((B * self.variances) @ B.T)
+        B = inverted(self._scaled_deviations)
+        return np.asarray(B @ B.T)
 
     def whitening(self, kind: WhiteningKind = "cholesky") -> Whitening:
         """Matrix M with M'M = inv(Sigma); ``"dag"`` takes M = diag(v)^(-1/2) A.
@@ -148,8 +148,8 @@ class LinearGaussianNetwork:
     def sample(self, n_samples: int, random_state: int | np.random.Generator | None = None) -> Array:
         """Draw rows from the network."""
         rng = np.random.default_rng(random_state)
-        noise = rng.standard_normal((n_samples, self.dag.n_features)) * np.sqrt(self.variances)
-        return np.asarray(self.means + linalg.solve(self.deviation_matrix, noise.T).T)
+        noise = rng.standard_normal((n_samples, self.dag.n_features))
+        return np.asarray(self.means + noise @ inverted(self._scaled_deviations).T)
 
     @cached_property
     def _log_peak(self) -> float:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
 
 from surefoot.datasets.table import column_faults, duplicate_names, joined, plain_labels
 from surefoot.exceptions import DataError
+from surefoot.model.columns import are_whole
 from surefoot.model.schema import Schema, as_frame
 
 Array = NDArray[np.float64]
@@ -197,11 +198,8 @@ def _weights(sample_weight: Any, X: Any) -> Array | None:
 
 def whole_columns(X: NDArray[Any], weights: Array | None = None) -> tuple[bool, ...]:
     """Whether each column holds whole numbers only, missing ones aside."""
-    if X.dtype.kind in "biu":
-        return tuple([True] * X.shape[1])
     seen = X if weights is None else X[weights > 0]
-    found = [bool(((np.floor(column) == column) | np.isnan(column)).all()) for column in seen.T]
-    return tuple(found)
+    return tuple(are_whole(column) for column in seen.T)
 
 
 def _refuse_empty_columns(schema: Schema, numbers: NDArray[Any]) -> None:

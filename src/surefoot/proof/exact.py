@@ -580,8 +580,8 @@ class Scale:
 
     def _ends(self, x: float) -> float:
         if x > 0:
-            return float(-1 / self.power) if self.power < 0 else math.inf
-        return float(-1 / (self.power - 2)) if self.power > 2 else -math.inf
+            return float(-1 / self.power) if self.power <= -SMALLEST_POWER else math.inf
+        return float(-1 / (self.power - 2)) if self.power - 2 >= SMALLEST_POWER else -math.inf
 
     def _psi(self, x: float) -> Decimal:
         u = (Fraction(x) - self.shift) / self.scale

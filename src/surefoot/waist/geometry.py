@@ -43,6 +43,16 @@ def dual_exponent(p: float) -> float:
     return {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}[checked_norm(p)]
 
 
+def inverted(matrix: Array) -> Array:
+    """The inverse of a matrix from features to coordinates.
+
+    Units of features may lie many orders apart, which is no lack of precision: powers of two even them out.
+    """
+    sizes = np.abs(matrix).max(axis=0)
+    units = 2.0 ** np.round(np.log2(sizes, out=np.zeros(len(sizes)), where=sizes > 0))
+    return np.asarray(linalg.inv(matrix / units) / units[:, None])
+
+
 @dataclass(frozen=True, eq=False)
 class Whitening:
     """A matrix M with M'M = inv(Sigma), so that d(x, x') = ||M (x - x')||_p.
@@ -104,7 +114,7 @@ class Whitening:
     @cached_property
     def inverse(self) -> Array:
         """inv(M): columns are the directions in feature space of the whitened coordinates."""
-        return np.asarray(linalg.inv(self.matrix))
+        return inverted(self.matrix)
 
     def apply(self, difference: ArrayLike) -> Array:
         """Whiten a difference of points (or each row of a matrix of differences)."""
@@ -288,7 +298,7 @@ class Ball:
         if not noisy:
             return cls(basis, norm, radius)
         N = rotated(whitening.matrix[:, noisy], whitening.kind, places)
-        basis[noisy] = linalg.inv(N)
+        basis[noisy] = inverted(N)
         return cls(basis, norm, radius)._with_matrix(N)
 
     @classmethod

@@ -392,7 +392,8 @@ class Question:
     @property
     def decision(self) -> float | None:
         """What the decision value must reach, where the model has no probabilities."""
-        return next((r.value for r in self.requirements if isinstance(r, Decision)), None)
+        own = (r for r in self.requirements if isinstance(r, Decision) and r.target == self.target)
+        return next((r.value for r in own if r.robust and r.model == 0), None)
 
     @property
     def budget_radius(self) -> float:

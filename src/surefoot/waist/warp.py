@@ -14,7 +14,7 @@ from surefoot.exceptions import DataError
 Array = NDArray[np.float64]
 
 SMALLEST_POWER = 1e-20  # closer to zero the power is a logarithm to all digits
-DIGITS = Context(prec=80, Emax=MAX_EMAX, Emin=MIN_EMIN)
+DIGITS = Context(prec=80, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])  # what overflows is infinite
 
 
 @dataclass(frozen=True)

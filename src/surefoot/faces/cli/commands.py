@@ -25,7 +25,7 @@ from surefoot.faces.cli.tables import check_names, check_writable, model, rows_o
 from surefoot.faces.report.demo import demo
 from surefoot.faces.report.page import write_report
 from surefoot.files import write_whole
-from surefoot.formats import printable, suggestion
+from surefoot.formats import one_line, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
@@ -86,9 +86,9 @@ def run_verify(options: argparse.Namespace) -> int:
     if not results:
         raise DataError(f"{options.explanation}: holds no explanation")
     kind = "answer" if explanations.about_one_row else "row"
-    names = [str(k if kind == "answer" else e.row) for k, e in enumerate(explanations, start=1)]
+    names = [one_line(str(k if kind == "answer" else e.row)) for k, e in enumerate(explanations, start=1)]
     for name, result in zip(names, results, strict=True):
-        head = f"{kind} {printable(name)}\n" if len(results) > 1 else ""
+        head = f"{kind} {name}\n" if len(results) > 1 else ""
         sys.stdout.write(f"{head}{result}\n")
     if len(results) > 1:
         failed = [name for name, result in zip(names, results, strict=True) if not result.ok]
@@ -106,7 +106,7 @@ def _except(kind: str, failed: list[str]) -> str:
     if not failed:
         return ""
     more = f" and {len(failed) - SHOWN_ROWS} more" if len(failed) > SHOWN_ROWS else ""
-    named = ", ".join(printable(name) for name in failed[:SHOWN_ROWS])
+    named = ", ".join(failed[:SHOWN_ROWS])
     return f"; not for {kind}{'s' if len(failed) > 1 else ''} {named}{more}"
 
 

@@ -14,7 +14,7 @@ from surefoot.faces.plots.values import Values, is_change, is_cost
 from surefoot.faces.report.lever_words import lever_words
 from surefoot.formats import in_list, number, part, share
 from surefoot.status import Status
-from surefoot.waist.question import Away, Decision, Odds, Question
+from surefoot.waist.question import Away, Odds, Question
 
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
@@ -172,8 +172,9 @@ def _headline(e: Explanation) -> str:
 
 def _decision_value(e: Explanation) -> float | None:
     """What a model without probabilities was asked for; None for one with them."""
-    asked = e.question.requirements if isinstance(e.question, Question) else ()
-    return next((float(r.value) for r in asked if isinstance(r, Decision)), None)
+    if not isinstance(e.question, Question) or not math.isnan(e.question.threshold):
+        return None
+    return e.question.decision
 
 
 def _headline_without_probabilities(e: Explanation) -> str:

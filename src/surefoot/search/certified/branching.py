@@ -163,7 +163,7 @@ def _worth(part: Piece, found: Multipliers, form: Lagrangian) -> Array:
         worth[: space.n] += found.x[0]
     stated = part.stated
     start = form.n_norm + form.n_cross
-    worth[stated] += found.x[start : start + len(stated)]
+    worth[stated] += found.x[start : start + len(stated)] / space.grains[stated] ** 2
     if space.prices is not None:
         _by_features(part, worth)
     return worth
@@ -174,7 +174,8 @@ def idle_rows(part: Piece, found: Multipliers, form: Lagrangian) -> frozenset[in
     space = part.space
     stated = part.stated
     start = form.n_norm + form.n_cross
-    worth = found.x[start : start + len(stated)] * (0.5 * (part.high - part.low)[stated]) ** 2
+    half = 0.5 * (part.high - part.low)[stated] / space.grains[stated]
+    worth = found.x[start : start + len(stated)] * half**2
     along = space.directions @ part.lifted(found.z)
     inside = (along >= part.low) & (along <= part.high)
     candidates = part.region.idle.union(stated[worth < 1e-2 * abs(found.value)].tolist())

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 MAX_STEPS = 60
 SMALL, FEW = 2_500, 150  # entries of the rows, and rows, up to which the compiled form takes less time
+NARROW = 50  # and coordinates
 SAFETY = 1e-11  # how far below zero, relative to what was added up, counts as below zero
 BENT = 1e-13  # of the curvatures that were added up: how much must be left of them
 FIRMER = (1e-9, 1e-6, 1e-3)  # shares of safely concave multipliers that are mixed in where less is left
@@ -79,7 +80,7 @@ def minimise(form: Lagrangian, x: Array, share: float, floor: float, clock: Cloc
     It stops when the optimum is known to be positive up to ``share`` of itself, or to ``floor``; and when
     time is up, since what the multipliers prove by then is better than nothing.
     """
-    small = form.left.size <= SMALL and form.size <= FEW
+    small = form.left.size <= SMALL and form.size <= FEW and form.left.shape[1] <= NARROW
     if kernel.LIBRARY is not None and small and clock.left >= 0:
         found = _compiled(kernel.LIBRARY, form, x, share, floor)
         if found is not None:

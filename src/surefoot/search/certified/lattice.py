@@ -360,7 +360,8 @@ class Lattice:
         before, point = points.distance, points.on_values(u)
         margin, s = points.harm(point, frame.known, EFFORT)
         if margin >= 0:
-            points.accept(point, margin, s, as_it_is=rounding.rigid)
+            thin = node.found.value < points.enough(point)  # nothing in the node stands farther inside
+            points.accept(point, margin, s, as_it_is=rounding.rigid or thin)
             with rounding.between(node.low, node.high):
                 rounding.descend(u)
             return points.distance < before

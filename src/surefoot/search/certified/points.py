@@ -120,7 +120,7 @@ class Points:
             share = 0.5 * (low + high) if np.isfinite(high) else max(2 * low, 1.0)
             u = self.space.into_domain(share * up)
             margin, s = self.harm(u, active, 0)
-            if margin >= self._enough(u):
+            if margin >= self.enough(u):
                 high = share
                 self.accept(u, *self.harm(u, active, LOCAL_EFFORT))
             else:
@@ -345,7 +345,7 @@ class Points:
                 size = length
                 continue
             margin, s = self.harm(u, active, LOCAL_EFFORT)
-            enough = self._enough(u)
+            enough = self.enough(u)
             fresh = margin < enough and s not in active
             stretched = fresh and self.space.wide and pins is None and self._stretched(solved, margin, active)
             if margin >= enough:
@@ -378,7 +378,7 @@ class Points:
         lacking = (self.safety_margin(solved.u) - margin) * float(np.maximum(solved.margins, 0.0).sum())
         u = self.space.into_domain((1 + lacking / max(size, 1e-300)) * solved.u)
         margin, s = self.harm(u, active, LOCAL_EFFORT)
-        fine = margin >= self._enough(u)
+        fine = margin >= self.enough(u)
         if fine and self.accept(u, margin, s):
             self.local_optimum = solved, list(active)
         return fine and self.space.size(u) <= size + STRETCHED * self.gap * size
@@ -400,7 +400,7 @@ class Points:
         ``as_it_is``: it cannot be moved farther inside; that rounding does not carry it out is enough.
         """
         size = self.space.size(u)
-        enough = min(self._enough(u), 1e-7 * self.space.slope * size) if as_it_is else self._enough(u)
+        enough = min(self.enough(u), 1e-7 * self.space.slope * size) if as_it_is else self.enough(u)
         nearer = size < min(self.distance, self.within) and margin >= enough and self.space.allows(u)
         if nearer:
             self.best, self.distance, self._home = u, size, self.space
@@ -413,7 +413,7 @@ class Points:
             size = self.space.size(u)
             fine = size <= most and self.space.allows(u)
             margin, s = self.harm(u, list(range(len(self.scenarios))), LOCAL_EFFORT) if fine else (-np.inf, 0)
-            fine = fine and margin >= self._enough(u)
+            fine = fine and margin >= self.enough(u)
         if fine:
             self.best, self.distance, self._worst = u, size, (margin, self.scenarios[s][1])
         return fine
@@ -441,7 +441,7 @@ class Points:
         depth = min(self.gap * size, DEEP * steep / max(float(self.space.sizes.max()), 1e-300))
         return self._caution * INSIDE * depth * min(self._rate, steep)
 
-    def _enough(self, u: Array) -> float:
+    def enough(self, u: Array) -> float:
         """The margin a point must have."""
         return 0.3 * self.safety_margin(u) if np.isinf(self.within) else 0.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -55,19 +55,22 @@ def leaf_of(
     uneven = space.prices is not None and not space.prices.even
     lower = bound / part.level if uneven and part.rays else 1.0  # such rays move with the level
     given = iter(x[cross_end : form.margins.start].tolist())  # the weights in the order of the rows
+    grain = cache(partial(_grain, part))
     stated = _weighed(part.stated.tolist(), given)
-    products = [(w, side(part, k, False), side(part, k, True)) for k, w in stated]
+    products = [
+        (w / (grain(k, False) * grain(k, True)), side(part, k, False), side(part, k, True)) for k, w in stated
+    ]
     products += [
         (w, affine(-low * lower, y), affine(high * lower, -y))
         for (y, (low, high)), w in _weighed(part.ray_ends, given)
     ]
     sides = cache(lambda k, above: side(part, k, above))  # each is in many pairs
     products += [
-        (w, sides(i, above_i), sides(j, above_j))
+        (w / (grain(i, above_i) * grain(j, above_j)), sides(i, above_i), sides(j, above_j))
         for (i, above_i, j, above_j), w in _weighed(part.pairs, given)
     ]
     products += [
-        (w, side(part, k, above), affine(part.level, -np.array(y)))
+        (w / grain(k, above), side(part, k, above), affine(part.level, -np.array(y)))
         for (k, above, y), w in _weighed(part.wedges, given)
     ]
     weights = x[form.margins]
@@ -80,13 +83,18 @@ def leaf_of(
         (i, j, float(w)) for (i, j), w in zip(space.cross, x[form.n_norm : cross_end], strict=False) if w
     ]
     margins = {s: float(w) for s, w in zip(region.scenarios, weights, strict=True) if w > 0}
-    between = [(w, k, *ends) for (k, ends), w in _weighed(part.gaps, given)]
+    between = [(w / grain(k, False) ** 2, k, *ends) for (k, ends), w in _weighed(part.gaps, given)]
     return Leaf(bound, norm.tolist(), cross, products, margins, between, part.scales)
 
 
 def _weighed(rows: Iterable[T], weights: Iterator[float]) -> Iterator[tuple[T, float]]:
     """Each row with its weight, where that is positive."""
     return ((row, w) for row in rows if (w := next(weights)) > 0)
+
+
+def _grain(part: Piece, k: int, above: bool) -> float:
+    """What the Lagrangian divides the distance from an end by."""
+    return float(part.space.grains[k]) if math.isfinite(part.high[k] if above else part.low[k]) else 1.0
 
 
 def side(part: Piece | Ends, k: int, above: bool) -> Affine:

@@ -408,9 +408,9 @@ def _affine_hull(
         return origin, np.delete(np.eye(space.n), list(corners), axis=1)
     held = fixed.copy()
     held[list(corners)] = True
-    rows = space.directions[held]
-    if values[held].any():
-        origin = np.asarray(linalg.lstsq(rows, values[held])[0])
+    rows, at = space.directions[held] / space.grains[held, None], values[held] / space.grains[held]
+    if at.any():
+        origin = np.asarray(linalg.lstsq(rows, at)[0])
     return origin, linalg.null_space(rows)
 
 

@@ -168,6 +168,7 @@ class Rounding:
         pins: Pins = {}
         found = self._held(self._top(u), pins, level)
         while found.value >= 0:
+            frame.points.clock.check()  # with very many features a single peak takes its time
             u = found.u
             gaps = frame.between(found.places, *self._pinned(pins), SETTLED)
             if not gaps:
@@ -193,6 +194,7 @@ class Rounding:
         while improved and points.best is not None:
             improved = False
             for k, value in self._likeliest(points.best, pins):
+                points.clock.check()
                 before, moved = points.distance, {**pins, k: value}
                 if self._promising(points.best, moved):
                     self.settle(points.best, moved)
@@ -279,6 +281,7 @@ class Rounding:
         least = max(float(np.maximum(low / frame.above, -high / frame.below).max()) * (1 + 1e-9), 0.0)
         level, top = max(frame.space.size(u), least, 1e-300), self._safe_top(u)
         for _ in range(STEPS):
+            frame.points.clock.check()
             if level > FARTHEST:
                 return None
             found = frame.peak(self.bent, top, frame.within(low, high, level), level)

@@ -107,7 +107,8 @@ def _wedges(part: Piece) -> Rows:
 
 def _gaps(part: Piece) -> Rows:
     """(d_k'u - a)(d_k'u - b): nothing lies between the two."""
-    slopes, ends = part.space.directions[[k for k, _ in part.gaps]], np.array([ends for _, ends in part.gaps])
+    k, ends = [k for k, _ in part.gaps], np.array([ends for _, ends in part.gaps])
+    slopes, ends = part.space.directions[k] / _grains(part, k), ends / _grains(part, k)
     return Rows(_affine(slopes, -ends[:, 0]), _affine(slopes, -ends[:, 1]))
 
 
@@ -123,11 +124,16 @@ def _margins(part: Piece, scenarios: Sequence[Scenario]) -> Rows:
 
 
 def _sides(part: Piece, k: Indices, above: Mask | bool) -> Array:
-    """d_k'u - low_k or, above, high_k - d_k'u; an open side is the constant 1."""
+    """d_k'u - low_k or, above, high_k - d_k'u, divided by its grain; an open side is the constant 1."""
     ends = np.where(above, part.high[k], -part.low[k])
     rows = _affine(np.where(above, -1.0, 1.0)[..., None] * part.space.directions[k], ends)
+    rows /= _grains(part, k)
     rows[~np.isfinite(ends)] = np.append(np.zeros(part.space.n), 1.0)
     return rows
+
+
+def _grains(part: Piece, k: Indices | list[int]) -> Array:
+    return np.asarray(part.space.grains[k][:, None])
 
 
 def _affine(slopes: Array, constants: Array) -> Array:

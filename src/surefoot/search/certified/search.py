@@ -129,7 +129,7 @@ class Search:
                 self._finished, self.root = self.root, self._whole()
         except OutOfTimeError:
             stopped = Status.TIME_LIMIT
-        except PrecisionError:
+        except (PrecisionError, NotConcaveError):
             stopped = Status.PRECISION_LIMIT
         except WeakBoundError:
             stopped = Status.BOUND_LIMIT
@@ -154,7 +154,7 @@ class Search:
         self.points.within, self.level, self.root = level, level, self._whole()
         try:
             return not self._close_tree()
-        except PrecisionError:
+        except (PrecisionError, NotConcaveError):
             return False
 
     def discard(self, requirement: int, perturbation: Array) -> None:
@@ -368,11 +368,24 @@ class Search:
         margin, s = self.points.harm(u, region.scenarios, effort=0)
         if self._worth_a_look(margin) or (self.space.forks and not self.ways.seen(region.ways)):
             self._improve(u, region)
+        if margin >= 0 and self.space.problem is not None:
+            self._take(u, region, found.value)
         if self.space.crowded:
             region.scenarios += self._missed(region, part, form, found)
         elif margin < 0 and s not in region.scenarios:
             region.scenarios.append(s)
         return not known.issuperset(region.scenarios)
+
+    def _take(self, u: Array, region: Region, most: float) -> None:
+        """Keep a relaxed solution if there is no point yet, or none here stands as far inside as it should.
+
+        ``most``: no margin in the region is higher.
+        """
+        thin = most < self.points.enough(u)
+        if thin or self.points.best is None:
+            u = self.points.on_values(u)
+            margin, s = self.points.harm(u, region.scenarios, LOCAL_EFFORT)
+            self.points.accept(u, margin, s, as_it_is=thin)
 
     def _missed(self, region: Region, part: Piece, form: Lagrangian, found: Multipliers) -> list[int]:
         """New scenarios in which the relaxed solution is below the mean that the bound's own weights give.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.exceptions import ProblemError
 from surefoot.search.certified.fork import Fork, forks, rows_of_ways
 from surefoot.search.certified.noise import Noise
 from surefoot.search.certified.prices import Prices, coordinates
@@ -26,6 +27,8 @@ SNAP = 1e-7  # standard deviations; a value this near to an allowed one is that 
 DUST = 1e-13  # of what a feature could change within the largest coordinate: rounding, not a change
 MAX_CROSS = 40  # coordinates whose cross terms enter the bound for p = 1
 WIDE = 150  # coordinates beyond which a single convex program takes so long that each must be worth it
+ODD = 20  # powers of two: of features so much larger or smaller than coordinates, products would dwarf others
+HUGE = 1e150  # coefficients whose squares no double holds
 MANY = 6  # margins beyond this number are a crowd, of which few decide
 
 
@@ -96,6 +99,12 @@ class Space:
     def reach(self) -> Array:
         """Largest |d'u| over ||u||_p <= 1, for each direction."""
         return np.asarray(lp_norm(self.directions, dual_exponent(self.norm)))
+
+    @cached_property
+    def grains(self) -> Array:
+        """What features and rows in odd units are divided by in bounds, powers of two; 1 for all others."""
+        power = np.round(np.log2(self.reach, out=np.zeros(len(self.reach)), where=self.reach > 0))
+        return np.where(self.exact_ends & (np.abs(power) > ODD), 2.0**power, 1.0)
 
     def level_ends(self, level: float) -> tuple[Array, Array]:
         """The least and the largest d'u within a distance, for each direction."""
@@ -287,6 +296,8 @@ def whitened(problem: RobustProblem) -> Space:
     """The problem in the metric's coordinates."""
     _, B = coordinates(problem.metric)
     margins = tuple(H.in_coordinates(B, problem.factual) for H in problem.margins)
+    if not all(np.abs([H.constant, *H.vector, *H.matrix.flat]).max() < HUGE for H in margins):
+        raise ProblemError("the coefficients of the decision are too large to compute with")
     A, low, high = problem.domain.linear()
     decided = problem.n_features + decided_rows(problem.domain)
     low[decided], high[decided] = -np.inf, np.inf

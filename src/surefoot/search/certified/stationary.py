@@ -55,7 +55,7 @@ def stationary_multipliers(
     width = (part.high - part.low)[stated]
     wide = width > 1e-9 * size * space.reach[stated]
     slabs = np.maximum(step.domain[stated], 0.0) / np.where(wide, width, np.inf)
-    x[cross : cross + len(stated)] = slabs
+    x[cross : cross + len(stated)] = slabs * space.grains[stated] ** 2
     for low, high in [ends for _, ends in part.ray_ends[:1]]:  # the first is the norm's subgradient
         x[cross + len(stated)] = 1.0 / ((high - low) / part.level * size)
     x[form.margins] = margins
