@@ -64,7 +64,9 @@ def test_an_either_without_ways_hides_nothing(clf, bank, exact, place):
     e |= {"status": "infeasible", "message": SENTENCES["infeasible"]}
     proof = {"directions": [], "scenarios": [], "tree": {"either": place, "ways": []}}
     e["certificate"] |= {"bound": proof, "robustness": None, "worst": None}
-    assert "wishes: the if-then rules and limits are not what the declared wishes say" in faults(e, clf, exact)
+    assert "wishes: the if-then rules and limits are not what the declared wishes say" in faults(
+        e, clf, exact
+    )
     assert "nothing at all is allowed" in str(verify(Explanation.from_json(json.dumps(e)), clf))
 
 

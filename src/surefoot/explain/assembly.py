@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from surefoot.explain.refits import ModelShare, Refits
 from surefoot.explain.words import miss_words
 from surefoot.formats import share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.content import classifier_content
 from surefoot.model.decision import numbers_network
 from surefoot.model.mixed import MixedNetwork, Network, log_density
 from surefoot.proof.worst_case import coverage, worst_perturbation
@@ -27,6 +29,9 @@ from surefoot.waist.question import Decision, Odds, Question
 Array = NDArray[np.float64]
 
 MISSED = 1e-8  # of the scores: what rounding does to them is less
+LARGE = 1e5  # scores beyond which rounding shows in what is said of their differences
+FAR = 1e3  # standard deviations, beyond which rounding may undo a proof
+FEW = 200  # nodes of a proof that is checked before it is shown
 
 
 def class_position(clf: ConditionalGaussianNetworkClassifier, factual: Array, state: State) -> int:
@@ -81,7 +86,47 @@ def assembled(
         model_share=_model_share(refits, question, answer),
         **known,
     )
-    return Explanation(question, answer, context, () if refits is None else refits.searched)
+    found = Explanation(question, answer, context, () if refits is None else refits.searched)
+    if known["method"] == "certified" and _is_doubtful(found, scores) and not _is_proved(found, clf):
+        return assembled(clf, question, problem, _without_bound(answer), refits, **known)
+    return found
+
+
+def _is_doubtful(e: Explanation, scores: Array) -> bool:
+    """Whether its bound may not withstand a check: far from the data, or where features hardly differ."""
+    proof = e.answer.certificate and e.answer.certificate["bound"]
+    if not proof or _n_nodes(proof["tree"]) > FEW:
+        return False
+    far = FAR < e.distance < np.inf or FAR < e.lower_bound < np.inf
+    return bool(far or np.abs(scores).max() > LARGE)
+
+
+def _n_nodes(tree: Any) -> int:
+    if not isinstance(tree, dict):
+        return 1
+    below = [tree[name] for name in ("below", "above", "no", "yes") if name in tree]
+    return 1 + sum(map(_n_nodes, (*below, *tree.get("ways", ()))))
+
+
+def _is_proved(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> bool:
+    """Whether the checker accepts the lower bound."""
+    from surefoot.proof import exact, fast  # lazily: most answers need no check
+
+    models = [classifier_content(one) for one in (clf, *e.searched_with)]
+    claims = {claim.name: claim.verdict for claim in fast.check(models, e.to_dict())}
+    return claims.get("lower bound", exact.HOLDS) == exact.HOLDS
+
+
+def _without_bound(answer: Answer) -> Answer:
+    """The same point with nothing claimed about others."""
+    assert answer.certificate is not None
+    status = Status.PRECISION_LIMIT if answer.status in (Status.OPTIMAL, Status.INFEASIBLE) else answer.status
+    return replace(
+        answer,
+        status=status if answer.point is not None else status.without_point,
+        lower_bound=0.0,
+        certificate={**answer.certificate, "bound": None, "states": None},
+    )
 
 
 def _scores_of(clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer) -> Array:
@@ -90,7 +135,23 @@ def _scores_of(clf: ConditionalGaussianNetworkClassifier, question: Question, an
     if point is not None:
         worst = point if answer.worst is None else question.perturbed(point, answer.worst)
         rows, states = [*rows, point, worst], [*states, answer.state, answer.state]
-    return _scores(clf, rows, states)
+    scores = _scores(clf, rows, states)
+    if question.warps or not LARGE < np.abs(scores).max() < np.inf:
+        return scores
+    return _exact_scores(clf, rows, states)
+
+
+def _exact_scores(clf: ConditionalGaussianNetworkClassifier, rows: list[Array], states: list[State]) -> Array:
+    """The scores less the highest of each row, as the checker computes them: with whole numbers."""
+    from surefoot.proof import exact
+
+    model = exact.read_model(classifier_content(clf))
+    heat = Fraction(model.temperature)
+    found = []
+    for row, state in zip(rows, states, strict=True):
+        scores = [twice.half() / heat for twice in model.twice_scores(row.tolist(), tuple(state))]
+        found.append([float(score - max(scores)) for score in scores])
+    return np.array(found)
 
 
 def _judged_by_scores(

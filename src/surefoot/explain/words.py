@@ -285,8 +285,8 @@ def _price(cost: Any, is_category: bool) -> str:
 def _values(values: tuple[Any, ...] | None) -> str:
     if values is None:
         return "takes whole numbers only, or stays as it is"
-    listed = _listed([v if isinstance(v, str) else exact(v) for v in values])
-    return f"takes only the values {listed}, or stays as it is"
+    listed = _listed([str(v) if isinstance(v, str | bool) else exact(v) for v in values])
+    return f"takes only the value{'s' if len(values) > 1 else ''} {listed}, or stays as it is"
 
 
 def _between(low: Any, high: Any) -> str:
