@@ -1,6 +1,7 @@
 """Small faults that otherwise only slow tests notice."""
 
 import json
+import math
 from fractions import Fraction
 
 import pytest
@@ -194,3 +195,24 @@ def test_ways_in_words():
     assert said(values={0: [0, 1]}) == "k is x or y"
     assert said(values={0: []}) == "k is nothing"
     assert said([exact.Row([1.0], 0.0, 2.0, "")], {0: [1], 1: [0]}) == "0 <= a <= 2 and k is y and m is False"
+
+
+@pytest.mark.parametrize(
+    ("power", "low", "high"),
+    [
+        (-0.5, -math.inf, 2.0),
+        (2.5, -2.0, math.inf),
+        (0.0, -math.inf, math.inf),
+        (2.0, -math.inf, math.inf),
+        (1.0, -math.inf, math.inf),
+        (-1e-310, -math.inf, math.inf),  # a logarithm, which has no end; no double holds the one of a power
+        (-5e-324, -math.inf, math.inf),
+        (-1e-21, -math.inf, math.inf),
+        (-1e-19, -math.inf, 1e19),
+        (math.nextafter(2.0, 3.0), -1 / (math.nextafter(2.0, 3.0) - 2), math.inf),
+    ],
+)
+def test_the_ends_of_a_scale(power, low, high):
+    scale = exact.Scale(power, 0.25, 3.0)
+    assert scale(-math.inf) == pytest.approx(low)
+    assert scale(math.inf) == pytest.approx(high)
