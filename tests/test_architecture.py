@@ -59,7 +59,7 @@ LAYERS = [
     {"explain.levers", "explain.differing", "explain.trade_off"},
     {"explain.document"},
     {"explain.explanations", "explain.assembly", "explain.imputing"},
-    {"explain.asking"},
+    {"explain.asking", "explain.by_model"},
     {"explain.verification"},
     {"explain.explainer"},
     {"faces.plots", "plots"},

@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 
 MISSED = 1e-8  # of the scores: what rounding does to them is less
 LARGE = 1e5  # scores beyond which rounding shows in what is said of their differences
+LOWEST = Fraction(-(10**300))  # scores so far below the highest are as good as this
 FAR = 1e3  # standard deviations, beyond which rounding may undo a proof
 FEW = 200  # nodes of a proof that is checked before it is shown
 
@@ -150,7 +151,7 @@ def _exact_scores(clf: ConditionalGaussianNetworkClassifier, rows: list[Array], 
     found = []
     for row, state in zip(rows, states, strict=True):
         scores = [twice.half() / heat for twice in model.twice_scores(row.tolist(), tuple(state))]
-        found.append([float(score - max(scores)) for score in scores])
+        found.append([float(max(score - max(scores), LOWEST)) for score in scores])
     return np.array(found)
 
 

@@ -13,15 +13,13 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.actions import Action, Actions
 from surefoot.explain.categories import Category
 from surefoot.explain.grammar import read_rule_entry
-from surefoot.explain.imputing import filled
 from surefoot.explain.keeping import keeping_one
-from surefoot.explain.plausibility import Plausible, checked_plausible, density_floor, near_expected
+from surefoot.explain.plausibility import Plausible, checked_plausible
 from surefoot.explain.wishes import DATA, Wishes
-from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.plain import end, entries, finite, label, sequence, shown, text, truth
 from surefoot.waist.domain import Domain
 from surefoot.waist.either import Either, Limit
-from surefoot.waist.question import DensityFloor, Question
+from surefoot.waist.question import Question
 from surefoot.waist.row import Row
 
 KEYS = (
@@ -49,10 +47,10 @@ def read_declared(
     """Read what `Wishes.declared` gave."""
     entries(values, "declared", (), KEYS)
     for name in sequence(values.get("imputed", []), "imputed"):
-        _name(name, names)
+        feature_named(name, names)
     actions = _object(values.get("actions", {}), "actions")
-    named = {_name(name, names): _action(entry) for name, entry in actions.items()}
-    listed = [_name(name, names) for name in sequence(values.get("whole", []), "whole")]
+    named = {feature_named(name, names): _action(entry) for name, entry in actions.items()}
+    listed = [feature_named(name, names) for name in sequence(values.get("whole", []), "whole")]
     return Wishes.by_name(
         names,
         actions=Actions(named, **_over_several(values)),
@@ -105,7 +103,7 @@ def check_declared(
     seen[:, list(question.numbers)] = domain.low, domain.high
     seen = seen if observed_range is None else np.asarray(observed_range, dtype=float)
     try:
-        wishes = read_declared(question.declared, question.features, seen, _categories(question))
+        wishes = read_declared(question.declared, question.features, seen, categories_of(question))
         said = wishes.allowed(question.factual, question.state)
     except ProblemError as error:
         raise DataError(f"the declared wishes make no sense: {error}") from None
@@ -119,45 +117,16 @@ def check_declared(
     if not _same_rows(domain.rows, said.domain.rows):
         raise DataError("the rules are not what the declared wishes say")
     if near is None:
-        near = question.eithers[len(said.eithers) :] if _plausible(question).deviations is not None else ()
+        near = (
+            question.eithers[len(said.eithers) :]
+            if declared_plausible(question).deviations is not None
+            else ()
+        )
     limits = (*said.limits, *_keeping(question))
-    if not _same_eithers(question.eithers, [*said.eithers, *near]) or question.limits != limits:
+    if not same_eithers(question.eithers, [*said.eithers, *near]) or question.limits != limits:
         raise DataError("the if-then rules and limits are not what the declared wishes say")
     _check_prices(question, wishes)
     _check_exact(question, wishes)
-
-
-def check_by_model(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
-    """Refuse a question whose wishes do not mean what they say by the model's own figures."""
-    check_declared(question, clf.feature_range_, _near(question, clf))
-    said = {key: value for key, value in question.declared.items() if key != "gaps"}
-    wishes = read_declared(said, question.features, clf.feature_range_, _categories(question))
-    if question.declared.get("gaps", {}) != wishes.declared().get("gaps", {}):
-        raise DataError("the gaps of the if-then rules are not a millionth of the range seen in training")
-    for name in question.declared.get("whole", []):
-        if clf.feature_kinds_[_name(name, question.features)] != "whole":
-            raise DataError(f"{shown(name)} is said to be whole in the training data, where it is not")
-    _check_imputed(question, clf)
-
-
-def check_plausible(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
-    """Refuse a question whose floor of the density is not that of the model."""
-    asked = _plausible(question)
-    floors = [r for r in question.requirements if isinstance(r, DensityFloor)]
-    wanted = [] if asked.share is None else [density_floor(clf, question.target, asked.share)]
-    if floors != wanted:
-        raise DataError("the floor of the density is not the declared share of the model's training rows")
-
-
-def _near(question: Question, clf: ConditionalGaussianNetworkClassifier) -> tuple[Either, ...]:
-    """What the model expects of each feature, where that is declared to be required."""
-    asked = _plausible(question)
-    if asked.deviations is None:
-        return ()
-    try:
-        return near_expected(clf, question.target, question.factual, asked.deviations)
-    except ProblemError as error:
-        raise DataError(str(error)) from None
 
 
 def _check_exact(question: Question, wishes: Wishes) -> None:
@@ -172,22 +141,7 @@ def _check_exact(question: Question, wishes: Wishes) -> None:
         raise DataError("the features that land exactly are not those that must not change")
 
 
-def _check_imputed(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
-    """Refuse values that are said to be what the network expects, and are not."""
-    names = question.declared.get("imputed") or []
-    if not names:
-        return
-    row = dict(zip(question.features, question.row(question.factual, question.state), strict=True))
-    row |= {_name(name, question.features): None for name in names}
-    try:
-        found = filled(row, clf)
-    except ProblemError as error:
-        raise DataError(f"the imputed values make no sense: {error}") from None
-    if found.state != question.state or not np.allclose(found.numbers, question.factual, rtol=1e-9, atol=0):
-        raise DataError("the imputed values are not what the network expects given the rest")
-
-
-def _plausible(question: Question) -> Plausible:
+def declared_plausible(question: Question) -> Plausible:
     """What is declared to be plausible."""
     said = question.declared.get("plausible")
     try:
@@ -200,7 +154,7 @@ def _keeping(question: Question) -> list[Limit]:
     """That one of some features stays, for each earlier answer."""
     found = []
     for entry in sequence(question.declared.get("keeping", []), "keeping"):
-        features = [_name(name, question.features) for name in sequence(entry, "keeping")]
+        features = [feature_named(name, question.features) for name in sequence(entry, "keeping")]
         place = (question.features, question.numbers, question.factual)
         found.append(keeping_one(features, *place))
     return found
@@ -213,7 +167,8 @@ def _same_rows(some: Sequence[Row], others: Sequence[Row]) -> bool:
     )
 
 
-def _same_eithers(some: Sequence[Either], others: Sequence[Either]) -> bool:
+def same_eithers(some: Sequence[Either], others: Sequence[Either]) -> bool:
+    """Whether two lists of eithers say the same in the same order."""
     return len(some) == len(others) and all(
         a.name == b.name
         and len(a.ways) == len(b.ways)
@@ -230,7 +185,7 @@ def _check_prices(question: Question, wishes: Wishes) -> None:
         raise DataError("the prices of the numbers are not what the declared wishes say")
 
 
-def _categories(question: Question) -> list[Category]:
+def categories_of(question: Question) -> list[Category]:
     """The categories of a question; whether they have an order is not in it, so that all may."""
     return [
         Category(choice.feature, question.features[choice.feature], choice.values, ordered=True)
@@ -242,7 +197,8 @@ def _sets(domain: Domain) -> dict[int, Any]:
     return {one.feature: one.values for one in domain.sets}
 
 
-def _name(name: Any, names: tuple[Any, ...]) -> Any:
+def feature_named(name: Any, names: tuple[Any, ...]) -> Any:
+    """The feature that a file calls by a name."""
     found = [feature for feature in names if str(feature) == name]
     if len(found) != 1:
         raise DataError(f"the declared wishes name {shown(name)}, which is not a feature")
@@ -283,7 +239,7 @@ def _bounds(values: Any, names: tuple[Any, ...]) -> Any:
         return values
     if not isinstance(values, Mapping):
         raise DataError(f"the declared bounds must be null, 'data' or an object, not {shown(values)}")
-    return {_name(name, names): _interval(ends) for name, ends in values.items()}
+    return {feature_named(name, names): _interval(ends) for name, ends in values.items()}
 
 
 def _interval(ends: Any) -> Any:

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any, Literal
 
 from surefoot.exceptions import DataError
+from surefoot.explain.by_model import check_by_model, check_plausible
 from surefoot.explain.cautions import model_cautions
-from surefoot.explain.declared import check_by_model, check_plausible
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.words import allowed_words, domain_words, question_words
 from surefoot.formats import one_line

@@ -48,7 +48,7 @@ def inverted(matrix: Array) -> Array:
 
     Units of features may lie many orders apart, which is no lack of precision: powers of two even them out.
     """
-    sizes = np.abs(matrix).max(axis=0)
+    sizes = np.abs(matrix).max(axis=0, initial=0.0)
     units = 2.0 ** np.round(np.log2(sizes, out=np.zeros(len(sizes)), where=sizes > 0))
     return np.asarray(linalg.inv(matrix / units) / units[:, None])
 

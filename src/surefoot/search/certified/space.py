@@ -296,7 +296,7 @@ def whitened(problem: RobustProblem) -> Space:
     """The problem in the metric's coordinates."""
     _, B = coordinates(problem.metric)
     margins = tuple(H.in_coordinates(B, problem.factual) for H in problem.margins)
-    if not all(np.abs([H.constant, *H.vector, *H.matrix.flat]).max() < HUGE for H in margins):
+    if not all(np.abs(H.matrix).max(initial=0.0) < HUGE for H in margins):
         raise ProblemError("the coefficients of the decision are too large to compute with")
     A, low, high = problem.domain.linear()
     decided = problem.n_features + decided_rows(problem.domain)
