@@ -192,7 +192,7 @@ def _change_weights(rng, leaf):
     for key in chosen:
         place = 2 if key == "cross" else 0
         if key == "norm":
-            leaf[key] = [v * factor for v in leaf[key]]
+            leaf[key] = [v * factor if isinstance(v, float) else v for v in leaf[key]]
         for entry in leaf[key] if key != "norm" else []:
             entry[place] = entry[place] * factor
     return f"{'+'.join(chosen)} {factor:g}"
