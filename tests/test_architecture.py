@@ -56,7 +56,7 @@ LAYERS = [
         "explain.progress",
     },
     {"explain.explanation"},
-    {"explain.levers", "explain.differing", "explain.trade_off"},
+    {"explain.levers", "explain.differing", "explain.trade_off", "explain.doubt"},
     {"explain.document"},
     {"explain.explanations", "explain.assembly", "explain.imputing"},
     {"explain.asking", "explain.by_model"},

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.explain.cautions import model_cautions
+from surefoot.explain.doubt import LARGE, is_unproved, without_bound
 from surefoot.explain.explanation import Context, Explanation, Refusal
 from surefoot.explain.refits import ModelShare, Refits
 from surefoot.explain.words import miss_words
@@ -29,10 +30,7 @@ from surefoot.waist.question import Decision, Odds, Question
 Array = NDArray[np.float64]
 
 MISSED = 1e-8  # of the scores: what rounding does to them is less
-LARGE = 1e5  # scores beyond which rounding shows in what is said of their differences
 LOWEST = Fraction(-(10**300))  # scores so far below the highest are as good as this
-FAR = 1e3  # standard deviations, beyond which rounding may undo a proof
-FEW = 200  # nodes of a proof that is checked before it is shown
 
 
 def class_position(clf: ConditionalGaussianNetworkClassifier, factual: Array, state: State) -> int:
@@ -88,46 +86,9 @@ def assembled(
         **known,
     )
     found = Explanation(question, answer, context, () if refits is None else refits.searched)
-    if known["method"] == "certified" and _is_doubtful(found, scores) and not _is_proved(found, clf):
-        return assembled(clf, question, problem, _without_bound(answer), refits, **known)
+    if known["method"] == "certified" and is_unproved(found, scores, clf):
+        return assembled(clf, question, problem, without_bound(answer), refits, **known)
     return found
-
-
-def _is_doubtful(e: Explanation, scores: Array) -> bool:
-    """Whether its bound may not withstand a check: far from the data, or where features hardly differ."""
-    proof = e.answer.certificate and e.answer.certificate["bound"]
-    if not proof or _n_nodes(proof["tree"]) > FEW:
-        return False
-    far = FAR < e.distance < np.inf or FAR < e.lower_bound < np.inf
-    return bool(far or np.abs(scores).max() > LARGE)
-
-
-def _n_nodes(tree: Any) -> int:
-    if not isinstance(tree, dict):
-        return 1
-    below = [tree[name] for name in ("below", "above", "no", "yes") if name in tree]
-    return 1 + sum(map(_n_nodes, (*below, *tree.get("ways", ()))))
-
-
-def _is_proved(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> bool:
-    """Whether the checker accepts the lower bound."""
-    from surefoot.proof import exact, fast  # lazily: most answers need no check
-
-    models = [classifier_content(one) for one in (clf, *e.searched_with)]
-    claims = {claim.name: claim.verdict for claim in fast.check(models, e.to_dict())}
-    return claims.get("lower bound", exact.HOLDS) == exact.HOLDS
-
-
-def _without_bound(answer: Answer) -> Answer:
-    """The same point with nothing claimed about others."""
-    assert answer.certificate is not None
-    status = Status.PRECISION_LIMIT if answer.status in (Status.OPTIMAL, Status.INFEASIBLE) else answer.status
-    return replace(
-        answer,
-        status=status if answer.point is not None else status.without_point,
-        lower_bound=0.0,
-        certificate={**answer.certificate, "bound": None, "states": None},
-    )
 
 
 def _scores_of(clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer) -> Array:

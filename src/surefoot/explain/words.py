@@ -36,7 +36,7 @@ def question_words(question: Question) -> str:
     if question.decision is not None and math.isnan(question.threshold):
         value = f"the decision value of {question.target} at least {question.decision:g}"
         reached = f"{change} puts {value} above that of every other class"
-    if len({r.rival for r in question.requirements if isinstance(r, Odds)}) > 1:
+    if len(question.rivals) > 1:
         reached += " against each other class"
     return f"{reached}, {_carried_out(question)}?"
 

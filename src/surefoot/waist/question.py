@@ -390,6 +390,11 @@ class Question:
         return next((r.threshold for r in self.requirements if isinstance(r, Odds)), math.nan)
 
     @property
+    def rivals(self) -> frozenset[Any]:
+        """The classes with which the target's probability is compared, one at a time."""
+        return frozenset(r.rival for r in self.requirements if isinstance(r, Odds))
+
+    @property
     def decision(self) -> float | None:
         """What the decision value must reach, where the model has no probabilities."""
         own = (r for r in self.requirements if isinstance(r, Decision) and r.target == self.target)

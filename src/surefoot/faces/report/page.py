@@ -20,7 +20,7 @@ from surefoot.files import write_whole
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.status import Status
-from surefoot.waist.question import Odds, Question
+from surefoot.waist.question import Question
 
 MOST_SHOWN = 20  # rows that are already decided as wanted; more of them are folded away
 
@@ -145,10 +145,5 @@ def _kinds(batch: Iterable[Explanation]) -> dict[str, bool]:
     return {
         "mixed": any(q.choices for q in asked),
         "curved": any(q.warps for q in asked),
-        "several": any(_rivals(q) > 1 for q in asked),
+        "several": any(len(q.rivals) > 1 for q in asked),
     }
-
-
-def _rivals(question: Question) -> int:
-    """With how many other classes the target's probability is compared."""
-    return len({r.rival for r in question.requirements if isinstance(r, Odds)})
