@@ -162,7 +162,7 @@ def test_a_solver_that_fails_on_one_row(explainer, pima, monkeypatch):
     monkeypatch.setattr(answering, "search", fails_once)
     batch = explainer.explain_batch(pima.X.head(3), progress=False)
     assert [e.status for e in batch] == ["optimal", "failed", "optimal"]
-    assert "BackendTooLargeError: too large" in batch[1].advice
+    assert batch[1].advice == "Too large."
 
 
 def test_a_missing_solver_is_one_error(clf, pima, monkeypatch):

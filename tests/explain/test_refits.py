@@ -14,6 +14,7 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import ProblemError
+from surefoot.explain import refits
 from surefoot.explain.refits import FRESH, Refits, lower_bound
 
 
@@ -151,3 +152,14 @@ def test_the_bound_is_that_of_clopper_and_pearson():
     for hits in (1, 50, 97, 100):
         bound = lower_bound(hits, 100)
         assert binom.sf(hits - 1, 100, bound) == pytest.approx(0.05, abs=1e-9)
+
+
+def test_refits_are_fitted_before_any_time_limit_runs(monkeypatch):
+    """The hundred that judge answers took twenty seconds after a search of one."""
+    bank = datasets.load_banknote()
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(bank.X, bank.y)
+    explainer = CounterfactualExplainer(clf, models=2, data=(bank.X, bank.y))
+    assert (len(explainer.refits.searched), len(explainer.refits.fresh)) == (2, FRESH)
+    monkeypatch.setattr(refits, "refit", lambda *_: pytest.fail("a model was fitted during an explanation"))
+    assert explainer.explain(bank.X.iloc[0]).model_share is not None
+    assert explainer.copy(budget=0.01).refits is explainer.refits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator
@@ -18,6 +19,7 @@ from surefoot.explain.judging import is_empty
 from surefoot.explain.methods import Settings, at_factual, search
 from surefoot.explain.reachable import largest_share
 from surefoot.explain.wishes import Wishes
+from surefoot.formats import one_line, sentence
 from surefoot.search.certified import certificate
 from surefoot.status import Status
 from surefoot.waist.answer import Answer
@@ -27,8 +29,8 @@ from surefoot.waist.question import Question
 
 Array = NDArray[np.float64]
 
-# What may go wrong with one row and must not take the others along.
-FAULTS = (SurefootError, ArithmeticError, ValueError, RuntimeError, MemoryError)
+LOG = logging.getLogger("surefoot")
+LOG.addHandler(logging.NullHandler())  # tracebacks are for those who ask for the log
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +58,14 @@ class Task:
     noise: Noise | None = None
     percentiles: Array | None = None
 
+    def within(self, seconds: float) -> Task:
+        """The same task with so many seconds for all of it."""
+        options = replace(self.settings.options, time_limit=max(seconds, 0.0))
+        return replace(self, settings=replace(self.settings, options=options))
+
 
 def answer(task: Task) -> Answer:
-    """Search; where nothing exists, say which wishes stand in the way."""
+    """Search; where nothing exists, say which wishes stand in the way. All of it within the time limit."""
     start = time.perf_counter()
     here = _today(task.problem)
     question = task.question
@@ -66,12 +73,28 @@ def answer(task: Task) -> Answer:
         found = _already_there(task, here)
     else:
         found = search(task.method, task.problem, task.settings)
-    seconds = time.perf_counter() - start
     if _is_hopeless(found, here):
-        left = task.settings.options.time_limit - seconds
+        left = task.settings.options.time_limit - (time.perf_counter() - start)
         conflict, advice = _why_none(task, left)
         found = replace(found, advice=advice, conflict=conflict)
-    return replace(question.unwarped(found), seconds=seconds)
+    return replace(question.unwarped(found), seconds=time.perf_counter() - start)
+
+
+def attempt(task: Task) -> Answer:
+    """The answer, or that the search failed where something happened that nobody expected."""
+    try:
+        return answer(task)
+    except SurefootError:
+        raise
+    except Exception as error:  # of numpy or a solver: a defect of ours, which a user cannot mend
+        return failed(Status.FAILED, task.problem, unforeseen(error))
+
+
+def unforeseen(error: Exception) -> str:
+    """What to say of an error that nobody expected; where it came from is in the log."""
+    LOG.error("unexpected error", exc_info=error)
+    kind = type(error).__name__
+    return f"An unexpected {kind} ({one_line(str(error))}) stopped it. Please report it, with the log."
 
 
 def _why_none(task: Task, seconds: float) -> tuple[tuple[str, ...], str]:
@@ -115,7 +138,7 @@ def answers(tasks: Iterable[tuple[int, Task]], n_jobs: int | None) -> Iterator[I
 
     streams = get_active_backend()[0].supports_return_generator
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list")
-    found = parallel(delayed(_attempt)(number, task) for number, task in tasks)
+    found = parallel(delayed(_numbered)(number, task) for number, task in tasks)
     try:
         yield iter(found)
     finally:
@@ -135,8 +158,9 @@ def _close_quietly(found: Generator[Any, None, None]) -> None:
         found.close()
 
 
-def _attempt(number: int, task: Task) -> tuple[int, Answer]:
+def _numbered(number: int, task: Task) -> tuple[int, Answer]:
+    """An answer with its number; a request that cannot be met must not take the other rows along."""
     try:
-        return number, answer(task)
-    except FAULTS as error:
-        return number, failed(Status.FAILED, task.problem, f"{type(error).__name__}: {error}")
+        return number, attempt(task)
+    except SurefootError as error:
+        return number, failed(Status.FAILED, task.problem, sentence(str(error)))

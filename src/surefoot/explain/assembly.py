@@ -44,6 +44,7 @@ def assembled(
     problem: RobustProblem | Family,
     answer: Answer,
     refits: Refits | None = None,
+    seconds: float = np.inf,
     **known: Any,
 ) -> Explanation:
     """The Explanation of one row.
@@ -58,6 +59,8 @@ def assembled(
         Its point in the features' own units.
     refits : Refits, optional
         Fresh ones judge the answer.
+    seconds : float
+        That are left for it.
     **known
         What only the explainer knows: ``tol``, ``method``, ``row``.
     """
@@ -68,7 +71,7 @@ def assembled(
     distance = np.inf if answer.point is None else _distance(question, problem, answer)
     answer = replace(answer, lower_bound=min(answer.lower_bound, distance))
     if distance not in (0, np.inf):
-        answer = replace(answer, advice=_made_safe(clf, question, problem) or answer.advice)
+        answer = replace(answer, advice=_made_safe(clf, question, problem, seconds) or answer.advice)
     violation = _violation(clf, question, answer, scores)
     budget = question.budget_radius if isinstance(problem, Family) else problem.budget
     context = Context(
@@ -87,7 +90,7 @@ def assembled(
     )
     found = Explanation(question, answer, context, () if refits is None else refits.searched)
     if known["method"] == "certified" and is_unproved(found, scores, clf):
-        return assembled(clf, question, problem, without_bound(answer), refits, **known)
+        return assembled(clf, question, problem, without_bound(answer), refits, seconds, **known)
     return found
 
 
@@ -146,13 +149,16 @@ def _lacking(clf: ConditionalGaussianNetworkClassifier, question: Question, scor
 
 
 def _made_safe(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, problem: RobustProblem | Family
+    clf: ConditionalGaussianNetworkClassifier,
+    question: Question,
+    problem: RobustProblem | Family,
+    seconds: float,
 ) -> str:
     """That the row has the target already, but not safely; "" where it has not."""
     here = problem.problem(domain=problem.domain) if isinstance(problem, Family) else problem
     if here.margin(here.factual) < 0 or not question.allows(question.factual, question.state):
         return ""
-    d = worst_perturbation(here, here.factual, time_limit=1.0).perturbation
+    d = worst_perturbation(here, here.factual, time_limit=min(1.0, max(seconds, 0.0))).perturbation
     labels, rows = clf.classes_.tolist(), [question.factual, question.perturbed(question.factual, d)]
     chances = _judged(_scores(clf, rows, [question.state] * 2), labels.index(question.target))
     now, worst = ("" if not clf.has_probability else share(p) for _, p in chances)

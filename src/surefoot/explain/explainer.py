@@ -12,13 +12,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.exceptions import NoCounterfactualError, ProblemError
+from surefoot.exceptions import NoCounterfactualError, ProblemError, SurefootError
 from surefoot.explain.actions import Actions
-from surefoot.explain.answering import answer, answers, failed
+from surefoot.explain.answering import answers, attempt, failed, unforeseen
 from surefoot.explain.asking import EVEN, NO_MORE, Asked, Asker, Distance, NoiseOn, Terms
 from surefoot.explain.assembly import assembled, refused
 from surefoot.explain.categories import Category
-from surefoot.explain.differing import check_differing, difference_words, differing_from
+from surefoot.explain.differing import NOTHING, Differing, check_differing, difference_words, differing_from
 from surefoot.explain.explanation import Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.explain.imputing import Filled, filled
@@ -33,6 +33,7 @@ from surefoot.explain.wishes import DATA, Wishes
 from surefoot.formats import sentence
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
 from surefoot.search.paper.program import Options
 from surefoot.status import Status
@@ -113,7 +114,8 @@ class CounterfactualExplainer:
         always its covariance. Without it ``bounds="data"`` means three standard deviations around the
         class means.
     time_limit : float, default=30
-        Seconds for one explanation.
+        Seconds for one call of `explain` or `alternatives`: question, search, diagnosis and what is said of
+        the answer. Refits are fitted before that, when the explainer is made.
     gap : float, optional
         Relative gap between distance and proven bound: 0.001 for ``"certified"``; for the paper's methods
         0.01, as there, in every solve.
@@ -185,7 +187,9 @@ class CounterfactualExplainer:
         self.terms = Terms(norm, whitening, threshold, budget, noise_on, decision, distance, likely).checked()
         self.plausible = plausible
         self.refits = (
-            None if models is None else Refits(classifier, self.classifier, models, data, random_state)
+            models
+            if models is None or isinstance(models, Refits)
+            else Refits(classifier, self.classifier, models, data, random_state)
         )
         self.budget, self.norm, self.threshold = budget, norm, threshold
         self.method, self.backend, self.whitening, self.noise_on = method, backend, whitening, noise_on
@@ -231,11 +235,10 @@ class CounterfactualExplainer:
         """
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
-        with one_blas_thread():
-            asked = self._current_asker().asked(self._read(row), target, row_label(row))
-            with alive():
-                found = answer(asked.task)
-            explanation = self._explanation(asked, found)
+        clock = Clock(self.options.time_limit)
+        with one_blas_thread(), alive():
+            asked = self._asked(self._current_asker(), self._read(row), target, row_label(row))
+            explanation = self._answered(asked, clock)
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
@@ -301,7 +304,8 @@ class CounterfactualExplainer:
         row, target
             As in `explain`.
         n : int, default=3
-            How many at most; fewer come back where nothing else is allowed.
+            How many at most; fewer come back where nothing else is allowed, or where ``time_limit``, which
+            is for all of them together, ran out.
         differ : {"features", "distance"}
             By what they leave alone (each later answer keeps at least one feature that each earlier one
             changed), or by how far apart they are.
@@ -320,12 +324,13 @@ class CounterfactualExplainer:
         """
         check_differing(n, differ, apart)
         found: list[Explanation] = []
+        clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
             asker, read = self._current_asker(), self._read(row)
-            while len(found) < n:
+            while len(found) < n and (clock.left > 0 or not found):
                 differing = differing_from(found, differ, apart)
-                asked = asker.asked(read, target, row_label(row), differing)
-                explanation = self._explanation(asked, answer(asked.task))
+                asked = self._asked(asker, read, target, row_label(row), differing)
+                explanation = self._answered(asked, clock)
                 if explanation.counterfactual is None and found:
                     break
                 if found:
@@ -337,8 +342,11 @@ class CounterfactualExplainer:
         return Explanations(found)
 
     def copy(self, **changes: Any) -> CounterfactualExplainer:
-        """The same explainer with some of its arguments changed."""
-        return type(self)(**{**self._given, **changes})
+        """The same explainer with some of its arguments changed; refits that stay the same are kept."""
+        given = {**self._given, **changes}
+        if not changes.keys() & {"classifier", "models", "data", "random_state"}:
+            given["models"] = self.refits
+        return type(self)(**given)
 
     def trade_off(
         self,
@@ -408,11 +416,27 @@ class CounterfactualExplainer:
         )
         return Asker(clf, wishes, self.terms, self.method, self._settings(), self.refits)
 
+    def _asked(
+        self, asker: Asker, row: Filled, target: Any, label: Any, differing: Differing = NOTHING
+    ) -> Asked:
+        """The question about a row. What nobody expected is an error of ours, never one of numpy."""
+        try:
+            return asker.asked(row, target, label, differing)
+        except SurefootError:
+            raise
+        except Exception as error:
+            raise ProblemError(f"the question could not be asked: {unforeseen(error)}") from error
+
+    def _answered(self, asked: Asked, clock: Clock) -> Explanation:
+        """The explanation of one question within the time that is left for all of it."""
+        found = self._explanation(asked, attempt(asked.task.within(clock.left)), clock.left)
+        return replace(found, answer=replace(found.answer, seconds=clock.spent))
+
     def _asked_or_refused(self, asker: Asker, row: Any, target: Any, label: Any) -> Asked | Explanation:
         """A row of a batch with its question, or word of why none can be asked."""
         names = self.classifier.feature_labels_
         try:
-            return asker.asked(self._read(row), target, label)
+            return self._asked(asker, self._read(row), target, label)
         except ProblemError as error:
             found = Answer(Status.REFUSED, advice=sentence(str(error)))
         try:
@@ -454,11 +478,17 @@ class CounterfactualExplainer:
             (low, high),
         )
 
-    def _explanation(self, asked: Asked, found: Answer) -> Explanation:
-        known = self._known(asked.label)
-        return assembled(
-            self.classifier, asked.question, asked.task.problem, found, refits=self.refits, **known
-        )
+    def _explanation(self, asked: Asked, found: Answer, seconds: float = np.inf) -> Explanation:
+        """An answer with what the classifier says of it; where that fails, word of it in its place."""
+        place = self.classifier, asked.question, asked.task.problem
+        known = self._known(asked.label) | {"refits": self.refits, "seconds": seconds}
+        try:
+            return assembled(*place, found, **known)
+        except SurefootError:
+            raise
+        except Exception as error:
+            nothing = failed(Status.FAILED, asked.task.problem, unforeseen(error))
+            return assembled(*place, nothing, **known)
 
     def _known(self, label: Any) -> dict[str, Any]:
         return {"tol": float(self.tol), "method": self.method, "row": label}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from sklearn.base import clone
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.threads import one_blas_thread
 from surefoot.waist.mixed import State
 from surefoot.waist.question import Decision, Odds
 
@@ -56,6 +56,13 @@ class Refits:
     models : int or list of fitted classifiers
     data : (X, y) or None
     random_state : int
+
+    Attributes
+    ----------
+    searched : tuple of classifiers
+        Under which the decision must turn.
+    fresh : tuple of classifiers
+        Refits that the search does not see, and that judge its answers; none without data.
     """
 
     def __init__(
@@ -73,11 +80,8 @@ class Refits:
             if isinstance(models, Integral)
             else tuple(_like(adopt(model, data), classifier) for model in _listed(models))
         )
-
-    @cached_property
-    def fresh(self) -> tuple[ConditionalGaussianNetworkClassifier, ...]:
-        """Refits that the search does not see; none without data."""
-        return () if self.data is None else self._drawn(FRESH, self.random_state + JUDGES)
+        # Made here, not when the first answer is judged: no time limit of an explanation is for them.
+        self.fresh = () if data is None else self._drawn(FRESH, self.random_state + JUDGES)
 
     def share(self, asked: Sequence[Odds | Decision], numbers: Array, state: State) -> ModelShare | None:
         """How many fresh refits satisfy what is asked of the explained model, at one point on its scales."""
@@ -87,9 +91,16 @@ class Refits:
         return ModelShare(agree / len(self.fresh), lower_bound(agree, len(self.fresh)), len(self.fresh))
 
     def _drawn(self, count: int, seed: int) -> tuple[ConditionalGaussianNetworkClassifier, ...]:
+        """So many refits; a bar on a terminal says so where they take longer than a second."""
+        from tqdm.auto import trange
+
         rng = np.random.default_rng(seed)
         assert self.data is not None
-        return tuple(refit(self.original, self.classifier, self.data, rng) for _ in range(count))
+        bar = trange(
+            count, desc="fitting the model again", unit="refit", delay=1.0, disable=None, leave=False
+        )
+        with one_blas_thread():  # small matrices: threads would wait for each other
+            return tuple(refit(self.original, self.classifier, self.data, rng) for _ in bar)
 
 
 def refit(

@@ -19,7 +19,13 @@ class Clock:
     """
 
     def __init__(self, seconds: float) -> None:
-        self.deadline = time.perf_counter() + seconds
+        self.start = time.perf_counter()
+        self.deadline = self.start + seconds
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.start
 
     @property
     def left(self) -> float:

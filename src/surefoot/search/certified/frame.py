@@ -449,5 +449,5 @@ class Frame:
     def allowed(self, k: int, u: Array) -> float:
         """The allowed value of a set direction that is nearest to a point's."""
         values, offset = self.space.sets[k]
-        low, high = self.space.low[k] + offset, self.space.high[k] + offset
-        return values.nearest(float(self.space.directions[k] @ u) + offset, low, high) - offset
+        place = float(self.space.directions[k] @ u) + offset
+        return values.nearest(place, *self.space.value_ends(k)) - offset

@@ -249,13 +249,13 @@ class Points:
         size, (below, above) = space.size(u), space.level_ends(level)
         pins = {}
         for k, (values, offset) in space.sets.items():
-            at, (low, high) = float(space.directions[k] @ u), (space.low[k], space.high[k])
+            at, (low, high) = float(space.directions[k] @ u), space.value_ends(k)
             if space.size(np.where(np.arange(n) == k - n, u, 0.0)) < AT_END * size:
-                pins[k] = values.nearest(at + offset, low + offset, high + offset) - offset
+                pins[k] = values.nearest(at + offset, low, high) - offset
             elif at > 0:
-                pins[k] = values.at_most(min(float(above[k]), high) + offset) - offset
+                pins[k] = values.at_most(min(float(above[k]) + offset, high)) - offset
             else:
-                pins[k] = values.at_least(max(float(below[k]), low) + offset) - offset
+                pins[k] = values.at_least(max(float(below[k]) + offset, low)) - offset
         return pins
 
     def _move_values(self, pins: dict[int, float], active: list[int]) -> None:
@@ -287,9 +287,9 @@ class Points:
     def neighbours(self, k: int, value: float) -> list[float]:
         """The allowed values next to one."""
         values, offset = self.space.sets[k]
-        at, (low, high) = value + offset, (self.space.low[k], self.space.high[k])
+        at, (low, high) = values.nearest(value + offset), self.space.value_ends(k)
         near = values.at_most(math.nextafter(at, -math.inf)), values.at_least(math.nextafter(at, math.inf))
-        return [v - offset for v in near if low <= v - offset <= high]
+        return [v - offset for v in near if low <= v <= high]
 
     def discard(self, requirement: int, perturbation: Array) -> int:
         """Forget the best point, which does not withstand a perturbation; the new scenario's number."""
@@ -487,7 +487,7 @@ class Points:
         for k, (values, offset) in self.space.sets.items():
             if k in pins:
                 continue
-            low, high = self.space.low[k] + offset, self.space.high[k] + offset
+            low, high = self.space.value_ends(k)
             at = min(max(float(self.space.directions[k] @ u) + offset, low), high)
             value = values.nearest(at, low, high)
             if np.isnan(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,6 +24,7 @@ Array = NDArray[np.float64]
 Terms = list[list[float]]  # of an affine function: [i, slope]
 Function = list[Any]  # a function of a point as certificates name it: ["u", i], ["x", j], ["r", k], ["d", k]
 
+ROUNDINGS = 4  # of an end of a set of values; ten times as many would still tell any two values apart
 SNAP = 1e-7  # standard deviations; a value this near to an allowed one is that one
 DUST = 1e-13  # of what a feature could change within the largest coordinate: rounding, not a change
 MAX_CROSS = 40  # coordinates whose cross terms enter the bound for p = 1
@@ -257,6 +259,16 @@ class Space:
                 point[j] = nearest
         return np.asarray(point)
 
+    def value_ends(self, k: int) -> tuple[float, float]:
+        """Between which values a feature with a set of values lies, in its own units.
+
+        Its ends are kept as changes from today's value. Adding that value back may round an end past the
+        allowed value it stands for, which would leave no value at all: the ends are a few roundings wider.
+        """
+        today = self.sets[k][1]
+        low, high = float(self.low[k]) + today, float(self.high[k]) + today
+        return low - ROUNDINGS * _ulp(low, today), high + ROUNDINGS * _ulp(high, today)
+
     def u(self, x: Array) -> Array:
         """Coordinates of a point."""
         assert self.problem is not None
@@ -275,6 +287,11 @@ class Space:
     def radius(self, r: int) -> float:
         """How far noise reaches for a requirement."""
         return self.noise.radius if self.robust[r] else 0.0
+
+
+def _ulp(*values: float) -> float:
+    """The distance to the next double at the largest of some values."""
+    return math.ulp(max(map(abs, values)))
 
 
 def terms(slopes: Array) -> Terms:

@@ -1,0 +1,34 @@
+"""Small random requests against full enumeration; `benchmarks/enumeration.py` runs thousands of them."""
+
+import pytest
+
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from tests.enumeration import fault, judged, nearest, saved
+
+COUNT = 60
+FOUND = (196, 413, 488)  # seeds of requests that ended in an exception
+
+
+def test_random_requests_agree_with_enumeration(tmp_path):
+    found = {seed: judged(seed, tmp_path) for seed in (*range(COUNT), *FOUND)}
+    assert {seed: wrong for seed, (_, wrong) in found.items() if wrong} == {}
+    statuses = [status for status, _ in found.values()]
+    assert set(statuses) <= {"optimal", "infeasible"}
+    assert min(statuses.count("optimal"), statuses.count("infeasible")) > COUNT // 5
+
+
+@pytest.mark.parametrize("norm", [1, 2, float("inf")])
+def test_a_value_alone_on_its_list_that_rounding_puts_beside_its_own_interval(norm, tmp_path):
+    bank = datasets.load_banknote()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(bank.X, bank.y)
+    alone = {"variance": 3.24, "skewness": 6.63, "curtosis": -0.36, "entropy": -0.76}
+    actions = Actions(
+        {name: Action(values=[value]) for name, value in alone.items()},
+        when=[("variance changes", "skewness changes")],
+    )
+    settings = {"norm": norm, "threshold": 0.5, "budget": 0.0}
+    row = bank.X.iloc[1176]
+    e = CounterfactualExplainer(clf, actions=actions, norm=norm).explain(row)
+    target = e.target
+    assert e.status == "optimal"
+    assert fault(e, *nearest(saved(clf, tmp_path), row, target, actions, settings)) == ""
