@@ -198,6 +198,14 @@ class Search:
         """Refute all regions up to the goal; whether there is a point."""
         if self._over_values:
             self._refute_values()
+        known = self.points.best is not None
+        self._close_leaves()
+        if self.points.best is not None and not known:
+            self._close_leaves()  # the point may lie beyond the level up to which regions were refuted
+        return self.points.best is not None
+
+    def _close_leaves(self) -> None:
+        """Refute all open regions up to the goal, or split them."""
         order = count()
         heap = [(leaf.bound, next(order), leaf, 0) for leaf in self.root.leaves()]
         heapq.heapify(heap)
@@ -236,7 +244,8 @@ class Search:
             if self._tightened(region, part, found, tries):
                 heapq.heappush(heap, (region.bound, next(order), region, max(tries, ROOT_TRIES) + 1))
                 continue
-            if part.is_point and (points.distance < before or self._settled(region, part.origin)):
+            news = (changed and tries < MAX_DEPTH) or points.distance < before
+            if part.is_point and (news or self._settled(region, part.origin)):
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
                 continue
             if part.is_point or region.depth >= MAX_DEPTH:
@@ -244,7 +253,6 @@ class Search:
             region.idle = idle_rows(part, found, form)
             for child in region.split(choose_cut(part, found, form)):
                 heapq.heappush(heap, (child.bound, next(order), child, 0))
-        return points.best is not None
 
     def _give_up_if_weak(self, region: Region, tries: int) -> None:
         """With very many features and p = 1: stop where the whole's bound comes nowhere near the distance."""
