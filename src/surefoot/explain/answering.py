@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -113,9 +116,12 @@ def answers(tasks: Iterable[tuple[int, Task]], n_jobs: int | None) -> Iterator[I
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
-    streams = get_active_backend()[0].supports_return_generator
+    backend = get_active_backend()[0]
+    streams = backend.supports_return_generator
+    # Other processes are children of this one only where joblib starts them its own way.
+    parent = os.getpid() if type(backend).__name__ == "LokyBackend" else None
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list")
-    found = parallel(delayed(_attempt)(number, task) for number, task in tasks)
+    found = parallel(delayed(_attempt)(number, task, parent) for number, task in tasks)
     try:
         yield iter(found)
     finally:
@@ -135,8 +141,26 @@ def _close_quietly(found: Generator[Any, None, None]) -> None:
         found.close()
 
 
-def _attempt(number: int, task: Task) -> tuple[int, Answer]:
+def _attempt(number: int, task: Task, parent: int | None = None) -> tuple[int, Answer]:
+    if parent not in (None, os.getpid()):
+        _end_with(parent)
     try:
         return number, answer(task)
     except FAULTS as error:
         return number, failed(Status.FAILED, task.problem, f"{type(error).__name__}: {error}")
+
+
+# Seconds between looks. Ten times larger, and processes outlive by seconds the one that they work for.
+BETWEEN_LOOKS = 0.5
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process when the one that it works for is gone, however that ended: nobody else would."""
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(BETWEEN_LOOKS)
+    os._exit(1)
