@@ -4,10 +4,10 @@ import os
 import stat
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
+from surefoot import files
 from surefoot.files import write_whole
 
 
@@ -25,13 +25,14 @@ def test_what_fails_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("old")
 
-    def half(self, content):
-        with self.open("wb") as file:
-            file.write(content[: len(content) // 2])
-        raise OSError(28, "No space left on device", str(self))
+    write = files._write
+
+    def half(path, content, how):
+        write(path, content[: len(content) // 2], how)
+        raise OSError(28, "No space left on device", str(path))
 
     with monkeypatch.context() as broken:
-        broken.setattr(Path, "write_bytes", half)
+        broken.setattr(files, "_write", half)
         with pytest.raises(OSError, match="No space left") as error:
             write_whole(path, "x" * 1000)
     assert error.value.filename == str(path)
@@ -48,10 +49,36 @@ def test_links_modes_and_long_names(tmp_path):
     path.write_text("old")
     path.chmod(0o640)
     link.symlink_to(path)
-    write_whole(link, "new")
-    assert link.is_symlink()
+    write_whole(path, "new")
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    for leads_to in ("new", None):  # a link is replaced, and what it points to stays as it is
+        write_whole(link, "newer")
+        assert not link.is_symlink()
+        assert (link.read_text(), path.read_text()) == ("newer", "new")
+        if leads_to is not None:
+            link.unlink()
+            link.symlink_to(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+    assert stat.S_IMODE(link.stat().st_mode) == 0o666 & ~_umask()
+
+
+def _umask():
+    found = os.umask(0)
+    os.umask(found)
+    return found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+def test_nobody_can_place_a_link_where_a_file_is_prepared(tmp_path, monkeypatch):
+    """Whoever guesses the name all the same gets an error, not a file written through his link."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    monkeypatch.setattr(files.secrets, "token_hex", lambda _: "guessed")
+    (tmp_path / ".a.csv.guessed.tmp").symlink_to(victim)
+    with pytest.raises(FileExistsError):
+        write_whole(tmp_path / "a.csv", "new")
+    assert victim.read_text() == "precious"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")

@@ -1,7 +1,8 @@
-"""Numbers as people write them."""
+"""Numbers as people write them, and names that can do no harm where they are printed."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -94,7 +95,10 @@ def sentence(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Printable text whose line breaks cannot be taken for a new line.
+    """Printable text on one line: what every face makes of names, which come from files that others wrote.
+
+    Line breaks become blanks, since a name could print a line that looks like a result; what steers a
+    terminal or turns the direction of text is replaced.
 
     Examples
     --------
@@ -115,6 +119,51 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+FORMULA = tuple(
+    "=+-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}"
+    "\N{FULLWIDTH COMMERCIAL AT}"
+)
+
+
+def cell(value: Any) -> Any:
+    """A cell of a table that spreadsheets open: text that they would run has an apostrophe in front.
+
+    Numbers stay as they are, and so does text that is a number.
+
+    Examples
+    --------
+    >>> cell("=1+1"), cell("-1+1"), cell("-1.5"), cell(-1.5), cell("a-b")
+    ("'=1+1", "'-1+1", '-1.5', -1.5, 'a-b')
+    """
+    if not isinstance(value, str):
+        return value
+    text = one_line(value)
+    return f"'{text}" if value.startswith(FORMULA) and not _is_number(value) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.isprintable()
+
+
+def escaped(text: str) -> str:
+    r"""JSON text with escapes for what must not be printed as it is; it reads as the same values.
+
+    Examples
+    --------
+    >>> escaped('{"a' + chr(0x202E) + '": 1}')
+    '{"a\\u202e": 1}'
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    # Half of a pair is no character, and stays for whoever encodes the text to complain of.
+    hidden = {c for c in set(text) if not c.isprintable() and c != "\n" and not "\ud800" <= c <= "\udfff"}
+    return text.translate({ord(c): json.dumps(c)[1:-1] if c != "\x7f" else "\\u007f" for c in hidden})
 
 
 def suggestion(name: str, known: Iterable[Any]) -> str:
@@ -141,7 +190,7 @@ def in_list(name: Any) -> str:
     >>> in_list("age"), in_list("rent, own or free")
     ('age', "'rent, own or free'")
     """
-    text = str(name)
+    text = one_line(str(name))
     return repr(text) if "," in text or ";" in text else text
 
 

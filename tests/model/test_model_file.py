@@ -195,13 +195,14 @@ def test_a_failed_save_keeps_the_old_file(bundled, tmp_path):
     assert path.read_bytes() == before
 
 
-def test_links_are_followed_and_other_things_refused(bundled, tmp_path):
+def test_links_are_replaced_and_other_things_refused(bundled, tmp_path):
     clf = ConditionalGaussianNetworkClassifier().fit(bundled["banknote"].X, bundled["banknote"].y)
     clf.save(tmp_path / "model.json")
     (tmp_path / "link.json").symlink_to(tmp_path / "model.json")
     clf.set_params(n_bins=9).save(tmp_path / "link.json")
-    assert (tmp_path / "link.json").is_symlink()
-    assert load(tmp_path / "model.json").n_bins == 9
+    assert not (tmp_path / "link.json").is_symlink()
+    assert load(tmp_path / "link.json").n_bins == 9
+    assert load(tmp_path / "model.json").n_bins != 9
     os.mkfifo(tmp_path / "pipe")
     for target in (tmp_path, tmp_path / "pipe", ""):
         with pytest.raises(ModelFileError, match="cannot be written"):

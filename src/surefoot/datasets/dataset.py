@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from surefoot.formats import one_line
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -39,5 +41,5 @@ class Dataset:
         return tuple(self.X.columns)
 
     def __repr__(self) -> str:
-        name = self.title or type(self).__name__
+        name = one_line(self.title) or type(self).__name__
         return f"<{name}: {len(self.X)} rows, {self.X.shape[1]} features, classes {self.class_names}>"

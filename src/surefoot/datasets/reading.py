@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
-import sys
 import warnings
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -27,8 +23,11 @@ from surefoot.datasets.dialect import (
     numbered_rows,
     rows_of,
 )
+from surefoot.datasets.packed import excel_sheet, gunzipped, parquet_frame
 from surefoot.datasets.text_column import DECIMALS, MISSING, decimal_of, text_columns
 from surefoot.exceptions import DataError, MissingDependencyError
+from surefoot.files import read_limited, read_standard_input
+from surefoot.formats import one_line
 
 STANDARD_INPUT = "-"
 DECIMAL_ROWS = 1000
@@ -59,7 +58,8 @@ class Reading:
     def __str__(self) -> str:
         rows, columns = self.frame.shape
         size = f"{rows:,} row{'s' * (rows != 1)}, {columns} column{'s' * (columns != 1)}"
-        return "; ".join([f"{self.name} read as: {', '.join(self.assumed) or 'comma'}", size, *self.notes])
+        head = f"{self.name} read as: {', '.join(self.assumed) or 'comma'}"
+        return one_line("; ".join([head, size, *self.notes]))
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,9 @@ class Form:
         Columns to keep as they are written, but for holes: categories.
     expected : sequence of str
         Names that the table must have.
+    max_size : int, optional
+        The most bytes that it may have, unpacked. Default: two billion, and no more than 200 times its size
+        where it is packed and holds more than 50 million.
     """
 
     separator: str | None = None
@@ -86,6 +89,7 @@ class Form:
     as_written: Sequence[str] = ()
     as_text: Sequence[str] = ()
     expected: Sequence[str] = ()
+    max_size: int | None = None
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -113,9 +117,9 @@ def read_table(source: str | os.PathLike[str], form: Form | None = None) -> Read
     form = form or Form()
     name = "standard input" if os.fspath(source) == STANDARD_INPUT else os.fspath(source)
     try:
-        content = _content(source)
+        content = _content(source, form.max_size)
         if content.startswith(PARQUET):
-            return _finished(_parquet(content), name, form, ("Parquet",))
+            return _finished(parquet_frame(content, form.max_size), name, form, ("Parquet",))
         if content.startswith((ZIP, OLD_EXCEL)):
             return _excel(content, name, form)
         return _text(content, name, form)
@@ -147,14 +151,10 @@ def as_labels(column: pd.Series) -> pd.Series:
     return text
 
 
-def _content(source: str | os.PathLike[str]) -> bytes:
-    packed = sys.stdin.buffer.read() if os.fspath(source) == STANDARD_INPUT else Path(source).read_bytes()
-    if not packed.startswith(GZIP):
-        return packed
-    try:
-        return gzip.decompress(packed)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"is not a whole gzip file ({error})") from None
+def _content(source: str | os.PathLike[str], largest: int | None) -> bytes:
+    standard = os.fspath(source) == STANDARD_INPUT
+    packed = read_standard_input(largest) if standard else read_limited(source, largest)
+    return gunzipped(packed, largest) if packed.startswith(GZIP) else packed
 
 
 def _text(content: bytes, name: str, form: Form) -> Reading:
@@ -276,34 +276,8 @@ def _refuse_uneven_rows(layout: Layout) -> None:
         )
 
 
-def _parquet(content: bytes) -> pd.DataFrame:
-    try:
-        frame = pd.read_parquet(io.BytesIO(content))
-    except ImportError:
-        raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow") from None
-    except Exception as error:  # each reader has errors of its own
-        raise DataError(f"is not a Parquet table ({' '.join(str(error).split())})") from None
-    named = any(level is not None for level in frame.index.names)
-    frame = frame.reset_index(drop=not named)
-    return frame.set_axis([str(name) for name in frame.columns], axis=1)
-
-
 def _excel(content: bytes, name: str, form: Form) -> Reading:
-    try:
-        sheets = pd.read_excel(
-            io.BytesIO(content),
-            sheet_name=None,
-            header=None,
-            dtype=object,
-            keep_default_na=False,
-            na_values=[""],
-        )
-    except ImportError as error:
-        package = "xlrd" if "xlrd" in str(error) else "openpyxl"
-        raise MissingDependencyError(f"Excel files need {package}: pip install {package}") from None
-    except Exception as error:  # each reader has errors of its own
-        raise DataError(f"is not an Excel table ({' '.join(str(error).split())})") from None
-    title, cells = next(iter(sheets.items()))
+    cells, title, count = excel_sheet(content, form.max_size)
     cells = cells.dropna(how="all").dropna(how="all", axis=1)
     if cells.empty:
         raise DataError(f"sheet {title!r} is empty")
@@ -312,7 +286,7 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
     names = first if header else _numbered(len(first))
     _refuse_names(names)
     frame = cells.iloc[1 if header else 0 :].set_axis(names, axis=1).reset_index(drop=True)
-    sheet = f"sheet {title!r} of {len(sheets)}" if len(sheets) > 1 else ""
+    sheet = f"sheet {title!r} of {count}" if count > 1 else ""
     return _finished(frame.infer_objects(), name, form, ("Excel", sheet, "" if header else "no header"))
 
 

@@ -6,8 +6,8 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from errno import EFBIG
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.actions import Action, Actions
 from surefoot.explain.grammar import parse_condition, read_rule_entry, rule_entry
 from surefoot.explain.rules import Rule
+from surefoot.files import read_limited
 from surefoot.formats import suggestion
 
 LARGEST = 1_000_000  # characters of a file
@@ -64,13 +65,12 @@ def read_toml(source: str | PathLike[str]) -> Actions:
 
 def _content(name: str) -> str:
     try:
-        path = Path(name)
-        if path.stat().st_size > 4 * LARGEST:
-            raise ProblemError(f"{name}: a file of actions has at most {LARGEST:,} characters")
-        return path.read_text(encoding="utf-8-sig")
+        return read_limited(name, 4 * LARGEST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ProblemError(f"{name}: is not UTF-8 text: byte {error.start + 1} cannot be read") from None
     except OSError as error:
+        if error.errno == EFBIG:
+            raise ProblemError(f"{name}: a file of actions has at most {LARGEST:,} characters") from None
         raise ProblemError(f"{name}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a path with a null character
         raise ProblemError(f"{name!a}: cannot be read: {error}") from None
@@ -233,7 +233,9 @@ def _text(value: str) -> str:
         value.encode("utf-8")
     except UnicodeEncodeError:
         raise DataError(f"{value!a:.60} cannot be written as UTF-8") from None
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # TOML has escapes of eight digits where JSON has pairs.
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
 
 
 def _shown(value: Any) -> str:

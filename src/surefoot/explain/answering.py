@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
+import threading
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -136,9 +139,12 @@ def answers(tasks: Iterable[tuple[int, Task]], n_jobs: int | None) -> Iterator[I
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
-    streams = get_active_backend()[0].supports_return_generator
+    backend = get_active_backend()[0]
+    streams = backend.supports_return_generator
+    # Other processes are children of this one only where joblib starts them its own way.
+    parent = os.getpid() if type(backend).__name__ == "LokyBackend" else None
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list")
-    found = parallel(delayed(_numbered)(number, task) for number, task in tasks)
+    found = parallel(delayed(_numbered)(number, task, parent) for number, task in tasks)
     try:
         yield iter(found)
     finally:
@@ -158,9 +164,27 @@ def _close_quietly(found: Generator[Any, None, None]) -> None:
         found.close()
 
 
-def _numbered(number: int, task: Task) -> tuple[int, Answer]:
+def _numbered(number: int, task: Task, parent: int | None = None) -> tuple[int, Answer]:
     """An answer with its number; a request that cannot be met must not take the other rows along."""
+    if parent is not None and parent != os.getpid():
+        _end_with(parent)
     try:
         return number, attempt(task)
     except SurefootError as error:
         return number, failed(Status.FAILED, task.problem, sentence(str(error)))
+
+
+# Seconds between looks. Ten times larger, and processes outlive by seconds the one that they work for.
+BETWEEN_LOOKS = 0.5
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process when the one that it works for is gone, however that ended: nobody else would."""
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(BETWEEN_LOOKS)
+    os._exit(1)

@@ -18,6 +18,7 @@ from surefoot.explain.cautions import CODES, OWN_CODES, Caution
 from surefoot.explain.declared import check_declared
 from surefoot.explain.explanation import Context, Explanation, Refusal
 from surefoot.explain.refits import ModelShare
+from surefoot.formats import escaped
 from surefoot.plain import (
     entries,
     finite,
@@ -114,7 +115,7 @@ def blank_certificate() -> dict[str, Any]:
 def json_text(values: Mapping[str, Any]) -> str:
     """A document as JSON text, a line for each key."""
     lines = (
-        f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False, allow_nan=False)}"
+        f" {json.dumps(name)}: {escaped(json.dumps(value, ensure_ascii=False, allow_nan=False))}"
         for name, value in values.items()
     )
     return "{\n" + ",\n".join(lines) + "\n}"

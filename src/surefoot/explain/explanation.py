@@ -16,7 +16,7 @@ from surefoot.exceptions import DataError
 from surefoot.explain.cautions import Caution
 from surefoot.explain.refits import ModelShare
 from surefoot.explain.words import imputed_words, miss_words
-from surefoot.formats import in_list, share
+from surefoot.formats import in_list, one_line, share
 from surefoot.status import Status
 from surefoot.waist.answer import Answer, Round
 from surefoot.waist.question import Budget, Question
@@ -507,7 +507,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         row = "" if self.row is None else f" of row {self.row}"
-        return (
+        return one_line(
             f"<Explanation{row}: {self.factual_class} -> {self.target}, {self.status}, "
             f"distance {self.distance:.4g}>"
         )

@@ -95,9 +95,9 @@ class AdoptedClassifier(ConditionalGaussianNetworkClassifier):
         return f"Adopted model: {kind} {odds}, beside a network of the data\n{super().summary()}"
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, max_size: int | None = None) -> Self:
         """Read an adopted model written by `save`."""
-        found = super().load(path)
+        found = super().load(path, max_size=max_size)
         if not hasattr(found, "scores_"):
             raise ModelFileError(f"{path}: is a network without an adopted decision")
         return found

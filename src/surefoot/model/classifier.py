@@ -456,9 +456,12 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         write_model(path, classifier_content(self))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model written by `save`; its probabilities are bit-identical."""
-        return restore_classifier(cls(), read_model(path), str(path))
+    def load(cls, path: str | os.PathLike[str], *, max_size: int | None = None) -> Self:
+        """Read a model written by `save`; its probabilities are bit-identical.
+
+        ``max_size`` is the most bytes that the file may have (default: two billion).
+        """
+        return restore_classifier(cls(), read_model(path, max_size), str(path))
 
     def summary(self) -> str:
         """What was learned, as a few lines of text."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.exceptions import ModelFileError
-from surefoot.files import write_whole
+from surefoot.files import read_limited, write_whole
+from surefoot.formats import escaped
 from surefoot.plain import shown
 
 FORMAT = "surefoot-model"
@@ -30,23 +31,22 @@ def write_model(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     try:
         version = version_of(content)
         document = {"format": FORMAT, "version": version, "sha256": _checksum(content), "model": content}
-        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        text = escaped(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
         encoded = text.encode("utf-8")
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"{path}: the model cannot be written as JSON ({error})") from None
-    target = Path(os.path.realpath(path))  # through a link, not over it
-    if not os.fspath(path) or (target.exists() and not target.is_file()):
+    if not os.fspath(path) or (Path(path).exists() and not Path(path).is_file()):
         raise ModelFileError(f"{path}: cannot be written (not a regular file)")
     try:
-        write_whole(target, encoded)
+        write_whole(path, encoded)
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be written ({error.strerror})") from None
 
 
-def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_model(path: str | os.PathLike[str], max_size: int | None = None) -> dict[str, Any]:
     """Read a model's content, or say in one line why the file is not one."""
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+        document = json.loads(read_limited(path, max_size).decode("utf-8"), parse_constant=_refuse_constant)
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:

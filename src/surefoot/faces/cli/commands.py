@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -18,13 +19,14 @@ from surefoot.explain.trade_off import VALUES
 from surefoot.explain.verification import verify
 from surefoot.explain.wishes import DATA
 from surefoot.faces.cli.fitting import run_diagnose, run_fit, run_predict
-from surefoot.faces.cli.main import INTERRUPTED, say
+from surefoot.faces.cli.main import INTERRUPTED, say, show
 from surefoot.faces.cli.parser import DATA_SETS, parser
+from surefoot.faces.cli.paths import refit_path
 from surefoot.faces.cli.spoken import spoken
-from surefoot.faces.cli.tables import check_names, check_writable, model, rows_of_table, training_table
+from surefoot.faces.cli.tables import check_names, csv_text, model, rows_of_table, training_table
 from surefoot.faces.report.demo import demo
 from surefoot.faces.report.page import write_report
-from surefoot.files import write_whole
+from surefoot.files import read_limited, write_whole
 from surefoot.formats import one_line, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.certified import kernel
@@ -37,7 +39,7 @@ DONE, NOT_FOUND = 0, 1
 
 def run_demo(options: argparse.Namespace) -> int:
     """``surefoot demo``."""
-    sys.stdout.write(demo(options.html) + "\n")
+    show(demo(options.html) + "\n")
     say(f"surefoot: wrote {options.html}; open it in a browser")
     return DONE
 
@@ -45,8 +47,7 @@ def run_demo(options: argparse.Namespace) -> int:
 def run_explain(options: argparse.Namespace) -> int:
     """``surefoot explain``."""
     _check_flags(options)
-    check_writable([options.json, options.html, options.output, options.trade_off])
-    clf = model(options.model)
+    clf = model(options.model, options)
     _check_request(options, clf)
     explainer = _explainer(clf, options)
     target = _label(options.target, clf)
@@ -56,27 +57,23 @@ def run_explain(options: argparse.Namespace) -> int:
 
 def run_actions(options: argparse.Namespace) -> int:
     """``surefoot actions``."""
-    check_writable([options.output])
-    text, path = Actions.template(model(options.model)), options.output
+    text, path = Actions.template(model(options.model, options)), options.output
     if path in (None, "-"):
         sys.stdout.write(text)
         return DONE
-    try:
-        with Path(path).open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        told = f"{path}: exists already, and may hold what you said; give another name"
-        raise ProblemError(told) from None
+    if os.path.lexists(path):
+        raise ProblemError(f"{path}: exists already, and may hold what you said; give another name")
+    write_whole(path, text)
     say(f"surefoot: wrote {path}; say in it what may change, and give it to surefoot explain --actions")
     return DONE
 
 
 def run_verify(options: argparse.Namespace) -> int:
     """``surefoot verify``."""
-    clf = model(options.model)
+    clf = model(options.model, options)
     try:
-        explanations = Explanations.from_json(Path(options.explanation).read_text(encoding="utf-8"))
-        others = [model(path) for path in options.models]
+        explanations = Explanations.from_json(_text(options.explanation, options.max_size))
+        others = [model(path, options) for path in options.models]
         _check_models(explanations, [clf, *others])
         results = [verify(e, clf, exact=options.exact, models=others) for e in explanations]
     except UnicodeDecodeError:
@@ -89,13 +86,20 @@ def run_verify(options: argparse.Namespace) -> int:
     names = [one_line(str(k if kind == "answer" else e.row)) for k, e in enumerate(explanations, start=1)]
     for name, result in zip(names, results, strict=True):
         head = f"{kind} {name}\n" if len(results) > 1 else ""
-        sys.stdout.write(f"{head}{result}\n")
+        show(f"{head}{result}\n")
     if len(results) > 1:
         failed = [name for name, result in zip(names, results, strict=True) if not result.ok]
         holds = f"every claim holds for {len(results) - len(failed)} of {len(results)} explanations"
         sys.stdout.flush()  # this line is the last, wherever the others go
         say(f"surefoot: {holds}{_except(kind, failed)}")
     return DONE if all(result.ok for result in results) else NOT_FOUND
+
+
+def _text(path: str, largest: int | None) -> str:
+    try:
+        return read_limited(path, largest).decode("utf-8")
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror})") from None
 
 
 SHOWN_ROWS = 10
@@ -156,7 +160,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
         ),
     )
     for path in reproduce(plan, options.output, progress=not options.quiet):
-        sys.stdout.write(f"{path}\n")
+        show(f"{path}\n")
     return DONE
 
 
@@ -367,7 +371,7 @@ def _explain_row(
     except ProblemError as error:
         raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
     if options.json != "-":
-        sys.stdout.write(f"{spoken(str(explanation))}\n")
+        show(f"{spoken(str(explanation))}\n")
     _write(explanation, explanation.to_json(), explainer, options)
     if options.trade_off:
         _write_costs(explainer, rows.iloc[options.row], target, options)
@@ -395,7 +399,7 @@ def _explain_alternatives(
         raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
     if options.json != "-":
         for k, explanation in enumerate(found, start=1):
-            sys.stdout.write(f"Answer {k} of {len(found)}\n{spoken(str(explanation))}\n\n")
+            show(f"Answer {k} of {len(found)}\n{spoken(str(explanation))}\n\n")
     if len(found) < options.alternatives:
         say(f"surefoot: {len(found)} of {options.alternatives} answers: nothing else is allowed")
     _write(found, found.to_json(), explainer, options)
@@ -411,10 +415,10 @@ def _explain_all(
     frame = explanations.to_frame()
     frame["advice"] = frame["advice"].map(spoken)
     if options.output and options.output != "-":
-        write_whole(options.output, frame.to_csv(lineterminator="\n"))
+        write_whole(options.output, csv_text(frame.reset_index()))
         say(f"surefoot: wrote {options.output}")
     elif options.output or not (options.json or options.html):
-        frame.to_csv(sys.stdout, lineterminator="\n")
+        sys.stdout.write(csv_text(frame.reset_index()))
     _write(explanations, explanations.to_json() if options.json else "", explainer, options)
     say(f"surefoot: {explanations}")
     _say_why(explanations)
@@ -458,7 +462,7 @@ def _save_models(explainer: CounterfactualExplainer, folder: str) -> None:
     assert explainer.refits is not None
     Path(folder).mkdir(parents=True, exist_ok=True)
     for k, refit in enumerate(explainer.refits.searched, start=1):
-        refit.save(Path(folder) / f"refit-{k:03}.json")
+        refit.save(refit_path(folder, k))
     say(f"surefoot: wrote {len(explainer.refits.searched)} models into {folder}")
 
 

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from surefoot.faces.cli.flags import file_flag, listing_flag, names_flag, reading_flags
+from surefoot.faces.cli.paths import Folder, Output
 
 EXPLAIN_EXAMPLES = """examples:
   surefoot explain model.json loans.csv --row 3 --target yes
@@ -149,7 +150,8 @@ def _worth(group: Any) -> None:
         "--label", metavar="COLUMN", help="its label column (default: the one that holds the model's classes)"
     )
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of the refits (default: 0)")
-    file_flag(group, "--save-models", "FOLDER", "write the refits there: `surefoot verify` asks for them")
+    there = "write the refits there: `surefoot verify` asks for them"
+    file_flag(group, "--save-models", "FOLDER", there, Folder)
     group.add_argument(
         "--alternatives", type=int, metavar="N", help="with --row: up to N answers that differ, nearest first"
     )
@@ -204,13 +206,14 @@ def _solving(group: Any) -> None:
 
 
 def _outputs(group: Any) -> None:
-    file_flag(group, "--json", "FILE", "write everything as JSON; '-': to stdout")
-    file_flag(group, "--html", "FILE", "write a page to read")
+    file_flag(group, "--json", "FILE", "write everything as JSON; '-': to stdout", Output)
+    file_flag(group, "--html", "FILE", "write a page to read", Output)
     file_flag(
         group,
         "--trade-off",
         "FILE",
         "with --row: write a page of what more safety costs (budget, how typical, --models)",
+        Output,
     )
-    file_flag(group, "--output", "FILE", "with --all: write a CSV table ('-' or left out: to stdout)")
+    file_flag(group, "--output", "FILE", "with --all: write a CSV table ('-' or left out: to stdout)", Output)
     group.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from surefoot.faces.cli.flags import file_flag, listing_flag, names_flag, reading_flags
+from surefoot.faces.cli.paths import Output
 
 FIT_EXAMPLES = """examples:
   surefoot fit loans.csv --label repaid --output model.json
@@ -34,7 +35,7 @@ def fit_flags(command: argparse.ArgumentParser) -> None:
     """Of ``surefoot fit``."""
     file_flag(command, "data", "DATA", TABLE)
     command.add_argument("--label", required=True, metavar="COLUMN", help="name of the label column")
-    file_flag(command, "--output", "MODEL.json", "where to write the model", required=True)
+    file_flag(command, "--output", "MODEL.json", "where to write the model", Output, required=True)
     names_flag(command, "--drop", "COLUMN", "columns to leave out")
     names_flag(command, "--categorical", "COLUMN", "numbers that are categories (text always is)")
     names_flag(command, "--numeric", "COLUMN", "numbers with two values that are no categories")
@@ -89,7 +90,7 @@ def predict_flags(command: argparse.ArgumentParser) -> None:
     file_flag(command, "data", "DATA", TABLE)
     command.add_argument("--proba", action="store_true", help="the probability of each class as well")
     command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
-    file_flag(command, "--output", "FILE", "where to write the CSV table (default: to stdout)")
+    file_flag(command, "--output", "FILE", "where to write the CSV table (default: to stdout)", Output)
     reading_flags(command)
 
 
@@ -98,7 +99,7 @@ def diagnose_flags(command: argparse.ArgumentParser) -> None:
     file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
     file_flag(command, "data", "DATA", TABLE)
     command.add_argument("--label", required=True, metavar="COLUMN", help="name of the label column")
-    file_flag(command, "--html", "FILE", "write a page to read")
+    file_flag(command, "--html", "FILE", "write a page to read", Output)
     command.add_argument(
         "--folds", type=int, default=5, metavar="K", help="K-fold cross-validation (default: 5)"
     )

@@ -13,11 +13,11 @@ from surefoot.datasets import Dataset
 from surefoot.datasets.suspicions import data_warnings
 from surefoot.datasets.table import two_valued_numbers
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.faces.cli.main import say
+from surefoot.faces.cli.main import say, show
 from surefoot.faces.cli.spoken import spoken
 from surefoot.faces.cli.tables import (
     check_names,
-    check_writable,
+    csv_text,
     known_table,
     labelled_table,
     model,
@@ -36,7 +36,6 @@ MANY_CLASSES = 20  # of numbers: more are hardly names of classes
 
 def run_fit(options: argparse.Namespace) -> int:
     """``surefoot fit``."""
-    check_writable([options.output])
     data = labelled_table(options, [*options.categorical, *_orders(options)], options.drop)
     _warn_of_numbers(data, options.label)
     about_data = {"categorical": _categories(data.X, options), "ordered": _orders(options) or None}
@@ -47,9 +46,9 @@ def run_fit(options: argparse.Namespace) -> int:
         else:
             clf = _fitted(data, settings, about_data)
         clf.save(options.output)
-        sys.stdout.write(clf.summary() + "\n")
+        show(clf.summary() + "\n")
         if options.folds:
-            sys.stdout.write(spoken(f"\n{_diagnosis(clf, data, options.folds)}\n"))
+            show(spoken(f"\n{_diagnosis(clf, data, options.folds)}\n"))
             clf.save(options.output)  # with what the diagnosis found
         else:
             _warn(data, options.label)
@@ -61,15 +60,14 @@ def run_fit(options: argparse.Namespace) -> int:
 
 def run_predict(options: argparse.Namespace) -> int:
     """``surefoot predict``."""
-    check_writable([options.output])
-    clf = model(options.model)
+    clf = model(options.model, options)
     rows = rows_of_table(options, clf)
     frame = pd.DataFrame({"row": rows.index, "predicted": clf.predict(rows)})
     if options.proba:
         shares = clf.predict_proba(rows)
         for position, label in enumerate(clf.classes_.tolist()):
             frame[f"probability: {label}"] = shares[:, position]
-    text = frame.to_csv(index=False, lineterminator="\n")
+    text = csv_text(frame)
     if not options.output or options.output == "-":
         sys.stdout.write(text)
     else:
@@ -80,11 +78,10 @@ def run_predict(options: argparse.Namespace) -> int:
 
 def run_diagnose(options: argparse.Namespace) -> int:
     """``surefoot diagnose``."""
-    check_writable([options.html])
-    clf = model(options.model)
+    clf = model(options.model, options)
     data = known_table(options, clf)
     report = _diagnosis(clf, data, options.folds)
-    sys.stdout.write(spoken(f"{report}\n"))
+    show(spoken(f"{report}\n"))
     if options.html:
         from surefoot.faces.report.diagnosis_page import write_diagnosis
 
@@ -153,7 +150,7 @@ def _selected(data: Dataset, folds: int, given: dict[str, Any]) -> ConditionalGa
     if folds < 2:
         raise ProblemError("--folds must be at least 2 for a model to be chosen; or say --structure")
     chosen = select(data.X, data.y, cv=folds, random_state=0, **given)
-    sys.stdout.write(f"{chosen}\n\n")
+    show(f"{chosen}\n\n")
     return chosen.classifier
 
 

@@ -17,7 +17,9 @@ from surefoot.faces.cli.fit_flags import (
     fit_flags,
     predict_flags,
 )
-from surefoot.faces.cli.flags import file_flag, names_flag
+from surefoot.faces.cli.flags import file_flag, names_flag, size_flag
+from surefoot.faces.cli.paths import Folder, Input, Output
+from surefoot.formats import one_line
 
 EXAMPLES = """examples:
   surefoot demo
@@ -56,7 +58,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and stop."""
-        self.exit(2, f"surefoot: error: {message}; see {self.prog} --help\n")
+        self.exit(2, one_line(f"surefoot: error: {message}; see {self.prog} --help") + "\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse what is unknown here, where the command and its flags are known."""
@@ -116,13 +118,20 @@ def _command(commands: Any, name: str, summary: str, examples: str = "") -> argp
 
 def _demo(command: argparse.ArgumentParser) -> None:
     file_flag(
-        command, "--html", "REPORT.html", "where to write the report (default: report.html)", "report.html"
+        command,
+        "--html",
+        "REPORT.html",
+        "where to write the report (default: report.html)",
+        Output,
+        default="report.html",
     )
 
 
 def _actions(command: argparse.ArgumentParser) -> None:
     file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
-    file_flag(command, "--output", "FILE.toml", "where to write the file ('-' or left out: to stdout)")
+    where = "where to write the file ('-' or left out: to stdout)"
+    file_flag(command, "--output", "FILE.toml", where, Output)
+    size_flag(command)
 
 
 def _verify(command: argparse.ArgumentParser) -> None:
@@ -131,7 +140,8 @@ def _verify(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--exact", action="store_true", help="compute with integers, by code that needs Python alone; slower"
     )
-    names_flag(command, "--models", "MODEL.json", "the refits that the explanation names")
+    names_flag(command, "--models", "MODEL.json", "the refits that the explanation names", Input)
+    size_flag(command)
 
 
 def _reproduce(command: argparse.ArgumentParser) -> None:
@@ -140,6 +150,7 @@ def _reproduce(command: argparse.ArgumentParser) -> None:
         "--output",
         "FOLDER",
         "where results are written, and where a stopped run goes on",
+        Folder,
         required=True,
     )
     command.add_argument(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from surefoot.datasets import Dataset, table
 from surefoot.datasets.reading import Form, Reading, read_table
 from surefoot.datasets.table import feature_table
 from surefoot.exceptions import DataError, ModelFileError, ProblemError
 from surefoot.faces.cli.main import say
-from surefoot.formats import listed, suggestion
+from surefoot.formats import cell, listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
 
@@ -74,25 +74,23 @@ def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkCl
     return feature_table(_said(read_table(options.data, form)), clf.feature_labels_, label=options.id)
 
 
-def model(path: str) -> ConditionalGaussianNetworkClassifier:
+def model(path: str, options: argparse.Namespace) -> ConditionalGaussianNetworkClassifier:
     """Read a model; who gives the table first is told so."""
     try:
-        return ConditionalGaussianNetworkClassifier.load(path)
+        return ConditionalGaussianNetworkClassifier.load(path, max_size=options.max_size)
     except ModelFileError as error:
         hint = " (the model comes first, then the data)" if Path(path).suffix != ".json" else ""
         raise ModelFileError(f"{error}{hint}") from None
 
 
-def check_writable(paths: Iterable[str | None]) -> None:
-    """Before anything is computed: what cannot be written would be lost at the end."""
-    given = [name for name in paths if name]
-    if len(set(given)) < len(given):
-        raise ProblemError(f"two outputs cannot go to the same place: {', '.join(given)}")
-    for path in (Path(name) for name in given if name != "-"):
-        if not path.parent.is_dir():
-            raise ProblemError(f"{path}: No such file or directory")
-        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise ProblemError(f"{path}: cannot be written")
+def csv_text(frame: pd.DataFrame) -> str:
+    """A table as CSV that a spreadsheet can open without running what is in it."""
+    # Object columns stay what they are: pandas would turn 1 beside a hole into 1.0.
+    columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
+    safe = [c if is_numeric_dtype(c) else pd.Series(list(map(cell, c)), dtype=object) for c in columns]
+    table = dict(enumerate(safe))
+    header = [cell(str(name)) for name in frame.columns]
+    return str(pd.DataFrame(table).to_csv(index=False, header=header, lineterminator="\n"))
 
 
 def check_names(flag: str, names: Iterable[str], known: Sequence[Any], what: str = "feature") -> None:
@@ -105,7 +103,7 @@ def check_names(flag: str, names: Iterable[str], known: Sequence[Any], what: str
 
 
 def _form(options: argparse.Namespace, **known: Any) -> Form:
-    return Form(options.separator, options.decimal, options.header, **known)
+    return Form(options.separator, options.decimal, options.header, max_size=options.max_size, **known)
 
 
 def _said(reading: Reading) -> Reading:

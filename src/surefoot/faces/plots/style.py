@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, MissingDependencyError
+from surefoot.formats import one_line
 from surefoot.waist.question import Question
 from surefoot.waist.warp import Warp
 
@@ -43,10 +44,7 @@ def new_axes(size: tuple[float, float], rows: int = 1, **options: Any) -> Any:
 
 def shortened(name: Any, longest: int = LONGEST_NAME) -> str:
     """The name on one line; the middle of a long one is left out, since beginnings are often alike."""
-    text = " ".join(str(name).split())
-    text = "".join(
-        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text
-    )  # SVG allows no others
+    text = " ".join(one_line(str(name)).split())
     if len(text) <= longest:
         return text
     tail = (longest - 1) // 3

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from surefoot.formats import one_line
+
 if TYPE_CHECKING:
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
@@ -63,7 +65,7 @@ def model_facts(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, st
         facts.append(
             ("search", f"{state} after {report.n_iter} iterations, objective {report.objective:.6g}")
         )
-    return facts
+    return [(heading, one_line(text)) for heading, text in facts]
 
 
 def _features(clf: ConditionalGaussianNetworkClassifier) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar, cast
 
 from surefoot.explain.explanation import TAIL, Explanation
 from surefoot.explain.explanations import Explanations
 from surefoot.explain.words import MOST_NAMED, NORMS, allowed_words, miss_words, question_words
 from surefoot.faces.plots.values import Values, is_change, is_cost
 from surefoot.faces.report.lever_words import lever_words
-from surefoot.formats import in_list, number, part, share
+from surefoot.formats import in_list, number, one_line, part, share
 from surefoot.status import Status
 from surefoot.waist.question import Away, Odds, Question
 
+T = TypeVar("T")
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
 UNUSUAL = 2.0  # z-scores beyond this are marked
@@ -112,7 +113,7 @@ def summary_of(explanation: Explanation) -> Summary:
     who = "1 more feature changes" if left == 1 else f"{left} more features change"
     smaller = f"{who} by less than {SHOWN:g} standard deviations" if left else ""
     asked = explanation.question
-    return Summary(
+    found = Summary(
         title="" if explanation.row is None else f"Row {explanation.row}",
         status=str(explanation.status).replace("_", " "),
         found=explanation.counterfactual is not None,
@@ -127,6 +128,21 @@ def summary_of(explanation: Explanation) -> Summary:
         facts=_facts(explanation),
         moves=moves,
     )
+    return _harmless(found)
+
+
+def _harmless(value: T) -> T:
+    """The same with every text on one line, whatever names are in it."""
+    found: Any = value
+    if isinstance(value, str):
+        found = value if value.isprintable() else one_line(value)
+    elif isinstance(value, tuple):
+        found = tuple(map(_harmless, value))
+    elif isinstance(value, Summary | Change | Move):
+        found = replace(
+            value, **{field.name: _harmless(getattr(value, field.name)) for field in fields(value)}
+        )
+    return cast(T, found)
 
 
 def overview_of(batch: Explanations) -> list[tuple[str, str]]:

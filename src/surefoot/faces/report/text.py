@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from surefoot.explain.explanation import Explanation
 from surefoot.faces.report.summary import Summary, summary_of
-from surefoot.formats import printable
 
 WIDTH = 80  # of a line
 
@@ -20,7 +19,7 @@ def explanation_text(explanation: Explanation) -> str:
     parts += (
         [f"Asked: {summary.question}", f"Allowed: {'; '.join(summary.allowed)}."] if summary.allowed else []
     )
-    return printable("\n".join(part for part in parts if part))
+    return "\n".join(part for part in parts if part)
 
 
 def _moves(summary: Summary) -> list[str]:

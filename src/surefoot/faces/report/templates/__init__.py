@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from surefoot.formats import printable
+from surefoot.formats import one_line
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def _printable(value: Any) -> Any:
+def _harmless(value: Any) -> Any:
     """Text without control characters, which HTML does not allow; what is HTML already stays."""
-    return value if not isinstance(value, str) or hasattr(value, "__html__") else printable(value)
+    return value if not isinstance(value, str) or hasattr(value, "__html__") else one_line(value)
 
 
 def rendered(name: str, **values: Any) -> str:
@@ -29,7 +29,7 @@ def _environment() -> Environment:
         loader=PackageLoader("surefoot.faces.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_printable,
+        finalize=_harmless,
         trim_blocks=True,
         lstrip_blocks=True,
     )
