@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint format docs bench mutants reproduce clean
+.PHONY: demo test lint format docs bench mutants corpus reproduce clean
 
 demo: $(VENV)/.package  ## fit a classifier to real loans and explain how one that was refused would be granted
 	$(BIN)/surefoot demo
@@ -32,6 +32,11 @@ bench: $(VENV)/.bench  ## measure speed against other implementations, side by s
 
 mutants: $(VENV)/.test  ## put small faults into the checkers one at a time; the tests must notice each (hours)
 	$(BIN)/python benchmarks/mutants.py $(MUTANTS_ARGS)
+
+corpus: $(VENV)/.test  ## the same requests of an earlier checkout and of this one, byte for byte: make corpus BEFORE=CHECKOUT
+	PYTHONPATH=$(BEFORE)/src $(BIN)/python -m tests.corpus write .corpus/before
+	$(BIN)/python -m tests.corpus write .corpus/now
+	$(BIN)/python -m tests.corpus compare .corpus/before .corpus/now
 
 reproduce: $(VENV)/.package  ## the paper's experiments, the quick form; into results/
 	$(BIN)/surefoot reproduce --quick --output results

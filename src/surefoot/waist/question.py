@@ -432,7 +432,7 @@ class Question:
             self.warped(self.factual),
             tuple(_once(kept, r, partial(r.requirement, models)) for r in self.requirements),
             metric,
-            _once(kept, (*place, size, self.exact), lambda: self._ball(classifier, metric)),
+            _once(kept, (*place, size, self.exact), lambda: self.ball(classifier, metric)),
             self.domain.warped(self.warps) if self.warps else self.domain,
             self.choices,
             *self._combined(),
@@ -454,7 +454,9 @@ class Question:
         found: Whitening = classifier.network(self.factual_class, self.state).whitening(self.whitening)
         return found
 
-    def _ball(self, classifier: Decider, metric: Metric) -> Ball:
+    def ball(self, classifier: Decider, metric: Metric | None = None) -> Ball:
+        """The errors that an answer withstands; the metric, where it is known, need not be made anew."""
+        metric = self._metric(classifier) if metric is None else metric
         if isinstance(self.budget, Mapping):
             ends = np.zeros((2, len(self.numbers)))
             for j, pair in self.budget.items():

@@ -170,3 +170,11 @@ def test_several_classes_are_explained_where_there_are_some(explainer, nasty, cl
     assert "<b>Against each other class</b>" in page
     assert "Its probability among all classes" in page
     assert "Against each other class" not in report_page(explainer.explain(nasty[0].iloc[0]), clf)
+
+
+def test_a_page_of_an_answer_that_holds_under_refits(clf, nasty):
+    """Its plane shows the errors, for which the other models are not needed."""
+    e = CounterfactualExplainer(clf, budget=0.05, models=[clf]).explain(nasty[0].iloc[0])
+    assert report_page(e, clf).count("data:image/") == report_page(e.from_json(e.to_json()), clf).count(
+        "data:image/"
+    )

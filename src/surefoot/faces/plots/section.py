@@ -94,7 +94,7 @@ class Section:
 
     @cached_property
     def _errors(self) -> Ball:
-        return _question(self.explanation).family(self.classifier).ball
+        return _question(self.explanation).ball(self.classifier)
 
     @property
     def distance_radius(self) -> float:
