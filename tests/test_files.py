@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from surefoot import files
-from surefoot.files import read_limited, read_standard_input, write_whole
+from surefoot.files import write_whole
 
 
 def test_what_is_written(tmp_path):
