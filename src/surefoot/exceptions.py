@@ -2,9 +2,14 @@
 
 from typing import Any
 
+from surefoot.formats import one_line
+
 
 class SurefootError(Exception):
-    """Base of every error that surefoot raises on purpose."""
+    """Base of every error that surefoot raises on purpose; its text is one line, whatever names are in it."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class DataError(SurefootError, ValueError):
@@ -38,7 +43,10 @@ class MissingDependencyError(SurefootError, ImportError):
 
 
 class SurefootWarning(UserWarning):
-    """Base of every warning that surefoot issues."""
+    """Base of every warning that surefoot issues; its text is one line, as that of an error."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class ProblemError(SurefootError, ValueError):

@@ -140,7 +140,8 @@ def cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = one_line(value)
-    return f"'{text}" if value.startswith(FORMULA) and not _is_number(value) else text
+    runs = value.startswith(FORMULA) or text.startswith(FORMULA)
+    return f"'{text}" if runs and not _is_number(value) else text
 
 
 def _is_number(text: str) -> bool:

@@ -470,6 +470,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
         (Path(__file__).parent / name).read_text(encoding="utf-8")
         for name in (
             "test_cli.py",
+            "test_cli_bombs.py",
             "test_cli_explain.py",
             "test_cli_spoken.py",
             "test_cli_tables.py",

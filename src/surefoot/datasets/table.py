@@ -42,6 +42,7 @@ def table(
     separator: str | None = None,
     decimal: str | None = None,
     header: bool | None = None,
+    max_size: int | None = None,
 ) -> Dataset:
     """Read a table into features and labels, or say exactly what is wrong with it.
 
@@ -66,6 +67,9 @@ def table(
     header : bool, optional
         Whether the first row holds names. Default: it should; where it looks like data that is an error.
         Without a header the columns are called column_1, column_2, ...
+    max_size : int, optional
+        The most bytes that the file may have, unpacked. Default: two billion, and no more than 200 times its
+        size where it is packed and holds more than 50 million.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def table(
     """
     drop = [drop] if isinstance(drop, str) else list(drop)
     categorical = [categorical] if isinstance(categorical, str) else list(categorical)
-    form = Form(separator, decimal, header, [label], categorical, [label])
+    form = Form(separator, decimal, header, [label], categorical, [label], max_size)
     reading = source if isinstance(source, Reading) else _reading(source, form)
     where = f"{reading.name}: " if reading.name else ""
     labels, features = _parts(reading.frame, label, drop, where)
