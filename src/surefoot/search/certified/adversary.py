@@ -230,7 +230,9 @@ def lowest_corner(
         both = [(s, values + s * slopes[:, 0], slopes[:, 1:] + 2 * s * A[k, k + 1 :]) for s in (1.0, -1.0)]
         signs = np.vstack([np.column_stack([signs, np.full(len(signs), s)]) for s, _, _ in both])
         values, slopes = np.concatenate([v for _, v, _ in both]), np.vstack([d for _, _, d in both])
-        keep = values - np.abs(slopes).sum(axis=1) + _least(A[k + 1 :, k + 1 :]) < best_value - 1e-13 * abs(best_value)
+        keep = values - np.abs(slopes).sum(axis=1) + _least(A[k + 1 :, k + 1 :]) < best_value - 1e-13 * abs(
+            best_value
+        )
         signs, values, slopes = signs[keep], values[keep], slopes[keep]
         if len(values) > effort:
             return best, False
