@@ -184,7 +184,7 @@ class Choice:
         return self.parts
 
     def _forget(self) -> None:
-        """A choice that is split stands for its parts: with hundreds of features its own lists take gigabytes.
+        """A choice that is split stands for its parts: its own lists would take gigabytes.
 
         The root is asked again.
         """

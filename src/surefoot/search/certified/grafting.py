@@ -59,7 +59,7 @@ class Shared(NamedTuple):
 class Together(NamedTuple):
     """Choices that were looked at in one stack, with the weights that refute them.
 
-    Where the choices lie is found out again when it is written: kept for all of them, it would take gigabytes.
+    Where the choices lie is found out again when they are written: to keep it would take gigabytes.
     """
 
     slices: Slices

@@ -131,6 +131,6 @@ class Lagrangian:
 
     @cached_property
     def _squares(self) -> tuple[Array, Array, Array]:
-        """Room for products of all rows: taken from the system at every step, it would cost more than they."""
+        """Room for products of all rows: to ask the system for it at every step costs more than they do."""
         m = len(self.left)
         return np.empty((m, m)), np.empty((m, m)), np.empty((m, m))

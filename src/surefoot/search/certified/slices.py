@@ -324,7 +324,8 @@ class Slices:
         ends = (part[:, first:].tolist() for part in (slabs, names, low, high))
         found = []
         for i, (margins, *own) in enumerate(zip(rest[:, -count:].tolist(), *ends, strict=True)):
-            norm, cross = norms[i], []
+            norm: list[float] = norms[i]
+            cross: list[tuple[int, int, float]] = []
             if len(signs[i]):
                 norm, cross = self._crosses(weights[i], signs[i], boxes.touched[i], moves[i])
             products = [
@@ -409,7 +410,7 @@ def _products(slopes: Array, low: Array, high: Array) -> Array:
 
 
 def _sides(slopes: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """slope'y - low and high - slope'y as vectors; an open side is the constant 1."""
+    """The vectors of slope'y - low and high - slope'y; an open side is the constant 1."""
     left, right = slopes.copy(), -slopes
     left[..., -1] -= np.where(np.isinf(low), 0.0, low)
     right[..., -1] += np.where(np.isinf(high), 0.0, high)

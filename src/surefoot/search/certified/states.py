@@ -42,12 +42,12 @@ GRACE = 0.2  # seconds for that
 BRIEFLY = 0.1  # of the time for these
 LEADING = 4  # requirements by which the promise of a state is judged, of however many
 MOST_TRIED = 500  # changes of categories that are tried with the numbers as they are
-# Changes of two categories that are listed; ten times as many take ten times as long, up to some tenths of a second.
+# Changes of two categories that are listed; ten times as many would take some tenths of a second.
 MOST_PAIRS = 20_000
-# What errors take at first order has to be left over so many times, one after the other, until nothing is lacking.
+# How often what errors take at first order must be left over, in turn: ten times costs many changes.
 CAUTIONS = (1.0, 1.5, 3.0)
-ROUGHLY = 0.05  # gap of the search for a first point in one state: ten times as wide, and it is of little use
-FIRST = 0.2  # of the time for that
+ROUGHLY = 0.05  # gap of the search for a first point in one state; ten times as wide is of little use
+FIRST = 0.2  # of the time for that; nothing would be left with ten times as much
 
 
 def certified_states(family: Family, gap: float, time_limit: float) -> Answer:
@@ -160,7 +160,7 @@ class _States:
             self.clock.check()
 
     def _climb(self) -> None:
-        """A first point by changes of categories one after the other; where they do not do, numbers change too."""
+        """A first point by changes of categories one by one, or of numbers too where these are not enough."""
         brief = Clock(FIRST * self.clock.left)
         try:
             way = self._way_with_numbers_as_they_are(Uphill(self.family, brief))

@@ -17,7 +17,7 @@ from surefoot.waist.mixed import State
 Array = NDArray[np.float64]
 
 CHEAP = 1e-3  # of the dearest change: what costs less counts as so much, or it would be taken for nothing
-# Values of a category that shapes the numbers' part; with ten times as many, each step takes ten times as long.
+# Values of a category that shapes the numbers' part; ten times as many take ten times as long in each step.
 MOST_SHAPES = 30
 
 
@@ -89,7 +89,7 @@ class Uphill:
         return np.asarray(shapes + self.family.constants_of(np.array(states, dtype=np.intp)))
 
     def _shape(self, state: State, caution: float) -> Array:
-        """What requirements are at the factual, without what the categories add, less what errors may take."""
+        """The requirements at the factual without what the categories add, less what errors may take."""
         key = tuple(state[k] for k in self.family.shaping)
         if key not in self._least:
             self.clock.check()
