@@ -12,7 +12,7 @@ import numpy as np
 
 from surefoot.exceptions import DataError
 
-DEEPEST = 300  # levels of lists and objects that a file may have
+DEEPEST = 400  # levels of lists and objects that a file may have
 LARGEST_LABEL = 2**64  # labels are numbers of numpy
 INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 

@@ -494,7 +494,7 @@ def test_leaves_of_slices_are_negative(norm):
     rng = np.random.default_rng(0)
     for choice in stacked:
         stack, number = choice.proof
-        leaf = stack.attempt.leaves([one.cut_ends for one in stack.choices])[number]
+        leaf = stack.leaves()[number]
         change = np.zeros((50, 5))
         change[:, list(choice.free)] = rng.normal(size=(50, 2)) * problem.unit[list(choice.free)] * 3
         u = change @ search.whole.matrix.T
@@ -519,7 +519,8 @@ def test_weights_of_a_sample_prove_what_they_claim():
     assert attempt.refuted.all()
     assert 0 < slices._typical.number < len(low) / 2
     rng = np.random.default_rng(0)
-    for some, leaf in zip(choices, attempt.leaves([{}] * len(low)), strict=True):
+    leaves = slices.leaves(attempt.boxes, attempt.weights, attempt.signs, [{}] * len(low))
+    for some, leaf in zip(choices, leaves, strict=True):
         change = np.zeros((20, 13))
         change[:, some] = rng.normal(size=(20, 3)) * problem.unit[some] * 3
         u = change @ space.matrix.T

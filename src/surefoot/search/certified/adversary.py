@@ -15,15 +15,24 @@ MAX_CORNERS = 30_000
 ALL_CORNERS = 9  # free coordinates up to which every corner is looked at
 
 
-def lowest(Q: Array, g: Array, p: float, radius: float, effort: int = MAX_CORNERS) -> tuple[Array, bool]:
+def lowest(
+    Q: Array,
+    g: Array,
+    p: float,
+    radius: float,
+    effort: int = MAX_CORNERS,
+    spectrum: tuple[Array, Array] | None = None,
+) -> tuple[Array, bool]:
     """Argmin of g'w + w'Qw over ||w||_p <= radius, and whether it surely is.
 
     Exact for p = 2 and wherever corners decide, else local. ``effort``: how many corners may be looked
-    at side by side; with 0 any local minimum will do.
+    at side by side; with 0 any local minimum will do. ``spectrum``: of Q, where it is known.
     """
     if p == np.inf:
         return _in_cube(Q, g, radius, effort)
-    return (_on_sphere if p == 2 else _on_cross)(Q, g, radius)
+    if p == 2:
+        return _on_sphere(np.linalg.eigh(Q) if spectrum is None else spectrum, g, radius)
+    return _on_cross(Q, g, radius)
 
 
 def deepened(Q: Array, g: Array, w: Array, p: float, radius: float) -> Array:
@@ -134,9 +143,9 @@ def _newton_in_cube(Q: Array, g: Array, w: Array, radius: float) -> Array:
     return w
 
 
-def _on_sphere(Q: Array, g: Array, radius: float) -> tuple[Array, bool]:
+def _on_sphere(spectrum: tuple[Array, Array], g: Array, radius: float) -> tuple[Array, bool]:
     """Trust-region subproblem by its secular equation 1/||v(lam)|| = 1/radius, which is nearly linear."""
-    values, vectors = np.linalg.eigh(Q)
+    values, vectors = spectrum
     c = vectors.T @ g
     floor = max(0.0, -float(values[0]))
 
@@ -216,13 +225,14 @@ def lowest_corner(
     best, best_value = known, float(known @ g + known @ Q @ known)
     offset = float(A.trace())
     A = A - np.diag(A.diagonal())
-    rest = _least_quadratic_parts(A)
     signs, values, slopes = np.zeros((1, 0)), np.full(1, offset), b[None]
     for k in range(len(b)):
         both = [(s, values + s * slopes[:, 0], slopes[:, 1:] + 2 * s * A[k, k + 1 :]) for s in (1.0, -1.0)]
         signs = np.vstack([np.column_stack([signs, np.full(len(signs), s)]) for s, _, _ in both])
         values, slopes = np.concatenate([v for _, v, _ in both]), np.vstack([d for _, _, d in both])
-        keep = values - np.abs(slopes).sum(axis=1) + rest[k + 1] < best_value - 1e-13 * abs(best_value)
+        keep = values - np.abs(slopes).sum(axis=1) + _least(A[k + 1 :, k + 1 :]) < best_value - 1e-13 * abs(
+            best_value
+        )
         signs, values, slopes = signs[keep], values[keep], slopes[keep]
         if len(values) > effort:
             return best, False
@@ -232,11 +242,8 @@ def lowest_corner(
     return best, True
 
 
-def _least_quadratic_parts(A: Array) -> Array:
-    """Lower bounds of s'As over signs s of the last coordinates, for every number of them."""
-    m = len(A)
-    rest = np.zeros(m + 1)
-    for k in range(m):
-        block = A[k:, k:]
-        rest[k] = max(-float(np.abs(block).sum()), float(np.linalg.eigvalsh(block)[0]) * (m - k))
-    return rest
+def _least(block: Array) -> float:
+    """A lower bound of s'As over signs s."""
+    if not len(block):
+        return 0.0
+    return max(-float(np.abs(block).sum()), float(np.linalg.eigvalsh(block)[0]) * len(block))

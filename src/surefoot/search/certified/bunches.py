@@ -28,7 +28,6 @@ Indices = NDArray[np.intp]
 SAMPLE = 32  # choices whose weights are averaged
 MOST_FREE = 8  # features that move in one of them
 FEWER, MOST = 5, 2_000  # bunches that are looked at: so many times fewer than choices, and at most
-SOME = 16  # of them between looks at the clock
 OPEN = 10  # single choices that are not refuted before the rest is left as it is
 LEAST, MORE, TRIES = 1e-5, 2.0, 20  # what is added to the slabs' weights until the sum is concave
 ROOM = 1.25  # and how much more, for rounding
@@ -82,8 +81,7 @@ class _SharedSum:
                 continue
             if gains is None:
                 looks -= 1
-                if looks % SOME == 0:
-                    clock.check()
+                clock.check()
                 peak, gains = self._peak(self.places[list(choice.free)])
                 if peak < 0:
                     choice.proven(np.inf, self.proof)
@@ -92,8 +90,12 @@ class _SharedSum:
             if feature is None:
                 opened += 1
                 continue
-            kept, counted = choice.split(feature)
-            known = gains if counted.free == choice.free else None
+            moving, parts = choice.free, choice.split(feature)
+            if not parts:
+                opened += 1
+                continue
+            kept, counted = parts
+            known = gains if counted.free == moving else None
             stack += [(kept, None), (counted, known)]  # what gains most is looked at first
 
     def _peak(self, moving: Indices) -> tuple[float, Array]:
@@ -140,12 +142,14 @@ def _typical_weights(slices: Slices, root: Choice, box: Boxes) -> Array | None:
 
 def _shared_sum(slices: Slices, box: Boxes, weights: Array) -> _SharedSum:
     """The sum with such weights, those of the slabs raised until it is concave if that is possible."""
-    terms, d = slices.terms(box)[1][0], box.free.shape[1]
-    slabs = slice(0, len(terms) - len(slices.scenarios))
-    own = slice(slabs.stop - d, slabs.stop)
-    weights[slabs] += _lacking(np.tensordot(weights, terms, 1), terms[slabs].sum(axis=0))
-    weights[slabs] *= terms[slabs, :, :-1].any(axis=(1, 2))  # between open ends there is only a constant
-    total, heights = np.tensordot(weights, terms, 1), weights * terms[:, -1, -1]
+    (left, right, margins), d = slices.factored(box), box.free.shape[1]
+    m = len(left)
+    slabs, own = slice(0, m), slice(m - d, m)
+    total = _added_up(left, right, weights[slabs]) + np.tensordot(weights[m:], margins, 1)
+    weights[slabs] += _lacking(total, _added_up(left, right, np.ones(m)))
+    weights[slabs] *= left[:, :-1].any(axis=1) | right[:, :-1].any(axis=1)  # else there is only a constant
+    total = _added_up(left, right, weights[slabs]) + np.tensordot(weights[m:], margins, 1)
+    heights = weights[slabs] * left[:, -1] * right[:, -1]
     places = np.zeros(slices.space.n, dtype=np.intp)
     places[box.free[0]] = np.arange(d)
     (leaf,) = slices.leaves(box, [weights], [np.zeros((0, d, d))], [{}])
@@ -157,6 +161,12 @@ def _shared_sum(slices: Slices, box: Boxes, weights: Array) -> _SharedSum:
         places,
         Shared(leaf),
     )
+
+
+def _added_up(left: Array, right: Array, weights: Array) -> Array:
+    """The sum of weighted products left'y right'y, as a matrix."""
+    half = 0.5 * (left * weights[:, None]).T @ right
+    return np.asarray(half + half.T)
 
 
 def _lacking(total: Array, slabs: Array) -> float:

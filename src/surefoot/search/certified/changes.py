@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import count
 from math import comb, prod
 from types import MappingProxyType
@@ -16,6 +15,8 @@ from surefoot.search.certified.clock import Clock
 from surefoot.waist.problem import RobustProblem
 
 LOOK_UP = 500  # splits between two looks at the clock
+# Splits on one way: with ten times as many, files would be nested too deeply to be read.
+DEEPEST = 330
 
 
 class Limits:
@@ -79,7 +80,7 @@ class Cut(NamedTuple):
 NO_ENDS: Mapping[int, End] = MappingProxyType({})  # one for all: there are thousands of choices
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Choice:
     """A node of the tree: some features count as changed, some are undecided, the others are kept.
 
@@ -119,12 +120,15 @@ class Choice:
     stuck: bool = False
     split_by: int | Cut | None = None
     parts: tuple[Choice, ...] = ()
+    _free: tuple[int, ...] | None = None
 
-    @cached_property
+    @property
     def free(self) -> tuple[int, ...]:
         """The features that move, within ends that differ in the domain."""
-        moving = (*self.limits.unlimited, *self.counted, *self.undecided)
-        return tuple(sorted(j for j in moving if j not in self.limits.fixed))
+        if self._free is None:
+            moving = (*self.limits.unlimited, *self.counted, *self.undecided)
+            self._free = tuple(sorted(j for j in moving if j not in self.limits.fixed))
+        return self._free
 
     @property
     def kept(self) -> frozenset[int]:
@@ -165,15 +169,27 @@ class Choice:
         return [(sum(k in of[j] for j in self.undecided), left) for k, left in enumerate(self.left)]
 
     def split(self, feature: int | None = None) -> tuple[Choice, ...]:
-        """The choices in which a feature is kept, and counts as changed; none if all are decided."""
+        """The choices in which a feature is kept, and counts as changed; none if all are decided.
+
+        None either where splits are `DEEPEST`.
+        """
         j = self.feature if feature is None else feature
-        if j is not None and not self.empty:
+        if j is not None and not self.empty and self.depth < DEEPEST:
             self.split_by = j
             self.parts = (
                 self.limits.choice(self.counted, self._rest(j), self.left, self.depth + 1),
                 self._counting(j, self.depth + 1),
             )
+            self._forget()
         return self.parts
+
+    def _forget(self) -> None:
+        """A choice that is split stands for its parts: its own lists would take gigabytes.
+
+        The root is asked again.
+        """
+        if self.depth:
+            self.undecided, self._free = (), None
 
     def _rest(self, j: int) -> tuple[int, ...]:
         place = self.undecided.index(j)

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from surefoot.search.certified.changes import Choice, Cut
 from surefoot.search.certified.leaf import Affine, Leaf
+from surefoot.search.certified.narrowing import ends
 from surefoot.search.certified.proof import leaf_node, proof_of, without_prices
 from surefoot.search.certified.region import Region, Scenario
 from surefoot.search.certified.search import Search
-from surefoot.search.certified.slices import Attempt, CutEnds
+from surefoot.search.certified.slices import Boxes, CutEnds, Slices
 from surefoot.search.certified.space import Space
 
 Array = NDArray[np.float64]
@@ -56,10 +57,23 @@ class Shared(NamedTuple):
 
 
 class Together(NamedTuple):
-    """Choices that were looked at in one stack."""
+    """Choices that were looked at in one stack, with the weights that refute them.
 
-    attempt: Attempt
+    Where the choices lie is found out again when they are written: to keep it would take gigabytes.
+    """
+
+    slices: Slices
+    weights: Sequence[Array]
+    signs: Sequence[Array]
     choices: Sequence[Choice]
+    width: int  # of what was touched in the stack
+
+    def leaves(self) -> list[Leaf]:
+        """What refutes each of them."""
+        space = self.slices.space
+        boxes = Boxes.between(space, *ends(space, self.choices), self.width)
+        cuts = [choice.cut_ends for choice in self.choices]
+        return self.slices.leaves(boxes, self.weights, self.signs, cuts)
 
 
 class Member(NamedTuple):
@@ -111,10 +125,11 @@ class Graft:
             What the leaves of stacks refer to.
         """
         if choice.parts:
-            nodes = [self.node(space, part, scenarios) for part in choice.parts]
+            first = self.node(space, choice.parts[0], scenarios)
+            second = self.node(space, choice.parts[1], scenarios)
             if isinstance(choice.split_by, Cut):
-                return {**_cut(space, choice.split_by), "below": nodes[0], "above": nodes[1]}
-            return {"changed": choice.split_by, "no": nodes[0], "yes": nodes[1]}
+                return {**_cut(space, choice.split_by), "below": first, "above": second}
+            return {"changed": choice.split_by, "no": first, "yes": second}
         proof = choice.proof
         if choice.empty:
             return dict(EMPTY)
@@ -129,8 +144,7 @@ class Graft:
     def _leaves(self, space: Space, stack: Together, scenarios: Sequence[Scenario]) -> list[Node]:
         """The leaves of a stack, which are made all at once."""
         if id(stack) not in self._stacks:
-            leaves = stack.attempt.leaves([choice.cut_ends for choice in stack.choices])
-            self._stacks[id(stack)] = self._written(space, leaves, scenarios)
+            self._stacks[id(stack)] = self._written(space, stack.leaves(), scenarios)
         return self._stacks[id(stack)]
 
     def _whole_leaf(self, space: Space, proof: Shared, scenarios: Sequence[Scenario]) -> Node:

@@ -104,15 +104,33 @@ class Lagrangian:
         return np.asarray(values + (self._flat @ N[:-1, :-1].ravel()) @ self.members)
 
     def gram(self, Y: Array, W: Array) -> Array:
-        """tr(A_i Y A_j W), symmetrised: the Schur complement of the interior-point method."""
+        """tr(A_i Y A_j W), symmetrised: the Schur complement of the interior-point method.
+
+        The next call writes over it.
+        """
         L, R, D, n = self.left, self.right, self.curvatures, len(Y) - 1
         LY, RY, LW, RW = L @ Y, R @ Y, L @ W, R @ W
-        mixed = (LY @ R.T) * (RW @ L.T)
-        G = 0.25 * (mixed + mixed.T + (RY @ R.T) * (LW @ L.T) + (LY @ L.T) * (RW @ R.T))
+        G, one, other = self._squares
+        np.matmul(LY, R.T, out=one)
+        one *= np.matmul(RW, L.T, out=other)
+        np.add(one, one.T, out=G)
+        for (a, b), (c, d) in (((RY, R), (LW, L)), ((LY, L), (RW, R))):
+            np.matmul(a, b.T, out=one)
+            one *= np.matmul(c, d.T, out=other)
+            G += one
+        G *= 0.25
         bent = np.einsum("kmi,mi->km", LY[:, :n] @ D, RW[:, :n])
         bent += np.einsum("kmi,mi->km", LW[:, :n] @ D, RY[:, :n])
         flat = len(D), n * n
         DY, DW = D @ Y[:n, :n], D @ W[:n, :n]
         with_each_other = DY.transpose(0, 2, 1).reshape(flat) @ DW.reshape(flat).T
-        half = self.members.T @ (0.5 * bent + 0.5 * (with_each_other @ self.members))
-        return np.asarray(G + half + half.T)
+        half = np.matmul(self.members.T, 0.5 * bent + 0.5 * (with_each_other @ self.members), out=one)
+        G += half
+        G += half.T
+        return G
+
+    @cached_property
+    def _squares(self) -> tuple[Array, Array, Array]:
+        """Room for products of all rows: to ask the system for it at every step costs more than they do."""
+        m = len(self.left)
+        return np.empty((m, m)), np.empty((m, m)), np.empty((m, m))

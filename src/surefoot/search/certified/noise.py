@@ -80,8 +80,11 @@ class Noise:
             return Harm(float(H(u)), np.zeros_like(u), True)
         at = u + r * self.centre if self.centre.any() else u
         Q, g = H.matrix, H.gradient(at)
+        spectrum = None
         if self.frame is not None:
             Q, g = self.frame.T @ Q @ self.frame, self.frame.T @ g
-        w, exact = lowest(Q, g, self.norm, INSIDE * r, effort)
+        elif self.norm == 2:
+            spectrum = H.spectrum  # known from one point to the next
+        w, exact = lowest(Q, g, self.norm, INSIDE * r, effort, spectrum)
         v = INSIDE * r * self.centre + (w if self.frame is None else self.frame @ w)
         return Harm(float(H(u + v)), v, exact)

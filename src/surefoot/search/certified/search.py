@@ -198,14 +198,14 @@ class Search:
         """Refute all regions up to the goal; whether there is a point."""
         if self._over_values:
             self._refute_values()
-        known = self.points.best is not None
-        self._close_leaves()
-        if self.points.best is not None and not known:
-            self._close_leaves()  # the point may lie beyond the level up to which regions were refuted
+        before = self._enough()
+        self._close_regions()
+        if not self.points.suffice and self._enough() > before and self._open_leaves():
+            self._close_regions()  # the first point lies beyond the level: what was refuted there is open again
         return self.points.best is not None
 
-    def _close_leaves(self) -> None:
-        """Refute all open regions up to the goal, or split them."""
+    def _close_regions(self) -> None:
+        """Refute the regions that are open."""
         order = count()
         heap = [(leaf.bound, next(order), leaf, 0) for leaf in self.root.leaves()]
         heapq.heapify(heap)
@@ -387,10 +387,11 @@ class Search:
     def _take(self, u: Array, region: Region, most: float) -> None:
         """Keep a relaxed solution if there is no point yet, or none here stands as far inside as it should.
 
-        ``most``: no margin in the region is higher.
+        And where it is much nearer than the best: local searches from it may have led nowhere, and no bound
+        refutes a region that holds it. ``most``: no margin in the region is higher.
         """
         thin = most < self.points.enough(u)
-        if thin or self.points.best is None:
+        if thin or self.points.best is None or self.space.size(u) < self._enough():
             u = self.points.on_values(u)
             margin, s = self.points.harm(u, region.scenarios, LOCAL_EFFORT)
             self.points.accept(u, margin, s, as_it_is=thin)

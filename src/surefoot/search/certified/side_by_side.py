@@ -36,7 +36,9 @@ def refuted_side_by_side(slices: Slices, choices: Sequence[Choice], clock: Clock
             continue
         attempt = slices.refute(Boxes.between(slices.space, low[some], high[some]))
         gone = np.flatnonzero(attempt.refuted)
-        stack = Together(attempt.only(gone), [own[i] for i in gone])
+        weights, signs = ([entries[i] for i in gone] for entries in (attempt.weights, attempt.signs))
+        width = attempt.boxes.touched.shape[1]
+        stack = Together(slices, weights, signs, [own[i] for i in gone], width)
         for number, choice in enumerate(stack.choices):
             choice.proven(slices.level, Member(stack, number))
         rest = np.flatnonzero(~attempt.refuted)

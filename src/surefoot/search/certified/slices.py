@@ -54,12 +54,12 @@ class Boxes:
     touched: Indices
 
     @classmethod
-    def between(cls, space: Space, low: Array, high: Array) -> Boxes:
-        """The slices of a space between ends."""
+    def between(cls, space: Space, low: Array, high: Array, width: int = 0) -> Boxes:
+        """The slices of a space between ends; ``width``: of ``touched``, at least."""
         moving = low < high
         free: Indices = np.nonzero(moving)[1].reshape(len(low), int(moving[:1].sum()))
         origin: Array = np.where(moving, 0.0, low) @ space.matrix.T
-        touched = _touched_first((space.matrix[:, free] != 0).any(axis=2).T | (origin != 0))
+        touched = _touched_first((space.matrix[:, free] != 0).any(axis=2).T | (origin != 0), width)
         return cls(low, high, free, origin, touched)
 
     def of(self, some: Indices) -> Boxes:
@@ -86,8 +86,8 @@ class Attempt:
     moments : array of shape (N, d + 1, d + 1)
         Of the relaxed solutions (z, 1).
     weights : list of array
-    signs : list of array of shape (c, n, n)
-        For p = 1: those of the cross terms that go with each of the first c weights.
+    signs : list of array of shape (c, t, t)
+        For p = 1: those of the touched coordinates' cross terms that go with each of the first c weights.
     """
 
     slices: Slices
@@ -102,13 +102,6 @@ class Attempt:
         self.refuted[places], self.moments[places] = found.refuted, found.moments
         for i, weights, own in zip(places, found.weights, signs, strict=True):
             self.weights[i], self.signs[i] = weights, own
-
-    def only(self, some: Indices) -> Attempt:
-        """What is known of some of the slices."""
-        weights, signs = ([entries[i] for i in some] for entries in (self.weights, self.signs))
-        return Attempt(
-            self.slices, self.boxes.of(some), self.refuted[some], self.moments[some], weights, signs
-        )
 
     @cached_property
     def changes(self) -> Array:
@@ -126,10 +119,6 @@ class Attempt:
         scale = self.slices.unit[self.boxes.free] ** 2
         np.put_along_axis(found, self.boxes.free, np.maximum(variances, 0.0) * scale, axis=1)
         return found
-
-    def leaves(self, cuts: Sequence[CutEnds]) -> list[Leaf]:
-        """What refutes the slices; ``cuts``: the ends of each that cuts set."""
-        return self.slices.leaves(self.boxes, self.weights, self.signs, cuts)
 
 
 class Slices:
@@ -172,19 +161,18 @@ class Slices:
         self._height = max(*(abs(H.constant) for H in space.margins), 1e-9 * space.slope)
         self._typical = Typical(len(space.functions), len(self.scenarios))
         self._named: dict[tuple[int, bool, float], Affine] = {}
-        self._bent = np.array([space.matrix.T @ H.matrix @ space.matrix for H in space.margins])
 
     def refute(self, boxes: Boxes) -> Attempt:
         """Try to refute slices."""
-        N, n, D = len(boxes.low), self.space.n, boxes.free.shape[1] + 1
+        N, t, D = len(boxes.low), boxes.touched.shape[1], boxes.free.shape[1] + 1
         attempt = Attempt(
             self, boxes, np.zeros(N, dtype=bool), np.zeros((N, D, D)), [np.zeros(0)] * N, [np.zeros(0)] * N
         )
         every = np.arange(N)
         if self.space.norm == np.inf or not np.isfinite(self.level):
-            attempt.put(every, self._minimised(boxes, every, None), np.zeros((N, 0, n, n)))
+            attempt.put(every, self._minimised(boxes, every, None), np.zeros((N, 0, t, t)))
             return attempt
-        signs = np.broadcast_to(np.eye(n), (N, 1, n, n))
+        signs = np.broadcast_to(np.eye(t), (N, 1, t, t))
         attempt.put(every, self._minimised(boxes, every, signs), signs)
         if self.space.norm == 1:
             self._cross(attempt)
@@ -229,8 +217,20 @@ class Slices:
 
     def typical_weights(self, box: Boxes) -> Array:
         """The mean weights of slices that are refuted, for what is known in one box."""
-        weights: Array = self._typical.weights(self.terms(box)[0])[0]
+        names = self._slabs(box, self.coordinates(box))[0]
+        weights: Array = self._typical.weights(names)[0]
         return weights
+
+    def factored(self, box: Boxes) -> tuple[Array, Array, Array]:
+        """Of one box the slabs as products left'y right'y of y = (z, 1), and the margins as matrices.
+
+        Where hundreds of features move, the slabs' own matrices would take gigabytes.
+        """
+        rows = self.coordinates(box)
+        slopes, low, high = (part[0] for part in self._slabs(box, rows)[1:])
+        left, right = _sides(slopes, low, high)
+        left *= _factors(slopes, low, high)[:, None]
+        return left, right, self._margins(box, rows)[0]
 
     def coordinates(self, boxes: Boxes) -> Array:
         """The coordinates u as functions of (z, 1), shape (N, n, d + 1)."""
@@ -255,11 +255,12 @@ class Slices:
         return np.asarray(bent)
 
     def _priced(self, rows: Array, boxes: Boxes) -> Array:
-        """For p = 1 and 2: coordinates times the price of their side, or the cheaper one."""
+        """For p = 1 and 2: touched coordinates times the price of their side, or the cheaper one."""
+        rows = np.take_along_axis(rows, boxes.touched[..., None], axis=1)
         if self.space.prices is None or self.space.prices.even:
             return rows
         scales = self.space.prices.scales(boxes.low, boxes.high)
-        return np.asarray(scales[:, :, None] * rows)
+        return np.asarray(np.take_along_axis(scales, boxes.touched, axis=1)[:, :, None] * rows)
 
     def _slabs(self, boxes: Boxes, rows: Array) -> tuple[Indices, Array, Array, Array]:
         """Directions with ends, what they are as functions of (z, 1), and their ends."""
@@ -291,7 +292,7 @@ class Slices:
         found = np.empty((N, len(self.scenarios), D, D))
         for s, (r, v) in enumerate(self.scenarios):
             H, at = self.space.margins[r], boxes.origin + v
-            bent = self._bent[r][free[:, :, None], free[:, None, :]]
+            bent = self.space.bent[r][free[:, :, None], free[:, None, :]]
             found[:, s, :-1, :-1] = scale[:, :, None] * bent * scale[:, None, :]
             slope = 0.5 * np.take_along_axis(H.gradient(at) @ self.space.matrix, free, axis=1) * scale
             found[:, s, :-1, -1] = found[:, s, -1, :-1] = slope
@@ -323,7 +324,10 @@ class Slices:
         ends = (part[:, first:].tolist() for part in (slabs, names, low, high))
         found = []
         for i, (margins, *own) in enumerate(zip(rest[:, -count:].tolist(), *ends, strict=True)):
-            norm, cross = self._crosses(weights[i], signs[i], moves[i]) if len(signs[i]) else (norms[i], [])
+            norm: list[float] = norms[i]
+            cross: list[tuple[int, int, float]] = []
+            if len(signs[i]):
+                norm, cross = self._crosses(weights[i], signs[i], boxes.touched[i], moves[i])
             products = [
                 (w, self._side(k, False, a, cuts[i]), self._side(k, True, b, cuts[i]))
                 for w, k, a, b in zip(*own, strict=True)
@@ -367,22 +371,22 @@ class Slices:
         return self._named[key]
 
     def _crosses(
-        self, weights: Array, signs: Array, moves: Mask
+        self, weights: Array, signs: Array, touched: Indices, moves: Mask
     ) -> tuple[list[float], list[tuple[int, int, float]]]:
         """For p = 1 and 2: the weight of the norm and of its cross terms."""
-        single, moving = weights[: len(signs)] * self._height / self.level**2, np.flatnonzero(moves)
+        single, moving = weights[: len(signs)] * self._height / self.level**2, np.flatnonzero(moves[touched])
         total = float(single.sum())
         A = np.clip(np.einsum("c,cij->ij", single, signs), -total, total)
-        pairs = [(int(i), int(j)) for place, j in enumerate(moving) for i in moving[:place]]
-        return [total], [(i, j, float(A[i, j])) for i, j in pairs if A[i, j]]
+        pairs = [(i, j) for place, j in enumerate(moving) for i in moving[:place] if A[i, j]]
+        return [total], [(int(touched[i]), int(touched[j]), float(A[i, j])) for i, j in pairs]
 
 
-def _touched_first(touched: Mask) -> Indices:
+def _touched_first(touched: Mask, width: int) -> Indices:
     """In each row the places that are true, and as many others as the longest needs.
 
     In sparse networks a few features move few coordinates, and what does not move bounds nothing.
     """
-    most = int(touched.sum(axis=1).max(initial=0))
+    most = int(touched.sum(axis=1).max(initial=width))
     return np.argsort(~touched, axis=1, kind="stable")[:, :most]
 
 
@@ -391,7 +395,7 @@ def _factors(slopes: Array, low: Array, high: Array) -> Array:
 
     Ends that exclude each other leave a product that is negative, wherever it is: of about minus one then.
     """
-    half, open_ = 0.5 * (high - low), np.abs(slopes).sum(axis=2)
+    half, open_ = 0.5 * (high - low), np.abs(slopes).sum(axis=-1)
     wide = np.isfinite(half) & (half > NARROW)
     ends = np.where(np.isfinite(low), np.abs(low), 0.0) + np.where(np.isfinite(high), np.abs(high), 0.0)
     size = np.maximum(np.maximum(open_, ends), NARROW)
@@ -399,12 +403,18 @@ def _factors(slopes: Array, low: Array, high: Array) -> Array:
 
 
 def _products(slopes: Array, low: Array, high: Array) -> Array:
-    """(slope'y - low)(high - slope'y) as matrices in y = (z, 1); an open side is the constant 1."""
+    """(slope'y - low)(high - slope'y) as matrices in y = (z, 1)."""
+    left, right = _sides(slopes, low, high)
+    half = 0.5 * left[..., :, None] * right[..., None, :]
+    return np.asarray(half + np.swapaxes(half, -1, -2))
+
+
+def _sides(slopes: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """The vectors of slope'y - low and high - slope'y; an open side is the constant 1."""
     left, right = slopes.copy(), -slopes
     left[..., -1] -= np.where(np.isinf(low), 0.0, low)
     right[..., -1] += np.where(np.isinf(high), 0.0, high)
     one = np.zeros(slopes.shape[-1])
     one[-1] = 1.0
     left[np.isinf(low)], right[np.isinf(high)] = one, one
-    half = 0.5 * left[..., :, None] * right[..., None, :]
-    return np.asarray(half + np.swapaxes(half, -1, -2))
+    return left, right

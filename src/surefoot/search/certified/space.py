@@ -140,8 +140,13 @@ class Space:
         return np.array([H.matrix for H in self.margins])
 
     @cached_property
+    def bent(self) -> Array:
+        """The same as functions of the features' changes."""
+        return np.array([self.matrix.T @ H.matrix @ self.matrix for H in self.margins])
+
+    @cached_property
     def sizes(self) -> Array:
-        """Their absolute values, for bounds on the slopes."""
+        """Absolute values of the matrices, for bounds on the slopes."""
         return np.abs(self.curvatures)
 
     @property

@@ -20,6 +20,7 @@ from surefoot.search.certified.prices import coordinates
 from surefoot.search.certified.search import AIM, Search, allowance
 from surefoot.search.certified.space import whitened
 from surefoot.search.certified.subsets import Subsets
+from surefoot.search.certified.uphill import Uphill
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
 from surefoot.waist.answer import Answer, Round
@@ -41,6 +42,12 @@ GRACE = 0.2  # seconds for that
 BRIEFLY = 0.1  # of the time for these
 LEADING = 4  # requirements by which the promise of a state is judged, of however many
 MOST_TRIED = 500  # changes of categories that are tried with the numbers as they are
+# Changes of two categories that are listed; ten times as many would take some tenths of a second.
+MOST_PAIRS = 20_000
+# How often what errors take at first order must be left over, in turn: ten times costs many changes.
+CAUTIONS = (1.0, 1.5, 3.0)
+ROUGHLY = 0.05  # gap of the search for a first point in one state; ten times as wide is of little use
+FIRST = 0.2  # of the time for that; nothing would be left with ten times as much
 
 
 def certified_states(family: Family, gap: float, time_limit: float) -> Answer:
@@ -87,6 +94,8 @@ class _States:
             if self._exclude():
                 return self._answer()
             self._begin()
+            if self.best is None:
+                self._climb()
             if self.family.allows(self.family.today):
                 self._look_at(self.family.today)
             heap = [self._node(0.0, ())]
@@ -138,24 +147,75 @@ class _States:
         brief = Clock(BRIEFLY * self.clock.left)
         if not self.family.domain.contains(self.family.factual):
             return
-        for flips in (1, 2):
-            turned = [s for s in self._turned(list(self._near_states(flips))) if self.family.allows(s)]
-            for state in sorted(turned, key=self.family.price)[:MOST_TRIED]:
-                if brief.left < 0 or self._stays(state):
-                    return
+        try:
+            for flips in (1, 2):
+                if flips == 1 or self._pairs() <= MOST_PAIRS:
+                    near = list(self._near_states(flips))
+                    turned = [s for s in self._turned(near, brief) if self.family.allows(s)]
+                    for state in sorted(turned, key=self.family.price)[:MOST_TRIED]:
+                        brief.check()
+                        if self._stays(state):
+                            return
+        except OutOfTimeError:
+            self.clock.check()
 
-    def _turned(self, states: list[State]) -> list[State]:
+    def _climb(self) -> None:
+        """A first point by changes of categories one by one, or of numbers too where these are not enough."""
+        brief = Clock(FIRST * self.clock.left)
+        try:
+            way = self._way_with_numbers_as_they_are(Uphill(self.family, brief))
+        except OutOfTimeError:
+            self.clock.check()
+            return
+        if self.best is None:
+            tried = dict.fromkeys([*sorted(way, key=self._promised)[:1], way[-1]])
+            for state in tried:
+                if self.best is None and state != self.family.today and self.family.allows(state):
+                    self._search_roughly(state, Clock(FIRST * self.clock.left))
+
+    def _way_with_numbers_as_they_are(self, uphill: Uphill) -> list[State]:
+        """The states on the way up; where the last lacks nothing, it may be an answer."""
+        way = [self.family.today]
+        inside = self.family.domain.contains(self.family.factual)
+        for caution in CAUTIONS if inside else CAUTIONS[:1]:
+            way = uphill.way(caution)
+            if not inside or uphill.lacks(way[-1:], caution)[0] or not self.family.allows(way[-1]):
+                break
+            if self._stays(uphill.trimmed(way[-1], caution)):
+                break
+        return way
+
+    def _promised(self, state: State) -> float:
+        """About how far the nearest point of a state is."""
+        return self._node(self.family.price(state), tuple(state[k] for k in self.cover.order))[0]
+
+    def _search_roughly(self, state: State, clock: Clock) -> None:
+        """A point of a state, if one is found in a moment that is proved to be robust."""
+        posed = self.family.problem(state)
+        answer = searched(posed, ROUGHLY, clock, posed)
+        robust = answer.radius >= posed.budget or posed.ball.is_point
+        if answer.point is not None and robust:
+            self.best = self.family.distance(state, answer.point), state, answer
+
+    def _pairs(self) -> int:
+        """How many states differ from today's in two categories."""
+        sizes = [len(choice.allowed) - 1 for choice in self.family.choices]
+        return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+    def _turned(self, states: list[State], clock: Clock) -> list[State]:
         """The states that alone turn the decision, were it not for errors; in doubt they do."""
         if not states:
             return []
-        here = np.array([[margin for margin, _ in self._slope(state)] for state in states])
+        here = np.array([[margin for margin, _ in self._slope(state, clock)] for state in states])
         added = self._leading.constants_of(np.array(states))
         turns = (here + added >= -ROOM * (1 + np.abs(added))).all(axis=1)
         return [states[i] for i in np.flatnonzero(turns).tolist()]
 
     def _stays(self, state: State) -> bool:
         """Whether the numbers may stay as they are in a state; then its price is its least distance."""
-        answer = as_it_is(self.family.problem(state), self.clock) if self._turned([state]) else None
+        answer = (
+            as_it_is(self.family.problem(state), self.clock) if self._turned([state], self.clock) else None
+        )
         if answer is not None and self.family.price(state) < self.distance:
             self.best = self.family.price(state), state, answer
         return answer is not None
@@ -177,24 +237,37 @@ class _States:
         """An assignment with its price, first what may lead to near points."""
         if len(values) < len(self.cover.shaping):
             return price, next(self._order), price, values
-        lacking = [
-            max(0.0, -(margin + more)) / slope
-            for (margin, slope), more in zip(
-                self._slope(self._completed(values)), self.cover.most(values)[:, 0].tolist(), strict=False
-            )
-        ]
-        return price + max(lacking), next(self._order), price, values
+        most, far = self.cover.most(values).tolist(), price
+        for (margin, slope), more in zip(
+            self._slope(self._completed(values), self.clock), most, strict=False
+        ):
+            far = max(far, self._least_far(price, margin, slope, more))
+        return far, next(self._order), price, values
+
+    def _least_far(self, price: float, margin: float, slope: float, most: list[float]) -> float:
+        """About how far a requirement is from holding, whatever completions cost that help it.
+
+        At a price P they gain at most ``more + rate P``: what is lacking then, the numbers must make up for.
+        """
+        far = price
+        for rate, more in zip(self.cover.trades, most, strict=True):
+            lacking = -(margin + more)
+            if lacking > rate * price:
+                bought = rate > slope
+                far = max(far, lacking / rate if bought else price + (lacking - rate * price) / slope)
+        return far
 
     def _completed(self, values: tuple[int, ...]) -> State:
         """Some state that begins with an assignment."""
         rest = (self._allowed(d)[0] for d in range(len(values), len(self.cover.order)))
         return self.cover.state((*values, *rest))
 
-    def _slope(self, state: State) -> list[tuple[float, float]]:
+    def _slope(self, state: State, clock: Clock) -> list[tuple[float, float]]:
         """For the leading requirements of a shape: what they are at the factual, and how fast they grow."""
         family = self._leading
         shape = tuple(state[k] for k in self._shaping)
         if shape not in self._slopes:
+            clock.check()
             problem = family.problem(state, [0.0] * len(family.requirements), family.domain)
             B, dual = coordinates(family.metric)[1], dual_exponent(family.metric.norm)
             self._slopes[shape] = [

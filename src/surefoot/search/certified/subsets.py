@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from surefoot.memory import no_collection
 from surefoot.search.certified.bunches import refute_in_bunches
+from surefoot.search.certified.changes import DEEPEST as TOO_DEEP
 from surefoot.search.certified.changes import Choice, Cut, Limits
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.grafting import AtOnce, Graft, Searched, Tree
@@ -52,7 +53,7 @@ FEW = 4  # choices that are searched one by one rather than looked at again afte
 SHARE = 0.3  # of the choices that are left are cut at once, the most promising ones
 NEARBY = 1.05  # where allowed values may be, relative to the distance when every value is allowed
 WIDER = 1.3  # how much farther to look where there was no point
-DEEPEST = 300  # rounding, not the bound, keeps such a deep choice alive
+DEEPEST = 360  # rounding, not the bound, keeps such a deep choice alive
 BRIEFLY = 0.05  # of the time for each of the first searches
 GRACE = 0.2  # seconds for the bound without any limit when time is up
 
@@ -115,6 +116,8 @@ class Subsets:
         try:
             if self._excluded():
                 return Status.INFEASIBLE
+            if start is None and self.root.size > MANY:
+                self._look_at_most_promising()
             self._begin()
             again = None if self._again is None else self._searches.get(self._again)
             if start is not None and again is not None:
@@ -193,6 +196,8 @@ class Subsets:
         ``perturbation`` turns a scenario's shift of u into features.
         """
         graft, other = Graft(perturbation), self._unlimited
+        if not self.bound:
+            return graft.proof(None)
         if other is not None and other.proof.proven() > self._proven():
             return graft.proof(graft.branch(Tree(other.space, other.proof, other.scenarios)))
         with no_collection():
@@ -227,6 +232,21 @@ class Subsets:
 
         What a stack refutes at any distance takes a small part of the time of a search for points in it.
         """
+        farthest, hint = self.whole.farthest, self._look_at_most_promising()
+        if self.points.best is not None:
+            return
+        if np.isinf(hint):
+            self._refuted_together(self._pending(farthest), farthest)
+        few = len(self._pending(farthest)) <= LOOKS
+        for level in () if few and np.isinf(farthest) else self._levels(hint):
+            while self.points.best is None and (pending := self._pending(level)):
+                self._scan(pending, level)
+        for choice in self._split(self._pending(farthest), farthest):
+            if self.points.best is None:
+                self._look_at(choice, farthest, promising=True)
+
+    def _look_at_most_promising(self) -> float:
+        """Look for a point where it seems nearest; about how far it is, if sets of values hide it."""
         self.clock.check()
         farthest, first, hint = self.whole.farthest, self._most_promising(), math.inf
         self._refuted_together(first, farthest)
@@ -238,16 +258,8 @@ class Subsets:
                 searched = Searched(self._search(space, BRIEFLY), choice)
                 self._judge(searched, searched.search.run())
             if self.points.best is not None:
-                return
-        if np.isinf(hint):
-            self._refuted_together(self._pending(farthest), farthest)
-        few = len(self._pending(farthest)) <= LOOKS
-        for level in () if few and np.isinf(farthest) else self._levels(hint):
-            while self.points.best is None and (pending := self._pending(level)):
-                self._scan(pending, level)
-        for choice in self._pending(farthest):
-            if self.points.best is None:
-                self._look_at(choice, farthest, promising=True)
+                break
+        return hint
 
     def _most_promising(self) -> list[Choice]:
         """The choices that seem to lead uphill fastest."""
@@ -395,11 +407,13 @@ class Subsets:
                 done.append(choice)
                 continue
             self.clock.check()
-            if choice.size <= BUNCH:
+            if choice.size <= BUNCH and choice.depth < TOO_DEEP:
                 choice.grow()
                 stack += [part for part in choice.leaves() if part.bound < level]
             elif not self._refuted_at_once(choice, level):
                 stack += [part for part in choice.split() if part.bound < level]
+                if not choice.parts:
+                    choice.stuck, self._stopped = True, Status.BOUND_LIMIT
         if len(done) != len(choices):
             self.choices = dict.fromkeys(self.root.leaves())
         return done
