@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -94,7 +94,10 @@ class Section:
 
     @cached_property
     def _errors(self) -> Ball:
-        return _question(self.explanation).family(self.classifier).ball
+        # What other models require has no part in the ball, and they need not be at hand.
+        asked = _question(self.explanation)
+        own = tuple(requirement for requirement in asked.requirements if requirement.model == 0)
+        return replace(asked, requirements=own).family(self.classifier).ball
 
     @property
     def distance_radius(self) -> float:
