@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -120,13 +121,23 @@ def answers(tasks: Iterable[tuple[int, Task]], n_jobs: int | None) -> Iterator[I
     streams = backend.supports_return_generator
     # Other processes are children of this one only where joblib starts them its own way.
     parent = os.getpid() if type(backend).__name__ == "LokyBackend" else None
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list")
+    begun = (
+        {}
+        if parent is None or not _takes_more(Parallel)
+        else {"initializer": _end_with, "initargs": (parent,)}
+    )
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list", **begun)
     found = parallel(delayed(_attempt)(number, task, parent) for number, task in tasks)
     try:
         yield iter(found)
     finally:
         if streams:
             _close_quietly(found)
+
+
+def _takes_more(parallel: type) -> bool:
+    """Whether this joblib hands on what a process has to do first; older ones do not."""
+    return any(p.kind is p.VAR_KEYWORD for p in signature(parallel).parameters.values())
 
 
 def failed(status: Status, problem: RobustProblem | Family, advice: str = "") -> Answer:
@@ -142,7 +153,7 @@ def _close_quietly(found: Generator[Any, None, None]) -> None:
 
 
 def _attempt(number: int, task: Task, parent: int | None = None) -> tuple[int, Answer]:
-    if parent not in (None, os.getpid()):
+    if parent is not None and parent != os.getpid():
         _end_with(parent)
     try:
         return number, answer(task)
