@@ -44,8 +44,12 @@ def waited_for(condition):
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_workers_end_with_the_command(tmp_path, number):
+@pytest.mark.parametrize(
+    ("number", "seconds"),
+    [(signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGKILL, 1), (signal.SIGKILL, 0)],
+)
+def test_workers_end_with_the_command(tmp_path, number, seconds):
+    """Also those that have just been started, and have nothing to do yet."""
     X, y = toy_table(240)
     X.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
     toy_model().save(tmp_path / "m.json")
@@ -54,9 +58,9 @@ def test_workers_end_with_the_command(tmp_path, number):
     with open(tmp_path / "err", "wb") as err:
         process = subprocess.Popen(command, cwd=tmp_path, stderr=err, stdout=subprocess.DEVNULL)
         try:
-            # Two workers and a tracker, at work for some moments.
+            # Two workers and a tracker.
             assert waited_for(lambda: len(children(process.pid)) >= 3 or process.poll() is not None)
-            time.sleep(1)
+            time.sleep(seconds)
             workers = children(process.pid)
             assert process.poll() is None, "the batch was over before it could be stopped"
             process.send_signal(number)

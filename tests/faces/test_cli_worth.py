@@ -61,6 +61,15 @@ def test_models_are_fitted_to_the_training_table_and_can_be_kept(run, bank, caps
     assert other["question"]["models"] != json.loads(out.read_text())["question"]["models"]
 
 
+def test_a_page_of_an_answer_that_refits_agree_on(run, bank):
+    """The pictures need the explained model alone."""
+    page = bank / "page.html"
+    refits = ("--models", "2", "--data", str(bank / "train.csv"))
+    status, _, err = run(*refits, "--budget", "0.05", "--html", str(page))
+    assert (status, err) == (0, f"surefoot: wrote {page}\n")
+    assert page.read_text(encoding="utf-8").count("<img ") > 1
+
+
 def test_the_label_column_is_found_or_asked_for(run, bank):
     table = pd.read_csv(bank / "train.csv")
     table.assign(also=table["forged"]).to_csv(bank / "two.csv", index=False)

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -143,13 +144,23 @@ def answers(tasks: Iterable[tuple[int, Task]], n_jobs: int | None) -> Iterator[I
     streams = backend.supports_return_generator
     # Other processes are children of this one only where joblib starts them its own way.
     parent = os.getpid() if type(backend).__name__ == "LokyBackend" else None
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list")
+    begun = (
+        {}
+        if parent is None or not _takes_more(Parallel)
+        else {"initializer": _end_with, "initargs": (parent,)}
+    )
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list", **begun)
     found = parallel(delayed(_numbered)(number, task, parent) for number, task in tasks)
     try:
         yield iter(found)
     finally:
         if streams:
             _close_quietly(found)
+
+
+def _takes_more(parallel: type) -> bool:
+    """Whether this joblib hands on what a process has to do first; older ones do not."""
+    return any(p.kind is p.VAR_KEYWORD for p in signature(parallel).parameters.values())
 
 
 def failed(status: Status, problem: RobustProblem | Family, advice: str = "") -> Answer:
