@@ -300,6 +300,17 @@ def test_when_the_time_is_over_it_is_said(clf, bank, monkeypatch):
     assert "There is one" not in e.advice
 
 
+def test_when_the_time_is_over_no_question_is_posed(clf, bank, monkeypatch):
+    """With hundreds of features that alone takes seconds."""
+
+    def posed(*_):
+        raise AssertionError("the time is over")
+
+    monkeypatch.setattr(diagnosis, "PATIENCE", 0.0)
+    monkeypatch.setattr(judging.Judge, "_posed", posed)
+    assert reason(clf, bank.X.iloc[0], immutable=FEATURES).conflict
+
+
 def test_an_interrupt_is_not_swallowed(clf, bank, monkeypatch):
     from dataclasses import replace
 

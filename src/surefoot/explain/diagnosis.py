@@ -62,7 +62,8 @@ def diagnosed(
     words = tuple(part.wish for part in conflict)
     if not conflict:
         return Diagnosis((), _without_wishes(judge, question.target))
-    idle = [part for part in every if part not in conflict]
+    blocking = set(conflict)
+    idle = [part for part in every if part not in blocking]
     alone = alone or judge.is_inconsistent(idle)
     blamed = _training_matters(judge, idle, alone)
     said = _conflict_words(words, alone, blamed, question.target, found.is_certain)
@@ -104,13 +105,13 @@ class _Filter:
 
     def _again(self, kept: list[Part]) -> tuple[Part, ...]:
         """Each wish left out by itself once more: one that went later may have made another idle."""
-        for part in list(kept):
-            others = [other for other in self.every if other is part or other not in kept]
-            verdict = self.judged(others)
+        left = dict.fromkeys(kept)
+        for part in kept:
+            verdict = self.judged([other for other in self.every if other is part or other not in left])
             if verdict.is_infeasible:
-                kept.remove(part)
+                del left[part]
             self.is_certain &= verdict.decided
-        return tuple(kept)
+        return tuple(left)
 
 
 def _training_matters(judge: Judge, idle: Sequence[Part], alone: bool) -> bool:

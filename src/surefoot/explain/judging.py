@@ -129,6 +129,9 @@ class Judge:
 
     def excludes_itself(self, given_up: Iterable[Part] = ()) -> Verdict:
         """Whether ends and linear rules alone leave nothing; the model is not asked."""
+        given_up = tuple(given_up)
+        if given_up and self.seconds_left <= 0:  # with hundreds of wishes many questions follow the first
+            return UNKNOWN
         try:
             allowed = without(self.wishes, given_up).allowed(self.question.factual, self.question.state)
         except ContradictionError:
@@ -144,6 +147,8 @@ class Judge:
         """
         gone = frozenset(given_up)
         if gone not in self._known:
+            if self.seconds_left <= 0:  # with hundreds of wishes it takes long even to pose the question
+                return UNKNOWN
             self._known[gone] = self._verdict(without(self.wishes, gone), None)
         return self._known[gone]
 
@@ -152,6 +157,8 @@ class Judge:
         gone = frozenset(given_up)
         if gone in self._known and self._known[gone].is_infeasible:
             return NOTHING
+        if self.seconds_left <= 0:
+            return UNKNOWN
         return self._verdict(without(self.wishes, gone), NEARLY)
 
     def _verdict(self, wishes: Wishes, gap: float | None) -> Verdict:
