@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzed_files import BROKEN, EVIL, MODELS, NEW, OTHERS, PAIRS, PLACES, TABLES, Kept, checksum, make_world
-from surefoot.faces.cli import main
+from surefoot.ui.cli import main
 
 FAULTS = [
     "other status", "traceback", "input changed", "left behind", "control characters", "too long",

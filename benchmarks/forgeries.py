@@ -25,7 +25,7 @@ from forging.honest import pool
 from forging.judge import forged
 from surefoot import verify
 from surefoot.exceptions import DataError
-from surefoot.explain.explanation import Explanation
+from surefoot.explain.result.explanation import Explanation
 from surefoot.proof import exact
 
 COLUMNS = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from surefoot.faces.cli import main
+from surefoot.ui.cli import main
 
 EVIL = (
     "=cmd()\x1b[2J\u202ey\nEvery claim holds"  # a name that a terminal, a reader or a spreadsheet would obey

@@ -8,10 +8,10 @@ import time
 import numpy as np
 
 from surefoot.datasets import synthetic
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
 from surefoot.search.certified import certified_search
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
 
 COLUMNS = ["what grows", "value", "runs", "median s", "most s", "largest gap", "finished", "fitted exponent"]
 SEEDS = range(5)

@@ -36,7 +36,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, adopt, datasets, verify
-from surefoot.explain.refits import Refits
+from surefoot.explain.ask.refits import Refits
 from surefoot.model.mixed import log_density
 from worth_peers import PEERS
 

@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 
 from surefoot.exceptions import ProblemError
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.either import Either, Way
-from surefoot.waist.problem import RobustProblem
-from surefoot.waist.row import Row
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.either import Either, Way
+from surefoot.problem.robust_problem import RobustProblem
+from surefoot.problem.row import Row
 from tests.families import random_family
 from tests.problems import random_problem
 

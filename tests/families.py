@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 
-from surefoot.waist.choice import Choice
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.family import Family, MixedRequirement
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.mixed import Factor, MixedQuadratic
-from surefoot.waist.quadratic import Quadratic
+from surefoot.problem.choice import Choice
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.family import Family, MixedRequirement
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.mixed import Factor, MixedQuadratic
+from surefoot.problem.quadratic import Quadratic
 
 
 def random_family(

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import surefoot
-from surefoot.explain import document
-from surefoot.explain.cautions import CODES
-from surefoot.explain.explanations import Explanations
+from surefoot.explain.result import document
+from surefoot.explain.result.batch import Explanations
+from surefoot.explain.result.cautions import CODES
 from surefoot.search import certified
 
 DOCS = Path(__file__).parent.parent / "docs"

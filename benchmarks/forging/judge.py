@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from surefoot.problem.question import Question
 from surefoot.proof.exact import SENTENCES
 from surefoot.search.certified import certified_search, certified_states
 from surefoot.status import Status
-from surefoot.waist.question import Question
 
 INF = math.inf
 ROOM = 1e-6  # for numbers computed here in double precision

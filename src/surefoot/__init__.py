@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surefoot import datasets, plots
     from surefoot.exceptions import NoCounterfactualError
-    from surefoot.explain.actions import Action, Actions, Rule
+    from surefoot.explain.constraints.actions import Action, Actions, Rule
     from surefoot.explain.explainer import CounterfactualExplainer
-    from surefoot.explain.explanation import Explanation
-    from surefoot.explain.explanations import Explanations
-    from surefoot.explain.verification import Verification, verify
-    from surefoot.faces.report.page import write_report
+    from surefoot.explain.result.batch import Explanations
+    from surefoot.explain.result.explanation import Explanation
+    from surefoot.explain.result.verification import Verification, verify
     from surefoot.model.adopted import AdoptedClassifier
     from surefoot.model.adoption import adopt
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -19,42 +18,43 @@ if TYPE_CHECKING:
     from surefoot.model.diagnosis import diagnose
     from surefoot.model.network import LinearGaussianNetwork
     from surefoot.model.selection import select
+    from surefoot.problem.domain import Domain
+    from surefoot.problem.geometry import Ball, Whitening
+    from surefoot.problem.quadratic import Quadratic
+    from surefoot.problem.question import Question
+    from surefoot.problem.robust_problem import RobustProblem
     from surefoot.status import Status
-    from surefoot.waist.domain import Domain
-    from surefoot.waist.geometry import Ball, Whitening
-    from surefoot.waist.problem import RobustProblem
-    from surefoot.waist.quadratic import Quadratic
-    from surefoot.waist.question import Question
+    from surefoot.ui.report.page import write_report
 
 __version__ = "0.1.0"
 
 # Where each public name lives. A name is loaded when it is first asked for, so that processes which only
 # search start without scikit-learn and pandas: that is a second saved for every worker of a batch.
 _HOMES = {
-    "Action": "explain.actions",
-    "Actions": "explain.actions",
+    "Action": "explain.constraints.actions",
+    "Actions": "explain.constraints.actions",
     "AdoptedClassifier": "model.adopted",
-    "Ball": "waist.geometry",
+    "Ball": "problem.geometry",
     "ConditionalGaussianNetworkClassifier": "model.classifier",
     "CounterfactualExplainer": "explain.explainer",
     "Dag": "model.dag",
-    "Domain": "waist.domain",
-    "Explanation": "explain.explanation",
-    "Explanations": "explain.explanations",
+    "Domain": "problem.domain",
+    "Explanation": "explain.result.explanation",
+    "Explanations": "explain.result.batch",
     "LinearGaussianNetwork": "model.network",
     "NoCounterfactualError": "exceptions",
-    "Quadratic": "waist.quadratic",
-    "Question": "waist.question",
-    "RobustProblem": "waist.problem",
-    "Rule": "explain.actions",
+    "Quadratic": "problem.quadratic",
+    "Question": "problem.question",
+    "RobustProblem": "problem.robust_problem",
+    "Rule": "explain.constraints.actions",
     "Status": "status",
-    "Verification": "explain.verification",
-    "Whitening": "waist.geometry",
+    "Verification": "explain.result.verification",
+    "Whitening": "problem.geometry",
     "adopt": "model.adoption",
     "diagnose": "model.diagnosis",
     "select": "model.selection",
-    "verify": "explain.verification",
-    "write_report": "faces.report.page",
+    "verify": "explain.result.verification",
+    "write_report": "ui.report.page",
 }
 
 __all__ = [

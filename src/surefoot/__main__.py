@@ -2,6 +2,6 @@
 
 import sys
 
-from surefoot.faces.cli import main
+from surefoot.ui.cli import main
 
 sys.exit(main())

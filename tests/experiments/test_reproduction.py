@@ -20,8 +20,8 @@ from surefoot.experiments.runs import Run, RunLog, carried_out
 from surefoot.experiments.settings import SHAPES, Setting, classifier, data_set, factuals, table_settings
 from surefoot.experiments.structure_value import ValueLog, structure_value
 from surefoot.experiments.tables import table
-from surefoot.explain import answering
-from surefoot.faces.cli import main
+from surefoot.explain.answer import executor as answering
+from surefoot.ui.cli import main
 
 SMALL = Plan(
     budgets=(0.01,),

@@ -17,7 +17,7 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import ProblemError
-from surefoot.faces.report.summary import summary_of
+from surefoot.ui.report.summary import summary_of
 from tests.random_actions import broken, random_actions
 
 LOADERS = {

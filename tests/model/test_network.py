@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 
 from surefoot import Dag, LinearGaussianNetwork
 from surefoot.exceptions import DataError
-from tests.waist.test_geometry import random_network
+from tests.problem.test_geometry import random_network
 
 
 @given(n=st.integers(1, 6), seed=st.integers(0, 1000))

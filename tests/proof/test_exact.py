@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier
-from surefoot.explain import document as written
+from surefoot.explain.result import document as written
 from surefoot.proof import exact
 from surefoot.status import _WITH_POINT, Status
 from tests.proof import handmade

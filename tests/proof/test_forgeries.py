@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-from surefoot.explain.explanation import Explanation
-from surefoot.explain.verification import verify
-from surefoot.faces.cli import main as surefoot
+from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.verification import verify
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
 from surefoot.status import Status
+from surefoot.ui.cli import main as surefoot
 from tests.proof.handmade import banknote, banknote_row, mean_of, small
 
 LEAST = 5e-324

@@ -236,7 +236,7 @@ def test_the_temperature_is_the_models():
 
 
 def test_the_nearest_double_of_a_scale_is_the_same_everywhere():
-    from surefoot.waist.warp import Warp
+    from surefoot.problem.warp import Warp
 
     rng = np.random.default_rng(0)
     for _ in range(300):

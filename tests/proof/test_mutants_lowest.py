@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from surefoot.problem.quadratic import Quadratic
 from surefoot.proof import lowest
 from surefoot.proof.lowest import lowest_in_ball
-from surefoot.waist.quadratic import Quadratic
 
 INF = math.inf
 PAST, NEVER = -INF, INF  # deadlines

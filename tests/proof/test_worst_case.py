@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import Quadratic, Whitening
+from surefoot.problem.geometry import Ball, lp_norm
 from surefoot.proof.worst_case import (
     certified_radius,
     coverage,
@@ -17,7 +18,6 @@ from surefoot.proof.worst_case import (
 from surefoot.search.paper.backends import solve
 from surefoot.search.paper.formulations.qcqp import adversary_program, adversary_view
 from surefoot.search.paper.program import Options
-from surefoot.waist.geometry import Ball, lp_norm
 from tests.problems import grid_points, mixed_problem, paper_problem, random_problem
 
 NORMS = [1, 2, np.inf]

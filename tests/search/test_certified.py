@@ -7,6 +7,8 @@ import pytest
 from scipy import sparse
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Quadratic, Status, verify
+from surefoot.problem.domain import Domain
+from surefoot.problem.geometry import Whitening, lp_norm
 from surefoot.proof.worst_case import lowest_in_ball, worst_perturbation
 from surefoot.search.certified import bounds as bounding
 from surefoot.search.certified import certified_search
@@ -23,8 +25,6 @@ from surefoot.search.certified.sphere import nearest_robust
 from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import QcqpFormulation
 from surefoot.search.paper.program import Options
-from surefoot.waist.domain import Domain
-from surefoot.waist.geometry import Whitening, lp_norm
 from tests.problems import paper_problem, random_problem, rough_problem
 
 NORMS = [np.inf, 2, 1]

@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 from surefoot import Quadratic, Status
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.robust_problem import Requirement, RobustProblem
+from surefoot.problem.row import Row
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search, search
 from surefoot.search.certified.branching import violated_pairs
@@ -13,10 +17,6 @@ from surefoot.search.certified.region import Region, piece
 from surefoot.search.certified.rows import first_multipliers, lagrangian
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import whitened
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.row import Row
 from tests.brute import nearest_by_trying
 from tests.problems import mixed_problem, paper_problem, random_problem
 

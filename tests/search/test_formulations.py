@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from surefoot import ConditionalGaussianNetworkClassifier, Quadratic, Whitening
 from surefoot.exceptions import ProblemError
+from surefoot.problem.domain import Domain
+from surefoot.problem.geometry import lp_norm
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.paper.backends import solve
 from surefoot.search.paper.cutting_set import cutting_set
@@ -18,8 +20,6 @@ from surefoot.search.paper.formulations.tightening import Tightening, within
 from surefoot.search.paper.program import Options, ProgramBuilder
 from surefoot.search.paper.rays import ray_point, reach
 from surefoot.status import Status
-from surefoot.waist.domain import Domain
-from surefoot.waist.geometry import lp_norm
 from tests.problems import grid_points, paper_problem, random_problem, rough_problem
 
 EXACT = Options(gap=1e-4, absolute_gap=1e-6, threads=1)  # the workers of a test run share the cores

@@ -16,15 +16,15 @@ from surefoot import (
     Status,
     plain,
 )
+from surefoot.problem.domain import Domain
+from surefoot.problem.either import Limit
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search, certified_states, changes, states, subsets
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.subsets import Subsets
-from surefoot.waist.domain import Domain
-from surefoot.waist.either import Limit
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
 from tests.families import random_family
 
 GAP = 1e-3

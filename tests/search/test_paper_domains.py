@@ -9,6 +9,11 @@ from hypothesis import strategies as st
 
 from surefoot import ConditionalGaussianNetworkClassifier, Quadratic, Whitening
 from surefoot.exceptions import BackendError, ProblemError
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.geometry import Ball, dual_exponent, lp_norm
+from surefoot.problem.robust_problem import RobustProblem
+from surefoot.problem.row import Row
+from surefoot.problem.warp import Warp
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.paper.backends import solve
 from surefoot.search.paper.cutting_set import cutting_set
@@ -20,11 +25,6 @@ from surefoot.search.paper.landing import landed
 from surefoot.search.paper.program import Options
 from surefoot.search.paper.rays import ray_point
 from surefoot.status import Status
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.geometry import Ball, dual_exponent, lp_norm
-from surefoot.waist.problem import RobustProblem
-from surefoot.waist.row import Row
-from surefoot.waist.warp import Warp
 from tests.brute import nearest_by_trying
 from tests.problems import NORMS, mixed_problem, paper_problem, random_problem
 

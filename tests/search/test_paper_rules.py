@@ -7,13 +7,13 @@ import pytest
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
 from surefoot.exceptions import ProblemError
+from surefoot.problem.answer import Answer
+from surefoot.problem.either import Either, Limit, Way
+from surefoot.problem.row import Row
 from surefoot.search.paper.enumeration import MOST_STATES, each_state, each_way, states_by_price
 from surefoot.search.paper.formulations import MilpFormulation, QcqpFormulation
 from surefoot.search.paper.program import Options
 from surefoot.status import Status
-from surefoot.waist.answer import Answer
-from surefoot.waist.either import Either, Limit, Way
-from surefoot.waist.row import Row
 from tests.eithers import either_problem, random_case
 from tests.families import all_states
 

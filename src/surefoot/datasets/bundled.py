@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from surefoot.datasets.dataset import Dataset
+from surefoot.table.dataset import Dataset
 
 FOLDER = files("surefoot.datasets") / "data"
 

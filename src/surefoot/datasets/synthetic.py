@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from surefoot.datasets.dataset import Dataset
 from surefoot.exceptions import DataError
 from surefoot.model.dag import Dag
 from surefoot.model.network import LinearGaussianNetwork
+from surefoot.table.dataset import Dataset
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,15 +11,15 @@ from surefoot.exceptions import DataError
 from surefoot.experiments.log import Record
 from surefoot.experiments.settings import classifier, data_set
 from surefoot.explain.explainer import CounterfactualExplainer
-from surefoot.faces.plots.style import FACTUAL, INK, MUTED, SHADE, SMALL, TARGET, pyplot
-from surefoot.faces.plots.surface import plot_surface
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.problem.answer import Round
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.paper.backends import choose_backend
 from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import QcqpFormulation
 from surefoot.search.paper.program import Options
-from surefoot.waist.answer import Round
-from surefoot.waist.problem import RobustProblem
+from surefoot.ui.plots.style import FACTUAL, INK, MUTED, SHADE, SMALL, TARGET, pyplot
+from surefoot.ui.plots.surface import plot_surface
 
 Array = NDArray[np.float64]
 PAIR = ["variance", "curtosis"]

@@ -25,9 +25,9 @@ from surefoot.experiments.settings import (
 )
 from surefoot.experiments.structure_value import ValueLog, structure_value, value_lines, value_table
 from surefoot.experiments.tables import markdown, write_tables
-from surefoot.faces.plots.style import pyplot
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
+from surefoot.ui.plots.style import pyplot
 
 SEGMENTS, CONTRACTIONS = (10, 20, 30, 40), (0.3, 0.5, 0.7, 0.9)
 QUICK_SEGMENTS, QUICK_CONTRACTIONS = (10, 20, 40), (0.3, 0.5, 0.8)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from surefoot.experiments.log import Log, Record
 from surefoot.experiments.settings import Setting, classifier, data_set
 from surefoot.explain.explainer import CounterfactualExplainer
-from surefoot.explain.explanation import Explanation
+from surefoot.explain.result.explanation import Explanation
 from surefoot.status import Status
 
 FINISHED = (Status.OPTIMAL, Status.INFEASIBLE, Status.ALREADY_TARGET)

@@ -20,7 +20,7 @@ from surefoot.experiments.log import Log, Record
 from surefoot.experiments.runs import explained
 from surefoot.experiments.settings import SHAPES, STRUCTURES, classifier, data_set, factuals
 from surefoot.explain.explainer import CounterfactualExplainer
-from surefoot.explain.explanation import Explanation
+from surefoot.explain.result.explanation import Explanation
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import Dag
 

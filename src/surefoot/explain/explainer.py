@@ -13,35 +13,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import NoCounterfactualError, ProblemError, SurefootError
-from surefoot.explain.actions import Actions
-from surefoot.explain.answering import answers, attempt, failed, unforeseen
-from surefoot.explain.asking import EVEN, NO_MORE, Asked, Asker, Distance, NoiseOn, Terms
-from surefoot.explain.assembly import assembled, refused
-from surefoot.explain.categories import Category
-from surefoot.explain.differing import NOTHING, Differing, check_differing, difference_words, differing_from
-from surefoot.explain.explanation import Explanation
-from surefoot.explain.explanations import Explanations
-from surefoot.explain.imputing import Filled, filled
-from surefoot.explain.methods import GAPS, Settings
-from surefoot.explain.plausibility import checked_plausible
+from surefoot.explain.answer.executor import answers, attempt, failed, unforeseen
+from surefoot.explain.answer.methods import GAPS, Settings
+from surefoot.explain.ask.differing import (
+    NOTHING,
+    Differing,
+    check_differing,
+    difference_words,
+    differing_from,
+)
+from surefoot.explain.ask.imputation import Filled, filled
+from surefoot.explain.ask.plausible import checked_plausible
+from surefoot.explain.ask.question_builder import EVEN, NO_MORE, Asked, Asker, Distance, NoiseOn, Terms
+from surefoot.explain.ask.refits import Refits
+from surefoot.explain.ask.row import encoded, raw_values, row_label, split_rows
+from surefoot.explain.ask.target import each_target
+from surefoot.explain.constraints.actions import Actions
+from surefoot.explain.constraints.categories import Category
+from surefoot.explain.constraints.wishes import DATA, Wishes
 from surefoot.explain.progress import alive
-from surefoot.explain.refits import Refits
-from surefoot.explain.rows import encoded, raw_values, row_label, split_rows
-from surefoot.explain.targets import each_target
-from surefoot.explain.trade_off import VALUES, TradeOff, trade_off
-from surefoot.explain.wishes import DATA, Wishes
+from surefoot.explain.result.assembly import assembled, refused
+from surefoot.explain.result.batch import Explanations
+from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.trade_off import VALUES, TradeOff, trade_off
 from surefoot.formats import sentence
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.problem.answer import Answer
+from surefoot.problem.family import Family
+from surefoot.problem.geometry import WhiteningKind
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
 from surefoot.search.paper.program import Options
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
-from surefoot.waist.answer import Answer
-from surefoot.waist.family import Family
-from surefoot.waist.geometry import WhiteningKind
-from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 SMALLEST_GAP = 1e-6

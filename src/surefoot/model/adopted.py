@@ -16,7 +16,7 @@ from surefoot.exceptions import DataError, ModelFileError
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.rows import known_rows, refuse_holes
 from surefoot.model.scores import Scores
-from surefoot.waist.mixed import MixedQuadratic
+from surefoot.problem.mixed import MixedQuadratic
 
 Array = NDArray[np.float64]
 

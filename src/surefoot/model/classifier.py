@@ -44,8 +44,9 @@ from surefoot.model.streaming import (
     partitioned_stream,
     streamed,
 )
-from surefoot.waist.mixed import MixedQuadratic, State
-from surefoot.waist.quadratic import Quadratic
+from surefoot.problem.mixed import MixedQuadratic, State
+from surefoot.problem.quadratic import Quadratic
+from surefoot.views import view
 
 Array = NDArray[np.float64]
 
@@ -465,24 +466,18 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
     def summary(self) -> str:
         """What was learned, as a few lines of text."""
-        from surefoot.faces.report.model import model_text
-
         check_is_fitted(self)
-        return model_text(self)
+        return str(view("model text", self))
 
     def plot_dag(self, ax: Any = None) -> Any:
         """Draw the graph, the class node and its edges dashed, categories square; returns the Axes."""
-        from surefoot.faces.plots.dag import plot_dag
-
         check_is_fitted(self)
-        return plot_dag(self.dag_, self.feature_labels_, ax=ax, categories=self.schema_.categories)
+        return view("graph plot", self.dag_, self.feature_labels_, ax=ax, categories=self.schema_.categories)
 
     def _html_repr(self) -> str:
         """Scikit-learn's box, and below it what was learned."""
-        from surefoot.faces.report.model import model_html
-
         box: str = super()._html_repr()
-        return box + model_html(self) if hasattr(self, "networks_") else box
+        return box + view("model page", self) if hasattr(self, "networks_") else box
 
     def _scores(self, X: ArrayLike) -> Array:
         """Log h_c up to a term that is the same for all classes, calibrated."""

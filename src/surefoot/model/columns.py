@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from surefoot.datasets.table import column_faults, joined
 from surefoot.exceptions import DataError
+from surefoot.table.labelled import column_faults, joined
 
 Array = NDArray[np.float64]
 

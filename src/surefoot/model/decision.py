@@ -1,4 +1,4 @@
-"""What a classifier hands to the waist: log-odds and log densities as quadratics."""
+"""What a classifier hands to a problem: log-odds and log densities as quadratics."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from surefoot.model.calibration import Calibration
 from surefoot.model.mixed import MixedNetwork, Network
 from surefoot.model.network import LinearGaussianNetwork
-from surefoot.waist.mixed import Factor, MixedQuadratic, State
-from surefoot.waist.quadratic import Quadratic
+from surefoot.problem.mixed import Factor, MixedQuadratic, State
+from surefoot.problem.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

@@ -14,8 +14,6 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from surefoot.datasets.suspicions import data_warnings
-from surefoot.datasets.table import plain_labels
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.fitting import warped
@@ -23,7 +21,10 @@ from surefoot.model.mixed import MixedNetwork
 from surefoot.model.rivals import held_out_probabilities
 from surefoot.model.rows import known_rows
 from surefoot.model.schema import as_frame
+from surefoot.table.labelled import plain_labels
+from surefoot.table.suspicions import data_warnings
 from surefoot.threads import one_blas_thread
+from surefoot.views import view
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -114,9 +115,7 @@ class Diagnosis:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the calibration curve and the quantiles of the residuals; returns both matplotlib Axes."""
-        from surefoot.faces.plots.diagnosis import plot_diagnosis
-
-        return plot_diagnosis(self, axes=axes)
+        return view("diagnosis plot", self, axes=axes)
 
     def how(self) -> str:
         """On how many rows, and how."""

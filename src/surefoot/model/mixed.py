@@ -13,8 +13,8 @@ from surefoot.exceptions import DataError, StructureError
 from surefoot.model.dag import Dag
 from surefoot.model.network import FAR, LinearGaussianNetwork
 from surefoot.model.schema import Schema
-from surefoot.waist.mixed import Factor, MixedQuadratic, State
-from surefoot.waist.quadratic import Quadratic
+from surefoot.problem.mixed import Factor, MixedQuadratic, State
+from surefoot.problem.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]

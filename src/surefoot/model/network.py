@@ -14,8 +14,8 @@ from scipy import linalg
 from surefoot.exceptions import DataError, ZeroVarianceError
 from surefoot.model.dag import Dag
 from surefoot.model.moments import quantiles
-from surefoot.waist.geometry import Whitening, WhiteningKind, dual_exponent, inverted, lp_norm, rotated
-from surefoot.waist.quadratic import Quadratic
+from surefoot.problem.geometry import Whitening, WhiteningKind, dual_exponent, inverted, lp_norm, rotated
+from surefoot.problem.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

@@ -16,10 +16,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from surefoot.datasets.table import column_faults, duplicate_names, joined, plain_labels
 from surefoot.exceptions import DataError
 from surefoot.model.columns import are_whole
 from surefoot.model.schema import Schema, as_frame
+from surefoot.table.labelled import column_faults, duplicate_names, joined, plain_labels
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]

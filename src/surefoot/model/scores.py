@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.waist.mixed import Factor, MixedQuadratic, State
-from surefoot.waist.quadratic import Quadratic
+from surefoot.problem.mixed import Factor, MixedQuadratic, State
+from surefoot.problem.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 KEYS = {"constant", "linear", "matrix", "tables"}

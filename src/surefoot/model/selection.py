@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.model_selection import StratifiedKFold
 
-from surefoot.datasets.table import two_valued_numbers
 from surefoot.exceptions import DataError
 from surefoot.model.calibration import fit_calibration
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.fitting import Learned, joint_log, learned, warped
 from surefoot.model.rows import TrainingRows, refuse_duplicate_names, training_rows
 from surefoot.model.schema import Schema
+from surefoot.table.labelled import two_valued_numbers
 from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]

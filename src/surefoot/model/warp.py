@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
-from surefoot.waist.warp import IDENTITY, Warp
+from surefoot.problem.warp import IDENTITY, Warp
 
 __all__ = ["IDENTITY", "Warp", "fit_warp"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from surefoot.waist.quadratic import Quadratic
+from surefoot.problem.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 Found = tuple[Array, float, float]  # minimiser, value, proven lower bound

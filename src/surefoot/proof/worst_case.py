@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.proof.lowest import lowest_in_ball
-from surefoot.waist.problem import RobustProblem
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
-from surefoot.waist.row import Row
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
+from surefoot.problem.row import Row
 
 NORMS = (1.0, 2.0, np.inf)
 KINDS = ("general", "concave", "linear", "convex")

@@ -5,6 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.geometry import Ball
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement
 from surefoot.search.certified import answer as answering
 from surefoot.search.certified import certified_search
 from surefoot.search.certified import space as spaces
@@ -14,10 +18,6 @@ from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.local import ConvexConcave
 from surefoot.search.certified.points import FIRST, Points, _at_least
 from surefoot.search.certified.space import MANY, whitened
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.geometry import Ball
-from surefoot.waist.problem import Requirement
-from surefoot.waist.quadratic import Quadratic
 from tests.problems import random_problem
 
 

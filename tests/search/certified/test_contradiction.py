@@ -10,16 +10,16 @@ import pytest
 from scipy.optimize import linprog
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot.problem.domain import Domain
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
+from surefoot.problem.row import Row
 from surefoot.proof import exact
 from surefoot.search.certified.contradiction import _dependence, _doubles, _written, contradiction
 from surefoot.search.certified.region import Region
 from surefoot.search.certified.space import whitened
 from surefoot.status import Status
-from surefoot.waist.domain import Domain
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
-from surefoot.waist.row import Row
 from tests.mixed_tables import lender, refused_rows
 from tests.proof import handmade
 

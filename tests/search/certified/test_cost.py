@@ -8,6 +8,10 @@ import pytest
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
 from surefoot.exceptions import ProblemError
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search, certified_states
 from surefoot.search.certified.answer import certificate
@@ -23,10 +27,6 @@ from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import MilpFormulation, QcqpFormulation
 from surefoot.search.paper.program import Options
 from surefoot.status import Status
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
 from tests.families import all_states, random_family
 from tests.mixed_tables import lender, refused_rows
 from tests.search.certified.cost_problems import NORMS, cost_problem

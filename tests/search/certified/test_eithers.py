@@ -6,6 +6,13 @@ import numpy as np
 import pytest
 
 from surefoot import Quadratic, Status
+from surefoot.problem.choice import Choice
+from surefoot.problem.domain import Domain
+from surefoot.problem.either import Either, Way
+from surefoot.problem.family import Family, MixedRequirement
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.mixed import Factor, MixedQuadratic
+from surefoot.problem.row import Row
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search, certified_states
 from surefoot.search.certified.branching import choose_fork
@@ -16,13 +23,6 @@ from surefoot.search.certified.region import Region, Taken
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import whitened
 from surefoot.search.certified.ways import Ways, within
-from surefoot.waist.choice import Choice
-from surefoot.waist.domain import Domain
-from surefoot.waist.either import Either, Way
-from surefoot.waist.family import Family, MixedRequirement
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.mixed import Factor, MixedQuadratic
-from surefoot.waist.row import Row
 from tests.eithers import combinations, either_problem, random_case
 from tests.families import all_states
 from tests.problems import paper_problem

@@ -13,18 +13,18 @@ from surefoot import (
     datasets,
     verify,
 )
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.either import Either, Way
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
+from surefoot.problem.row import Row
 from surefoot.search.certified import emptiness
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.emptiness import allows_nothing
 from surefoot.search.certified.region import Region
 from surefoot.search.certified.space import whitened
 from surefoot.status import Status
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.either import Either, Way
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
-from surefoot.waist.row import Row
 
 
 def random_domain(rng):

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from surefoot.problem.domain import Domain, Limit, ValueSet
 from surefoot.search.certified import bounds, certified_search, frame, interior, kernel, majorant, stacks
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.lagrangian import Lagrangian
 from surefoot.search.certified.points import Points
 from surefoot.search.certified.space import whitened
 from surefoot.status import Status
-from surefoot.waist.domain import Domain, Limit, ValueSet
 from tests.problems import mixed_problem, random_problem
 
 ROOT = Path(__file__).parents[3]

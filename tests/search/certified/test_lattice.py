@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.geometry import Ball, Metric, Whitening, dual_exponent, lp_norm
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
 from surefoot.search.certified import certified_search
 from surefoot.search.certified.bounds import Bounds
 from surefoot.search.certified.clock import Clock, OutOfTimeError
@@ -16,10 +20,6 @@ from surefoot.search.certified.peak import Columns
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import whitened
 from surefoot.status import Status
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.geometry import Ball, Metric, Whitening, dual_exponent, lp_norm
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
 from tests.problems import mixed_problem
 
 

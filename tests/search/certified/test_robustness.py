@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot.problem.quadratic import Quadratic
 from surefoot.search.certified import answer, robustness
 from surefoot.search.certified.adversary import lowest
 from surefoot.search.certified.clock import Clock
@@ -11,7 +12,6 @@ from surefoot.search.certified.points import Points
 from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import around, whitened
-from surefoot.waist.quadratic import Quadratic
 from tests.problems import random_problem
 from tests.search.certified.trees import cuts, leaves
 

@@ -15,6 +15,12 @@ from surefoot import (
     datasets,
     verify,
 )
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.either import Limit
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
+from surefoot.problem.row import Row
 from surefoot.search.certified import certified_search, changes, subsets
 from surefoot.search.certified.changes import Choice, Cut, Limits
 from surefoot.search.certified.clock import Clock, OutOfTimeError
@@ -26,12 +32,6 @@ from surefoot.search.certified.space import decided_rows, whitened
 from surefoot.search.certified.stacks import cholesky, first_weights, minimise, of_points
 from surefoot.search.certified.subsets import Subsets
 from surefoot.threads import one_blas_thread
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.either import Limit
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
-from surefoot.waist.row import Row
 from tests.problems import mixed_problem, random_problem
 from tests.search.certified.cost_problems import cost_problem
 

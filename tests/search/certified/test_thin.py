@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.geometry import Ball, Metric, Whitening
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search
 from surefoot.status import Status
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.geometry import Ball, Metric, Whitening
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
 
 GAP = 1e-3
 

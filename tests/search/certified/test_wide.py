@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot import Status
+from surefoot.problem.domain import Domain
 from surefoot.search.certified import certified_search
 from surefoot.search.certified import space as spaces
 from surefoot.search.certified.clock import Clock, OutOfTimeError
@@ -12,7 +13,6 @@ from surefoot.search.certified.local import ConvexConcave
 from surefoot.search.certified.region import Region, piece
 from surefoot.search.certified.rows import first_multipliers, lagrangian
 from surefoot.search.certified.space import whitened
-from surefoot.waist.domain import Domain
 from tests.problems import random_problem
 
 

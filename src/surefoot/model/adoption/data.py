@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from surefoot.datasets.table import duplicate_names, plain_labels
 from surefoot.exceptions import DataError
 from surefoot.model.adoption.wrappers import unwrapped
+from surefoot.table.labelled import duplicate_names, plain_labels
 
 
 class Data(NamedTuple):

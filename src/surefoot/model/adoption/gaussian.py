@@ -14,7 +14,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from surefoot.datasets.table import plain_labels
 from surefoot.exceptions import DataError
 from surefoot.model.adoption.data import class_codes, pair
 from surefoot.model.adoption.wrappers import unwrapped
@@ -27,6 +26,7 @@ from surefoot.model.scalers import Affine, by_type, composed
 from surefoot.model.schema import Schema
 from surefoot.model.structure import StructureReport
 from surefoot.model.warp import IDENTITY
+from surefoot.table.labelled import plain_labels
 
 Array = NDArray[np.float64]
 Networks = tuple[LinearGaussianNetwork, ...]

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.answer import Answer
+from surefoot.problem.geometry import dual_exponent, lp_norm
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.robustness import worst_margins
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import whitened
-from surefoot.waist.answer import Answer
-from surefoot.waist.geometry import dual_exponent, lp_norm
-from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 Searched = Callable[[RobustProblem, float, Clock, RobustProblem], Answer]

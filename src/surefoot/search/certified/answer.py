@@ -8,6 +8,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.answer import Answer, Round
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.active import renumbered, searched_by_need
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.currency import exchanged_search
@@ -21,8 +23,6 @@ from surefoot.search.certified.space import MANY, MAX_CROSS, whitened
 from surefoot.search.certified.subsets import Subsets
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
-from surefoot.waist.answer import Answer, Round
-from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
-from surefoot.waist.problem import RobustProblem
 
 LOOK_UP = 500  # splits between two looks at the clock
 # Splits on one way: with ten times as many, files would be nested too deeply to be read.

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.waist.family import Family
-from surefoot.waist.mixed import Factor, State
+from surefoot.problem.family import Family
+from surefoot.problem.mixed import Factor, State
 
 Array = NDArray[np.float64]
 Shape = tuple[int, ...]

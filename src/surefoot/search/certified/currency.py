@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from surefoot.problem.answer import Answer, Round
+from surefoot.problem.family import Family
+from surefoot.problem.geometry import Metric
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.status import Status
-from surefoot.waist.answer import Answer, Round
-from surefoot.waist.family import Family
-from surefoot.waist.geometry import Metric
-from surefoot.waist.problem import RobustProblem
 
 ABOUT_ONE = 3  # powers of two
 ABSOLUTE_GAP = 1e-6  # in any currency: an optimum may be so far from its bound

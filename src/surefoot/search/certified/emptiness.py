@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from surefoot.problem.domain import Domain
 from surefoot.search.certified.branching import WHOLE, choose_fork
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.contradiction import contradiction, linear_terms
 from surefoot.search.certified.region import Cut, Region
 from surefoot.search.certified.space import Space
-from surefoot.waist.domain import Domain
 
 Array = NDArray[np.float64]
 

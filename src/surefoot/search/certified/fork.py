@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.waist.domain import Domain
-from surefoot.waist.row import Row
+from surefoot.problem.domain import Domain
+from surefoot.problem.row import Row
 
 Array = NDArray[np.float64]
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.geometry import lp_norm
+from surefoot.problem.quadratic import Quadratic
 from surefoot.search.certified import kernel, peak
 from surefoot.search.certified.majorant import Bends, Majorant, at_least, cheaper, cheapest
 from surefoot.search.certified.peak import Columns, Peak
 from surefoot.search.certified.points import Points
-from surefoot.waist.geometry import lp_norm
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 Gaps = dict[int, tuple[float, float]]  # set direction -> the allowed values around a place

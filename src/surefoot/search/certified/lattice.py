@@ -16,6 +16,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.narrowing import Taken
 from surefoot.search.certified.branching import choose_fork
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.entries import Entries
@@ -26,7 +27,6 @@ from surefoot.search.certified.region import Cut, Region
 from surefoot.search.certified.rounding import EFFORT, Rounding
 from surefoot.search.certified.space import Space
 from surefoot.search.certified.ways import Ways
-from surefoot.waist.narrowing import Taken
 
 Array = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.geometry import dual_exponent, lp_norm
+from surefoot.problem.quadratic import Quadratic
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.space import Space, crossing
-from surefoot.waist.geometry import dual_exponent, lp_norm
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.geometry import Ball, dual_exponent, lp_norm
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.adversary import MAX_CORNERS, lowest
 from surefoot.search.certified.prices import coordinates
-from surefoot.waist.geometry import Ball, dual_exponent, lp_norm
-from surefoot.waist.problem import RobustProblem
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

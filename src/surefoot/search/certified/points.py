@@ -11,14 +11,14 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.answer import Round
+from surefoot.problem.geometry import dual_exponent, lp_norm
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.local import LONG, ConvexConcave, Step
 from surefoot.search.certified.noise import Harm
 from surefoot.search.certified.region import Scenario
 from surefoot.search.certified.space import Space, steepest
 from surefoot.search.certified.sphere import nearest_robust
-from surefoot.waist.answer import Round
-from surefoot.waist.geometry import dual_exponent, lp_norm
 
 Array = NDArray[np.float64]
 

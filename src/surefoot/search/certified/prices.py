@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.waist.geometry import Metric, dual_exponent, lp_norm
+from surefoot.problem.geometry import Metric, dual_exponent, lp_norm
 
 Array = NDArray[np.float64]
 

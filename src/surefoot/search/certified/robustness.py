@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from surefoot.problem.geometry import Ball
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.adversary import deepened, lowest
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import SAFETY
@@ -20,9 +23,6 @@ from surefoot.search.certified.region import MONOTONE
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import Space, around
 from surefoot.search.certified.units import in_units
-from surefoot.waist.geometry import Ball
-from surefoot.waist.problem import RobustProblem
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
+from surefoot.problem.domain import Domain, ValueSet
+from surefoot.problem.geometry import dual_exponent, lp_norm
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.fork import Fork, forks, rows_of_ways
 from surefoot.search.certified.noise import Noise
 from surefoot.search.certified.prices import Prices, coordinates
-from surefoot.waist.domain import Domain, ValueSet
-from surefoot.waist.geometry import dual_exponent, lp_norm
-from surefoot.waist.problem import RobustProblem
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 Terms = list[list[float]]  # of an affine function: [i, slope]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.waist.quadratic import Quadratic
+from surefoot.problem.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

@@ -11,6 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.answer import Answer, Round
+from surefoot.problem.family import Family
+from surefoot.problem.geometry import dual_exponent, lp_norm
+from surefoot.problem.mixed import State
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.answer import as_it_is, bound_document, certificate, search_of, searched
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.cover import Cover, Leave, Refuted
@@ -23,11 +28,6 @@ from surefoot.search.certified.subsets import Subsets
 from surefoot.search.certified.uphill import Uphill
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
-from surefoot.waist.answer import Answer, Round
-from surefoot.waist.family import Family
-from surefoot.waist.geometry import dual_exponent, lp_norm
-from surefoot.waist.mixed import State
-from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 Node = tuple[float, int, float, tuple[int, ...]]  # promised distance, order, price, values

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.memory import no_collection
+from surefoot.problem.answer import Round
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.bunches import refute_in_bunches
 from surefoot.search.certified.changes import DEEPEST as TOO_DEEP
 from surefoot.search.certified.changes import Choice, Cut, Limits
@@ -35,8 +37,6 @@ from surefoot.search.certified.slices import Slices
 from surefoot.search.certified.space import Space, whitened
 from surefoot.search.certified.together import refuted_at_once
 from surefoot.status import Status
-from surefoot.waist.answer import Round
-from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 

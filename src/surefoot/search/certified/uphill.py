@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.family import Family
+from surefoot.problem.geometry import dual_exponent, lp_norm
+from surefoot.problem.mixed import State
 from surefoot.search.certified.clock import Clock
-from surefoot.waist.family import Family
-from surefoot.waist.geometry import dual_exponent, lp_norm
-from surefoot.waist.mixed import State
 
 Array = NDArray[np.float64]
 

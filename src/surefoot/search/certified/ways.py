@@ -9,10 +9,10 @@ from itertools import islice, product
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.narrowing import Taken, narrowed
 from surefoot.search.certified.local import Step
 from surefoot.search.certified.points import Points
 from surefoot.search.certified.space import Space
-from surefoot.waist.narrowing import Taken, narrowed
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.answer import Round
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.paper.formulations.formulation import AdversaryAnswer, Formulation, MasterAnswer
 from surefoot.status import Status
-from surefoot.waist.answer import Round
-from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 

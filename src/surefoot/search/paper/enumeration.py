@@ -9,12 +9,12 @@ from dataclasses import replace
 from itertools import combinations, product
 
 from surefoot.exceptions import ProblemError
+from surefoot.problem.answer import Answer
+from surefoot.problem.family import Family
+from surefoot.problem.mixed import State
+from surefoot.problem.narrowing import narrowed
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.status import Status
-from surefoot.waist.answer import Answer
-from surefoot.waist.family import Family
-from surefoot.waist.mixed import State
-from surefoot.waist.narrowing import narrowed
-from surefoot.waist.problem import RobustProblem
 
 MOST_STATES = 1000  # more would take a solver hours
 

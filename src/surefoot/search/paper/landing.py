@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from surefoot.waist.domain import Domain
-from surefoot.waist.problem import RobustProblem
-from surefoot.waist.row import Row
+from surefoot.problem.domain import Domain
+from surefoot.problem.robust_problem import RobustProblem
+from surefoot.problem.row import Row
 
 Array = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from surefoot.exceptions import ProblemError
-from surefoot.waist.geometry import Metric, Whitening
-from surefoot.waist.problem import RobustProblem
+from surefoot.problem.geometry import Metric, Whitening
+from surefoot.problem.robust_problem import RobustProblem
 
 
 def in_one_matrix(problem: RobustProblem, method: str) -> RobustProblem:

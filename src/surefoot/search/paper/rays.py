@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.problem.geometry import dual_exponent, lp_norm
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import Requirement, RobustProblem
 from surefoot.search.paper.landing import landed
-from surefoot.waist.geometry import dual_exponent, lp_norm
-from surefoot.waist.problem import Requirement, RobustProblem
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import BackendError
+from surefoot.problem.domain import ValueSet
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.paper.program import Index, ProgramBuilder, QuadraticRow
-from surefoot.waist.domain import ValueSet
-from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
+from surefoot.problem.geometry import Ball, lp_norm
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.paper.backends import solve
 from surefoot.search.paper.landing import landed
 from surefoot.search.paper.program import Index, Options, Outcome, Program, ProgramBuilder, QuadraticRow
 from surefoot.status import Status
-from surefoot.waist.geometry import Ball, lp_norm
-from surefoot.waist.problem import RobustProblem
 
 Array = NDArray[np.float64]
 

@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
+from surefoot.problem.geometry import dual_exponent, lp_norm
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.paper.formulations.domain import add_domain, values_between
 from surefoot.search.paper.formulations.formulation import (
     AdversaryAnswer,
@@ -35,9 +38,6 @@ from surefoot.search.paper.pricing import in_one_matrix
 from surefoot.search.paper.program import Index, Options, Outcome, Program, ProgramBuilder
 from surefoot.search.paper.rays import ray_point, reach, seen_by
 from surefoot.status import Status
-from surefoot.waist.geometry import dual_exponent, lp_norm
-from surefoot.waist.problem import RobustProblem
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 

@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
+from surefoot.problem.geometry import dual_exponent, lp_norm
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.paper.formulations.domain import add_domain
 from surefoot.search.paper.formulations.formulation import (
     AdversaryAnswer,
@@ -33,9 +36,6 @@ from surefoot.search.paper.formulations.formulation import (
 from surefoot.search.paper.pricing import in_one_matrix
 from surefoot.search.paper.program import Index, Options, Program, ProgramBuilder, QuadraticRow
 from surefoot.search.paper.rays import ray_point, reach, seen_by
-from surefoot.waist.geometry import dual_exponent, lp_norm
-from surefoot.waist.problem import RobustProblem
-from surefoot.waist.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 Coordinates = Literal["features", "principal"]

@@ -1,0 +1,73 @@
+"""Holes in a factual, filled with what the network expects given the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.ask.row import raw_values
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.fitting import unwarped, warped
+from surefoot.model.holes import expected_values, marginal_log_density
+from surefoot.problem.mixed import State
+
+Array = NDArray[np.float64]
+
+
+class Filled(NamedTuple):
+    """A row without holes.
+
+    Parameters
+    ----------
+    numbers : array of shape (n,)
+    state : tuple of int
+    imputed : tuple
+        Names of the features that were missing.
+    """
+
+    numbers: Array
+    state: State
+    imputed: tuple[Any, ...] = ()
+
+
+def filled(row: Any, clf: ConditionalGaussianNetworkClassifier) -> Filled:
+    """One row, its holes filled with what its most probable class expects given the values that are known.
+
+    Numbers that were whole in training are rounded, and none leaves the range seen there.
+    """
+    schema = clf.schema_
+    try:
+        numbers, state = schema.encode_row(raw_values(row, schema.names), holes=True)
+    except DataError as error:
+        raise ProblemError(f"the row cannot be explained: {error}") from None
+    holes = [schema.numbers[i] for i in np.flatnonzero(np.isnan(numbers))]
+    holes += [schema.categories[k] for k, code in enumerate(state) if code < 0]
+    if not holes:
+        return Filled(numbers, state)
+    if len(holes) == len(schema.names):
+        raise ProblemError("every value of the row is missing")
+    z, codes = warped(numbers[None], clf.warps_), np.array([state], dtype=np.intp).reshape(1, -1)
+    scores = [
+        np.log(prior) + marginal_log_density(network, z, codes)[0]
+        for network, prior in zip(clf.networks_, clf.class_prior_, strict=True)
+    ]
+    full, values = expected_values(clf.networks_[int(np.argmax(scores))], z, codes)
+    x = _usual(unwarped(full, clf.warps_)[0], clf)
+    numbers = np.where(np.isnan(numbers), x, numbers)
+    return Filled(numbers, tuple(int(v) for v in values[0]), _names(schema.names, sorted(holes)))
+
+
+def _usual(x: Array, clf: ConditionalGaussianNetworkClassifier) -> Array:
+    """Numbers inside the range seen in training, and whole where all were."""
+    schema = clf.schema_
+    low, high = clf.feature_range_[:, list(schema.numbers)]
+    whole = np.array([schema.whole[j] for j in schema.numbers], dtype=bool)
+    return np.asarray(np.clip(np.where(whole, np.round(x), x), low, high))
+
+
+def _names(names: Sequence[Any], positions: Sequence[int]) -> tuple[Any, ...]:
+    return tuple(names[j] for j in positions)

@@ -1,0 +1,239 @@
+"""Other models that could have come out: bootstrap refits, or a user's list; and how many agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.model.adoption import adopt
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.problem.mixed import State
+from surefoot.problem.question import Decision, Odds
+from surefoot.threads import one_blas_thread
+
+Array = NDArray[np.float64]
+
+FRESH = 100  # refits that judge an answer and that the search has not seen
+CONFIDENCE = 0.95
+TRIES = 50  # draws until every class, and every category that the model must know, is among the rows
+JUDGES = 1_000_003  # added to the seed of what searches, so that what judges is drawn apart from it
+
+
+class ModelShare(NamedTuple):
+    """How many of the models that the search has not seen come to the target's side.
+
+    Parameters
+    ----------
+    share : float
+        Of the fresh refits.
+    bound : float
+        The share of all such refits is at least this (Clopper and Pearson, 95 %, one-sided).
+    refits : int
+        How many were asked.
+    """
+
+    share: float
+    bound: float
+    refits: int
+
+
+class Refits:
+    """The models of an explainer beside the explained one, and those that judge.
+
+    Parameters
+    ----------
+    original : fitted classifier
+        As the user gave it: what is fitted again.
+    classifier : ConditionalGaussianNetworkClassifier
+        What is explained.
+    models : int or list of fitted classifiers
+    data : (X, y) or None
+    random_state : int
+
+    Attributes
+    ----------
+    searched : tuple of classifiers
+        Under which the decision must turn.
+    fresh : tuple of classifiers
+        Refits that the search does not see, and that judge its answers; none without data.
+    """
+
+    def __init__(
+        self,
+        original: Any,
+        classifier: ConditionalGaussianNetworkClassifier,
+        models: Any,
+        data: tuple[Any, Any] | None,
+        random_state: int = 0,
+    ) -> None:
+        self.original, self.classifier, self.data = original, classifier, data
+        self.random_state = _seed(random_state)
+        self.searched: tuple[ConditionalGaussianNetworkClassifier, ...] = (
+            self._drawn(_count(models, data), self.random_state)
+            if isinstance(models, Integral)
+            else tuple(_like(adopt(model, data), classifier) for model in _listed(models))
+        )
+        # Made here, not when the first answer is judged: no time limit of an explanation is for them.
+        self.fresh = () if data is None else self._drawn(FRESH, self.random_state + JUDGES)
+
+    def share(self, asked: Sequence[Odds | Decision], numbers: Array, state: State) -> ModelShare | None:
+        """How many fresh refits satisfy what is asked of the explained model, at one point on its scales."""
+        if not self.fresh:
+            return None
+        agree = sum(all(_holds(r, model, numbers, state) for r in asked) for model in self.fresh)
+        return ModelShare(agree / len(self.fresh), lower_bound(agree, len(self.fresh)), len(self.fresh))
+
+    def _drawn(self, count: int, seed: int) -> tuple[ConditionalGaussianNetworkClassifier, ...]:
+        """So many refits; a bar on a terminal says so where they take longer than a second."""
+        from tqdm.auto import trange
+
+        rng = np.random.default_rng(seed)
+        assert self.data is not None
+        bar = trange(
+            count, desc="fitting the model again", unit="refit", delay=1.0, disable=None, leave=False
+        )
+        with one_blas_thread():  # small matrices: threads would wait for each other
+            return tuple(refit(self.original, self.classifier, self.data, rng) for _ in bar)
+
+
+def refit(
+    original: Any,
+    classifier: ConditionalGaussianNetworkClassifier,
+    data: tuple[Any, Any],
+    rng: np.random.Generator,
+) -> ConditionalGaussianNetworkClassifier:
+    """The classifier fitted anew to as many rows, drawn with replacement; structure and all.
+
+    Curved scales are kept as they are: what is compared must be measured alike.
+    """
+    if original is classifier:
+        return _refitted_network(classifier, *data, rng)
+    return _refitted_estimator(original, classifier, data, rng)
+
+
+def lower_bound(hits: int, trials: int, confidence: float = CONFIDENCE) -> float:
+    """The least share that is not refuted by so many hits, after Clopper and Pearson.
+
+    Examples
+    --------
+    >>> round(lower_bound(100, 100), 4), lower_bound(0, 100)
+    (0.9705, 0.0)
+    """
+    from scipy.stats import beta
+
+    return float(beta.ppf(1 - confidence, hits, trials - hits + 1)) if hits else 0.0
+
+
+def _refitted_network(
+    clf: ConditionalGaussianNetworkClassifier, X: Any, y: Any, rng: np.random.Generator
+) -> ConditionalGaussianNetworkClassifier:
+    curved = not all(warp.is_identity for warp in clf.warps_)
+    model = clone(clf)
+    weights = _weights(y, rng)
+    table = _as_known(X, clf) if curved or clf.schema_.n_categories else X
+    if not curved:
+        return _like(model.fit(table, y, sample_weight=weights), clf)
+    model.set_params(marginals="gaussian").fit(table, y, sample_weight=weights)
+    model.warps_, model.schema_ = clf.warps_, clf.schema_
+    for name in ("feature_range_", "feature_percentiles_"):
+        setattr(model, name, getattr(clf, name))
+    return _like(model, clf)
+
+
+def _as_known(X: Any, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
+    """A table as the model knows it: numbers on its scales, all values of a category, drawn or not."""
+    schema = clf.schema_
+    numbers, codes = schema.encode(X)
+    frame = pd.DataFrame(X).copy()
+    frame.columns = list(schema.names)
+    for i, j in enumerate(schema.numbers):
+        if not clf.warps_[i].is_identity:
+            frame[schema.names[j]] = np.asarray(clf.warps_[i](numbers[:, i]), dtype=float)
+    for k, (j, values) in enumerate(zip(schema.categories, schema.category_values, strict=True)):
+        known = pd.CategoricalDtype(list(values), schema.ordered[j])
+        frame[schema.names[j]] = pd.Categorical.from_codes(codes[:, k], dtype=known)
+    return frame
+
+
+def _weights(y: Any, rng: np.random.Generator) -> Array:
+    """How often each row is drawn; every class at least twice."""
+    labels = np.asarray(y)
+    classes = np.unique(labels)
+    for _ in range(TRIES):
+        drawn = np.bincount(rng.integers(len(labels), size=len(labels)), minlength=len(labels))
+        if all(drawn[labels == c].sum() >= 2 and (drawn[labels == c] > 0).sum() >= 2 for c in classes):
+            return drawn.astype(float)
+    raise DataError("a class has too few rows to fit the model again to rows drawn with replacement")
+
+
+def _refitted_estimator(
+    original: Any,
+    classifier: ConditionalGaussianNetworkClassifier,
+    data: tuple[Any, Any],
+    rng: np.random.Generator,
+) -> ConditionalGaussianNetworkClassifier:
+    """A scikit-learn model fitted anew; one that a draw leaves without some category is drawn again."""
+    X, y = data
+    reason: Exception | None = None
+    for _ in range(TRIES):
+        rows = np.repeat(np.arange(len(y)), _weights(y, rng).astype(int))
+        model = clone(original).fit(_taken(X, rows), _taken(y, rows))
+        try:
+            return _like(adopt(model, data), classifier)
+        except DataError as error:
+            reason = error
+    raise DataError(f"no refit of the model can be taken: {reason}")
+
+
+def _taken(values: Any, rows: NDArray[np.intp]) -> Any:
+    return values.iloc[rows] if hasattr(values, "iloc") else np.asarray(values)[rows]
+
+
+def _holds(r: Odds | Decision, model: ConditionalGaussianNetworkClassifier, z: Array, state: State) -> bool:
+    return float(r.requirement([model]).margin.at(state)(z)) >= 0
+
+
+def _like(
+    model: ConditionalGaussianNetworkClassifier, clf: ConditionalGaussianNetworkClassifier
+) -> ConditionalGaussianNetworkClassifier:
+    """A model that speaks of the same features, values and labels, on the same scales; others are refused."""
+    same = {
+        "features": tuple(model.feature_labels_) == tuple(clf.feature_labels_),
+        "labels": model.classes_.tolist() == clf.classes_.tolist(),
+        "categories": model.schema_.category_values == clf.schema_.category_values
+        and model.schema_.categories == clf.schema_.categories,
+        "scales": tuple(model.warps_) == tuple(clf.warps_),
+    }
+    wrong = [what for what, equal in same.items() if not equal]
+    if wrong:
+        raise ProblemError(f"models must have the same {wrong[0]} as the explained one")
+    return model
+
+
+def _listed(models: Any) -> Sequence[Any]:
+    if not isinstance(models, list | tuple) or not models:
+        raise ProblemError(
+            f"models must be a number of refits or a list of fitted classifiers, not {models!r:.80}"
+        )
+    return models
+
+
+def _count(models: Any, data: Any) -> int:
+    if isinstance(models, bool) or models < 1:
+        raise ProblemError(f"models must be at least 1, not {models!r}")
+    if data is None:
+        raise ProblemError("models needs data=(X, y): the rows to which the model is fitted again")
+    return int(models)
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
+        raise ProblemError(f"random_state must be a whole number of at least 0, not {random_state!r}")
+    return int(random_state)

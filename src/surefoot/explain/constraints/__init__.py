@@ -1,0 +1,1 @@
+"""What a person may change: one file for each kind of constraint."""

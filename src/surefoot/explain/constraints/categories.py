@@ -1,0 +1,114 @@
+"""Where a category may go, and at what price: from an action to a choice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot.exceptions import ProblemError
+from surefoot.explain.constraints.actions import Action
+from surefoot.formats import suggestion
+from surefoot.problem.choice import Choice
+
+PRICE = 1.0  # of a change of category: as much as one standard deviation
+FOR_NUMBERS = ("low", "high", "most", "step", "whole")
+
+
+@dataclass(frozen=True)
+class Category:
+    """What is known of a category: its position, its values, and whether they have an order.
+
+    Parameters
+    ----------
+    feature : int
+    name : str or int
+    values : tuple
+    ordered : bool, default=False
+    """
+
+    feature: int
+    name: Any
+    values: tuple[Any, ...]
+    ordered: bool = False
+
+    def checked(self, action: Action) -> None:
+        """Refuse what an action cannot say about a category, and values that do not exist."""
+        for field in FOR_NUMBERS:
+            if getattr(action, field) is not None:
+                raise ProblemError(f"{self.name!r} is a category; {field} is for numbers")
+        if action.may in ("rise", "fall") and not self.ordered:
+            raise ProblemError(
+                f"{self.name!r} has no order, so it cannot {action.may}; declare one with ordered={{...}} "
+                "when the model is made, or in its OrdinalEncoder"
+            )
+        if isinstance(action.cost, list | tuple):
+            raise ProblemError(f"{self.name!r} is a category; its price is one number, or a dict by value")
+        moves = action.moves or {}
+        prices = action.cost if isinstance(action.cost, Mapping) else {}
+        for value in [*(action.values or ()), *moves, *(v for to in moves.values() for v in to), *prices]:
+            self.code(value)
+
+    def code(self, value: Any) -> int:
+        """Position of a value."""
+        found = [k for k, known in enumerate(self.values) if same_value(known, value)]
+        if not found:
+            names = [str(v) for v in self.values]
+            hint = suggestion(str(value), names)
+            raise ProblemError(
+                f"{self.name!r} has no value {value!r}; its values are {', '.join(names)}{hint}"
+            )
+        return found[0]
+
+    def choice(self, action: Action, today: int) -> Choice:
+        """The values that may be taken, with their prices."""
+        prices = [
+            0.0 if v == today else self._price(action, v) if self._may_go(action, today, v) else math.inf
+            for v in range(len(self.values))
+        ]
+        return Choice(self.feature, self.values, tuple(prices), today)
+
+    def _may_go(self, action: Action, today: int, to: int) -> bool:
+        if (
+            action.may == "stay"
+            or (action.may == "rise" and to < today)
+            or (action.may == "fall" and to > today)
+        ):
+            return False
+        if action.values is not None and to not in self._codes(action.values):
+            return False
+        if action.moves is None:
+            return True
+        open_ones = [ends for start, ends in action.moves.items() if self.code(start) == today]
+        return any(to in self._codes(ends) for ends in open_ones)
+
+    def _codes(self, values: Iterable[Any]) -> set[int]:
+        return {self.code(value) for value in values}
+
+    def _price(self, action: Action, to: int) -> float:
+        if not isinstance(action.cost, Mapping):
+            return PRICE if action.cost is None else float(action.cost)
+        named = {self.code(value): float(price) for value, price in action.cost.items()}
+        return named.get(to, PRICE)
+
+
+def same_value(known: Any, value: Any) -> bool:
+    """Whether a user names a value: as it is, or as it is written."""
+    if isinstance(known, bool) != isinstance(value, bool):
+        return bool(str(known) == value)
+    return bool(known == value or (isinstance(value, str) and str(known) == value))
+
+
+def check_number(name: Any, action: Action) -> None:
+    """Refuse what an action cannot say about a number."""
+    if action.moves is not None:
+        raise ProblemError(f"{name!r} is a number; moves is for categories")
+    if isinstance(action.cost, Mapping):
+        raise ProblemError(f"{name!r} is a number; its price is one number, or a pair (up, down)")
+    both = action.cost if isinstance(action.cost, list | tuple) else [action.cost]
+    if any(price is not None and price <= 0 for price in both):
+        raise ProblemError(f"the price of a number must be above 0; that of {name!r} is not")
+    wrong = [v for v in action.values or () if isinstance(v, str | bool)]
+    if wrong:
+        raise ProblemError(f"values of {name!r} must be finite numbers, not {wrong[0]!r}")

@@ -1,0 +1,280 @@
+"""Actions in files: written as TOML, read back strictly, begun from a template."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from errno import EFBIG
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.constraints.actions import Action, Actions
+from surefoot.explain.constraints.grammar import parse_condition, read_rule_entry, rule_entry
+from surefoot.explain.constraints.rules import Rule
+from surefoot.files import read_limited
+from surefoot.formats import suggestion
+
+LARGEST = 1_000_000  # characters of a file
+FIRST_LINE = "# What may change: actions of surefoot."
+KEYS = ("at_most", "at_most_of", "rules", "when", "links", "features")
+FIELDS = ("may", "low", "high", "most", "step", "whole", "values", "moves", "cost", "protected")
+BY_VALUE = ("moves", "cost")  # fields that may be tables
+TRUTHS = ("whole", "protected")
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+TEMPLATE = f"""{FIRST_LINE}
+# Every line that begins with # is a comment: take the # away and say what holds. Features that are not
+# named may change. A feature may "stay", "rise", "fall" or "change", or have a table with
+#   may, low, high     direction and ends
+#   most, step         largest change from today, and the steps in which it changes
+#   whole, values      whole numbers only; the only values that it takes
+#   moves              of a category: where it may go from which value
+#   cost               of a category: price of a change, one number or by value; of a number: price of a
+#                      standard deviation, [up, down] or one for both; counts with the distance "cost"
+#   protected          true: no message proposes to change more of it
+# Today's value is always allowed. A rule compares sums of features; names that are no plain words stand in
+# backticks, and income.now is today's value of income.
+# An if-then rule says what must hold where something else does: a feature rises, falls, changes or stays,
+# a category is one of its values, or a rule holds.
+# at_most = 3                          # features that change
+# at_most_of = [[1, ["loan a", "loan b"]]]
+# rules = ["rent + loan <= 0.4 * income"]
+# when = [{{ if = "schooling rises", then = "age >= age.now + 2" }}]
+# links = [["tenure", "age", 1.0]]     # tenure changes by 1.0 times the change of age
+"""
+CURVED = """#
+# The model measures these on curved scales: {names}.
+# Links and rules that add up features cannot name them; a model made with marginals = "gaussian"
+# (surefoot fit --marginals gaussian) has no curved scales.
+"""
+
+
+def read_toml(source: str | PathLike[str]) -> Actions:
+    """Read a file, or a text with a line break; whatever is wrong is named with its place."""
+    if isinstance(source, str) and "\n" in source:
+        return _read(source, "the actions")
+    if not isinstance(source, str | PathLike):
+        raise ProblemError(f"actions are read from a path or a text, not {source!r:.60}")
+    name = fspath(source)
+    return _read(_content(name), ascii(name)[1:-1] if not name.isprintable() else name)
+
+
+def _content(name: str) -> str:
+    try:
+        return read_limited(name, 4 * LARGEST).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ProblemError(f"{name}: is not UTF-8 text: byte {error.start + 1} cannot be read") from None
+    except OSError as error:
+        if error.errno == EFBIG:
+            raise ProblemError(f"{name}: a file of actions has at most {LARGEST:,} characters") from None
+        raise ProblemError(f"{name}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # a path with a null character
+        raise ProblemError(f"{name!a}: cannot be read: {error}") from None
+
+
+def _read(text: str, where: str) -> Actions:
+    if len(text) > LARGEST:
+        raise ProblemError(f"{where}: a file of actions has at most {LARGEST:,} characters")
+    try:
+        values = tomllib.loads(text)
+    except RecursionError:
+        raise ProblemError(f"{where}: is nested too deeply") from None
+    except ValueError as error:
+        raise ProblemError(f"{where}: this is not TOML: {error}; words stand in quotes") from None
+    for name in values:
+        if name not in KEYS:
+            raise ProblemError(
+                f"{where}: {_shown(name)} is unknown; there are {', '.join(KEYS)}{suggestion(name, KEYS)}"
+            )
+    features = values.get("features", {})
+    if not isinstance(features, dict):
+        raise ProblemError(f"{where}: features must be a table, not {_shown(features)}")
+    return Actions(
+        {name: _at(f"{where}: features.{_key(name)}", _action, entry) for name, entry in features.items()},
+        rules=_entries(values, "rules", read_rule_entry, where),
+        links=_entries(values, "links", _link, where),
+        when=_entries(values, "when", _when, where),
+        at_most=_at(where, _count, values.get("at_most")),
+        at_most_of=_entries(values, "at_most_of", _at_most_of, where),
+    )
+
+
+def _entries(values: Mapping[str, Any], name: str, read: Callable[[Any], Any], where: str) -> list[Any]:
+    found = values.get(name, [])
+    if not isinstance(found, list):
+        raise ProblemError(f"{where}: {name} must be a list, not {_shown(found)}")
+    return [_at(f"{where}: {name}[{k}]", read, entry) for k, entry in enumerate(found)]
+
+
+def _at(place: str, read: Callable[[Any], Any], entry: Any) -> Any:
+    """What an entry says; an error in it names the place."""
+    try:
+        return read(entry)
+    except ProblemError as error:
+        raise ProblemError(f"{place}: {error}") from None
+
+
+def _action(entry: Any) -> Action:
+    if isinstance(entry, str):
+        return Action(entry)  # type: ignore[arg-type]
+    if not isinstance(entry, dict):
+        raise ProblemError(f"must be a word or a table, not {_shown(entry)}")
+    for name in entry:
+        if name not in FIELDS:
+            pointed = "; put a name with a point in quotes" if isinstance(entry[name], dict | str) else ""
+            hint = suggestion(name, FIELDS) or pointed
+            raise ProblemError(f"{_shown(name)} is unknown; there are {', '.join(FIELDS)}{hint}")
+    return Action(**{name: _field(name, value) for name, value in entry.items()})
+
+
+def _field(name: str, value: Any) -> Any:
+    """A field of an action; tables by value may be lists of pairs, for values that are not text."""
+    pairs = isinstance(value, list) and value and all(isinstance(p, list) and len(p) == 2 for p in value)
+    if name in BY_VALUE and pairs:
+        if any(isinstance(key, list | dict) for key, _ in value):
+            raise ProblemError(f"the values that {name} names must be text or numbers")
+        return dict(value)
+    if name == "values" and isinstance(value, dict):
+        raise ProblemError(f"values must be a list, not {_shown(value)}")
+    if name in TRUTHS and not isinstance(value, bool):
+        raise ProblemError(f"{name} must be true or false, not {_shown(value)}")
+    return value
+
+
+def _link(entry: Any) -> Any:
+    return Actions(links=[entry]).links[0]
+
+
+def _when(entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        raise ProblemError(f"must be a table with if and then, not {_shown(entry)}")
+    wrong = [name for name in entry if name not in ("if", "then")]
+    if wrong:
+        raise ProblemError(f"{_shown(wrong[0])} is unknown; there are if and then")
+    lacking = [name for name in ("if", "then") if name not in entry]
+    if lacking:
+        raise ProblemError(f"lacks {lacking[0]!r}")
+    for name, text in entry.items():
+        _at(name, parse_condition, text)
+    return entry["if"], entry["then"]
+
+
+def _count(entry: Any) -> Any:
+    return Actions(at_most=entry).at_most
+
+
+def _at_most_of(entry: Any) -> Any:
+    return Actions(at_most_of=[entry]).at_most_of[0]
+
+
+def toml_text(actions: Actions) -> str:
+    """Actions as TOML, such that reading gives equal ones."""
+    lines = [FIRST_LINE]
+    lines += [] if actions.at_most is None else [f"at_most = {_written(actions.at_most)}"]
+    lines += _listed("at_most_of", [_written(list(one)) for one in actions.at_most_of])
+    lines += _listed(
+        "rules", [_written(rule_entry(rule)) for rule in actions.rules if isinstance(rule, Rule)]
+    )
+    lines += _listed("when", [_written({"if": one[0], "then": one[1]}) for one in actions.when])
+    lines += _listed("links", [_written(list(link)) for link in actions.links])
+    names = [str(name) for name in actions.features]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the feature {twice!r} is named twice, as a name and as a number")
+    lines += ["", "[features]"] if names else []
+    for name, action in actions.features.items():
+        said = action if isinstance(action, Action) else Action(action)  # type: ignore[arg-type]
+        lines.append(f"{_key(str(name))} = {_written_action(said)}")
+    return "\n".join(lines) + "\n"
+
+
+def _listed(name: str, entries: list[str]) -> list[str]:
+    return [f"{name} = [", *(f"    {entry}," for entry in entries), "]"] if entries else []
+
+
+def _written_action(action: Action) -> str:
+    given = action.given()
+    if set(given) <= {"may"}:
+        return _written(action.may)
+    return _written(given)
+
+
+def _written(value: Any) -> str:
+    """A value of TOML on one line."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value)  # inf and nan are the same words in TOML
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        if not all(isinstance(name, str) for name in value):
+            return _written([[name, entry] for name, entry in value.items()])
+        return "{ " + ", ".join(f"{_key(name)} = {_written(v)}" for name, v in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    raise DataError(f"TOML has no value for {value!r:.60}")
+
+
+def _key(name: str) -> str:
+    return name if BARE.fullmatch(name) else _text(name)
+
+
+def _text(value: str) -> str:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise DataError(f"{value!a:.60} cannot be written as UTF-8") from None
+    # TOML has escapes of eight digits where JSON has pairs.
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    return "a list" if isinstance(value, list) else f"{value!r:.60}"
+
+
+def template_text(classifier: Any) -> str:
+    """A file of comments: every feature with its kind and range or values, and a line to begin with."""
+    schema, seen = classifier.schema_, classifier.feature_range_
+    lines = []
+    for j, name in enumerate(schema.names):
+        if schema.values[j] is not None:
+            order = ", from low to high" if schema.ordered[j] else ""
+            kind = f"category{order}: {', '.join(str(v) for v in schema.values[j])}"
+            begun = _written({"values": list(schema.values[j])})
+        else:
+            low, high = (_short(v) for v in seen[:, j])
+            kind = f"{'whole number' if schema.whole[j] else 'number'} from {low:,} to {high:,}"
+            begun = _written({"may": "change", "low": low, "high": high})
+        lines += [f"# {_one_line(str(name))}: {_one_line(kind)}", f"# {_key(str(name))} = {begun}", ""]
+    return TEMPLATE + _about_curved(classifier) + "\n[features]\n" + "\n".join(lines)
+
+
+def _short(value: float) -> int | float:
+    """19 for 19.0, where nothing is lost."""
+    return int(value) if abs(value) < LARGEST and float(value).is_integer() else float(value)
+
+
+def _about_curved(classifier: Any) -> str:
+    """A comment on features that rules cannot add up, if there are any."""
+    schema = classifier.schema_
+    numbers = zip(schema.numbers, classifier.warps_, strict=True)
+    curved = [_one_line(str(schema.names[j])) for j, warp in numbers if not warp.is_identity]
+    if not curved:
+        return ""
+    return CURVED.format(names=", ".join(curved))
+
+
+def _one_line(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

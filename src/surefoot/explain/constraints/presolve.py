@@ -1,0 +1,89 @@
+"""What rules leave no choice about: opposite rules that make an equation, and features held at their ends.
+
+A search finds no way between rows with nothing between them, and a proof has nothing to rest on; with an
+equation, or a value that cannot change, both are easy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.problem.row import Row
+
+Array = NDArray[np.float64]
+
+ROUNDING = Fraction(1, 2**50)  # of the absolute terms: what the last digits of doubles do to a sum
+
+
+def joined(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows, with one equation in the place of two that say at least and at most the same.
+
+    Examples
+    --------
+    >>> above, below = Row([1.0, 1.0], 200.0, np.inf, "above"), Row([-2.0, -2.0], -400.0, np.inf, "below")
+    >>> [(row.low, row.high, row.name) for row in joined([above, below])]
+    [(200.0, 200.0, 'above and below')]
+    """
+    left, found = list(rows), []
+    while left:
+        row = left.pop(0)
+        for place, other in enumerate(left):
+            if _are_opposite(row, other):
+                end = row.low if math.isfinite(row.low) else row.high
+                row = replace(row, low=end, high=end, name=f"{row.name} and {other.name}")
+                del left[place]
+                break
+        found.append(row)
+    return tuple(found)
+
+
+def _are_opposite(row: Row, other: Row) -> bool:
+    """Whether one row is an end of a sum from below and the other the same end from above."""
+    if math.isfinite(row.low) == math.isfinite(row.high) or math.isfinite(other.low) == math.isfinite(
+        other.high
+    ):
+        return False
+    a, b = ([Fraction(v) for v in one.coefficients.tolist()] for one in (row, other))
+    factor = next(w / v for v, w in zip(a, b, strict=True) if v)
+    own, ends = (
+        (row.low, (other.high, other.low)) if math.isfinite(row.low) else (row.high, (other.low, other.high))
+    )
+    end = ends[factor < 0]
+    return math.isfinite(end) and Fraction(end) == factor * Fraction(own) and b == [factor * v for v in a]
+
+
+def held(low: Array, high: Array, rows: Sequence[Row]) -> tuple[Array, Array, tuple[Row, ...]]:
+    """Ends that are equal where a row, up to rounding, is met with its features at an end alone.
+
+    Such a row says no more then, and is left out.
+
+    Examples
+    --------
+    >>> held(np.array([0.0, 0.0]), np.array([3.0, 4.0]), [Row([1.0, -1.0], 3.0, np.inf)])
+    (array([3., 0.]), array([3., 0.]), ())
+    """
+    low, high, left = low.copy(), high.copy(), tuple(rows)
+    for row in left:
+        up = row.coefficients > 0
+        for ends, limit in ((np.where(up, low, high), row.high), (np.where(up, high, low), row.low)):
+            some = np.flatnonzero((row.coefficients != 0) & (low < high))
+            if len(some) and _is_met_there(row, ends, limit):
+                low[some] = high[some] = ends[some]
+                return held(low, high, tuple(one for one in left if one is not row))
+    return low, high, left
+
+
+def _is_met_there(row: Row, x: Array, limit: float) -> bool:
+    """Whether the sum of a row is its limit at a point."""
+    used = np.flatnonzero(row.coefficients)
+    if not (np.isfinite(x[used]).all() and math.isfinite(limit)):
+        return False
+    pairs = zip(row.coefficients[used].tolist(), x[used].tolist(), strict=True)
+    terms = [Fraction(a) * Fraction(v) for a, v in pairs]
+    return abs(sum(terms, Fraction(0)) - Fraction(limit)) <= ROUNDING * sum(map(abs, terms), Fraction(0))

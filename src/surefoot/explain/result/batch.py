@@ -1,0 +1,141 @@
+"""Explanations: those of a batch, in the order of its rows."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import pandas as pd
+
+from surefoot.exceptions import DataError
+from surefoot.explain.result.display_digits import whole_numbers
+from surefoot.explain.result.explanation import Explanation
+from surefoot.plain import parsed
+from surefoot.problem.question import Question
+from surefoot.views import view
+
+COLUMNS = (
+    "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
+    "distance", "lower_bound", "gap", "coverage", "certified_radius",
+    "density_percentile", "seconds", "message", "advice", "cautions",
+)  # fmt: skip
+
+
+class Explanations(list[Explanation]):
+    """A list of explanations that can be turned into a table and into JSON.
+
+    Examples
+    --------
+    >>> from surefoot import Explanations
+    >>> Explanations().counts()
+    {}
+    """
+
+    def counts(self) -> dict[str, int]:
+        """How many ended with each status."""
+        return dict(Counter(str(e.status) for e in self))
+
+    @property
+    def found(self) -> Explanations:
+        """Those with a counterfactual."""
+        return Explanations(e for e in self if e.counterfactual is not None)
+
+    @property
+    def about_one_row(self) -> bool:
+        """Whether these are answers to several questions about one row and one class."""
+        if len(self) < 2 or not all(_same_row(e, self[0]) for e in self):
+            return False
+        questions = {e.question for e in self}
+        return len(questions) == len(self) and None not in questions
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line for each row: how it went, the factual and the counterfactual, a column a feature each.
+
+        Categories come by name, whole numbers as integers.
+        """
+        lines = [{name: getattr(e, name) for name in COLUMNS} for e in self]
+        rows = pd.Index([e.row for e in self], name="row", tupleize_cols=False)
+        table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
+        table["status"] = [str(e.status) for e in self]
+        table["cautions"] = [" ".join(dict.fromkeys(caution.code for caution in e.cautions)) for e in self]
+        for name in ("factual_class", "target"):  # a row without one must not turn 1 into 1.0
+            table[name] = pd.Series([getattr(e, name) for e in self], rows, dtype=object)
+        points = [e.counterfactual for e in self]
+        names = list(self[0].factual.index) if self else []
+        if any(list(e.factual.index) != names for e in self):
+            raise DataError("these explanations are about different features; they make no common table")
+        columns = {f"factual: {name}": [e.factual.iloc[k] for e in self] for k, name in enumerate(names)}
+        columns |= {
+            f"counterfactual: {name}": [math.nan if x is None else x.iloc[k] for x in points]
+            for k, name in enumerate(names)
+        }
+        features = pd.DataFrame(
+            {name: _column(values, rows) for name, values in columns.items()}, index=table.index
+        )
+        for k in self._whole():
+            for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
+                features[which] = _as_whole(features[which])
+        for k in self._categories():  # a row without a counterfactual must not turn 1 into 1.0
+            for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
+                features[which] = pd.Series(columns[which], rows, dtype=object)
+        return pd.concat([table, features], axis=1)
+
+    def _categories(self) -> list[int]:
+        """Positions of the categories among the features."""
+        asked = [e.question for e in self if isinstance(e.question, Question)]
+        return sorted({choice.feature for question in asked for choice in question.choices})
+
+    def _whole(self) -> list[int]:
+        """Positions of the features that are whole numbers in every row."""
+        asked = [e.question for e in self if isinstance(e.question, Question)]
+        whole = [{question.numbers[j] for j in whole_numbers(question)} for question in asked]
+        return sorted(set.intersection(*whole)) if whole else []
+
+    def to_json(self) -> str:
+        """A JSON array of what `Explanation.to_json` gives."""
+        return "[\n" + ",\n".join(e.to_json() for e in self) + "\n]"
+
+    @classmethod
+    def from_json(cls, text: str) -> Explanations:
+        """Read what `to_json` wrote, or one explanation."""
+        try:
+            content: Any = parsed(text)
+        except DataError as error:
+            raise DataError(f"this is not JSON ({error})") from None
+        entries = content if isinstance(content, list) else [content]
+        return cls(Explanation.from_dict(entry) for entry in entries)
+
+    def __getitem__(self, index: Any) -> Any:
+        """One explanation, or for a slice explanations."""
+        found = super().__getitem__(index)
+        return Explanations(found) if isinstance(index, slice) else found
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{n} {status}" for status, n in self.counts().items())
+        return f"{len(self)} explanations: {counts or 'none'}"
+
+    def _repr_html_(self) -> str:
+        return str(view("batch page", self))
+
+
+def _column(values: list[Any], rows: pd.Index) -> pd.Series:
+    """Text as Python has it: pandas' own kind of text cannot hold every string that a file may have."""
+    text = any(isinstance(value, str) for value in values)
+    return pd.Series(values, rows, dtype=object) if text else pd.Series(values, rows)
+
+
+def _as_whole(column: pd.Series) -> pd.Series:
+    """A column of whole numbers as integers, holes kept; as it is where something else is in it."""
+    known = pd.to_numeric(column, errors="coerce")
+    there = known.dropna()
+    if len(there) < column.notna().sum() or not ((there % 1 == 0) & (there.abs() < 2**53)).all():
+        return column
+    return known.astype("Int64" if known.isna().any() else "int64")
+
+
+def _same_row(one: Explanation, other: Explanation) -> bool:
+    return one.row == other.row and one.target == other.target and one.factual.equals(other.factual)

@@ -1,0 +1,215 @@
+"""Cautions: what is proved may still be unwise to act on. Each has a code, and says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.formats import in_list, number, share
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.decision import numbers_network
+from surefoot.model.holes import expected_values
+from surefoot.model.mixed import Network, log_density
+from surefoot.problem.answer import Answer
+from surefoot.problem.question import Question
+
+Array = NDArray[np.float64]
+
+FEW_ROWS = 30  # a class with fewer says little about its own spread
+EXTREME = 3.0  # conditional standard deviations
+EDGE = 1e-6  # of a range: values this near to its ends are at them
+BEYOND = "beyond the training data. There"
+SAME_DENSITY = 1e-9  # of a log density: rounding
+SMALL = 1e-6  # standard deviations; a smaller change is rounding
+CODES = (
+    "imputed",
+    "not_finished",
+    "untypical",
+    "not_safe",
+    "against_means",
+    "outside_range",
+    "unlike_training",
+    "one_extreme_value",
+    "edge_of_data",
+    "few_rows",
+    "below_baseline",
+)
+
+
+OWN_CODES = CODES[:4]  # those that follow from question and answer alone
+
+
+class Caution(str):
+    """A sentence with a code that programs can read.
+
+    Parameters
+    ----------
+    code : str
+        One of ``surefoot.explain.result.cautions.CODES``.
+    text : str
+
+    Examples
+    --------
+    >>> caution = Caution("few_rows", "Class 1 has 12 rows.")
+    >>> caution.code, str(caution)
+    ('few_rows', 'Class 1 has 12 rows.')
+    """
+
+    code: str
+
+    def __new__(cls, code: str, text: str) -> Caution:
+        """A sentence that knows its code."""
+        found = super().__new__(cls, text)
+        found.code = code
+        return found
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.code, str(self)
+
+
+def model_cautions(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, unit: Array
+) -> tuple[Caution, ...]:
+    """The cautions that need the model: about the data behind it, the row, and the change.
+
+    Parameters
+    ----------
+    clf : ConditionalGaussianNetworkClassifier
+    question : Question
+    answer : Answer
+        Its point in the features' own units.
+    unit : array of shape (n,)
+        Standard deviations of the numbers, on their scales.
+    """
+    found = [*_about_model(clf, question), *_about_row(clf, question)]
+    if answer.point is not None:
+        found += _about_change(clf, question, answer, unit)
+    return tuple(found)
+
+
+def _about_model(clf: ConditionalGaussianNetworkClassifier, question: Question) -> Iterator[Caution]:
+    labels = clf.classes_.tolist()
+    for label in dict.fromkeys((question.factual_class, question.target)):
+        rows = clf.class_count_[labels.index(label)]
+        if rows < FEW_ROWS:
+            yield Caution(
+                "few_rows",
+                f"Class {label} has {rows:.0f} training rows: its averages and spreads are guesses. Fit the "
+                "model to more rows before anyone acts on this.",
+            )
+    judged = getattr(clf, "judged_", None)
+    if judged is not None and judged["accuracy"] < judged["majority"]:
+        yield Caution(
+            "below_baseline",
+            f"The model is right for {share(judged['accuracy'])} of rows that it has not seen, less often "
+            f"than always saying the same ({share(judged['majority'])}). Mend the model first: see "
+            "surefoot.diagnose.",
+        )
+
+
+def _about_row(clf: ConditionalGaussianNetworkClassifier, question: Question) -> Iterator[Caution]:
+    low, high = clf.feature_range_[:, list(question.numbers)]
+    x = question.factual
+    for j in np.flatnonzero((x < low) | (x > high)):
+        side = f"below {number(low[j])}" if x[j] < low[j] else f"above {number(high[j])}"
+        yield Caution(
+            "outside_range",
+            f"{question.number_names[j]} is {number(x[j])}, {side}, where no training row lies. Check the "
+            "value; if it is right, the model has nothing to go by.",
+        )
+    z, codes = question.warped(x)[None], _codes(question.state)
+    lowest = clf.density_percentiles_[:, 0]
+    own = np.array([float(log_density(network, z, codes)[0]) for network in clf.networks_])
+    if (own < lowest - SAME_DENSITY * np.maximum(1.0, np.abs(lowest))).all():
+        yield Caution(
+            "unlike_training",
+            "The row is less like either class than any training row. Check its values; decisions about such "
+            "rows are extrapolations.",
+        )
+
+
+def _about_change(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, unit: Array
+) -> Iterator[Caution]:
+    assert answer.point is not None
+    now, then = question.warped(question.factual), question.warped(answer.point)
+    changed = np.abs(then - now) > SMALL * unit
+    here, there = (class_means(clf, label) for label in (question.factual_class, question.target))
+    yield from _against_means(question, changed & ((there - here) * (then - now) < 0))
+    yield from _edges(clf, question, answer.point, changed)
+    if changed.any():
+        yield from _extremes(clf, question, answer, then)
+
+
+def _against_means(question: Question, against: NDArray[np.bool_]) -> Iterator[Caution]:
+    names = [str(question.number_names[j]) for j in np.flatnonzero(against)]
+    plausible = "" if "plausible" in question.declared else ", or ask for plausible answers"
+    if names:
+        yield Caution(
+            "against_means",
+            f"{_joined(names)} {'moves' if len(names) == 1 else 'move'} away from what is usual in class "
+            f"{question.target}. If that makes no sense, say so with actions{plausible}.",
+        )
+
+
+def _edges(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, point: Array, changed: NDArray[np.bool_]
+) -> Iterator[Caution]:
+    low, high = clf.feature_range_[:, list(question.numbers)]
+    near = EDGE * (high - low)
+    beyond = (point < low) | (point > high)
+    at = changed & ~beyond & ((point <= low + near) | (point >= high - near))
+    for which, where in ((at, "where the training data end. Farther out"), (changed & beyond, BEYOND)):
+        names = [str(question.number_names[j]) for j in np.flatnonzero(which)]
+        if names:
+            yield Caution(
+                "edge_of_data",
+                f"{_joined(names)} {'ends' if len(names) == 1 else 'end'} {where} the model knows nothing: "
+                "look for another way, with actions or alternatives.",
+            )
+
+
+def _extremes(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, z: Array
+) -> Iterator[Caution]:
+    """Numbers far from what their parents predict, without which the decision would be another."""
+    t = clf.classes_.tolist().index(question.target)
+    network = numbers_network(clf.networks_[t], answer.state)
+    expected = network.expected(z)
+    scores = np.abs(z - expected) / np.sqrt(network.variances)
+    for j in np.flatnonzero(scores > EXTREME):
+        usual = z.copy()
+        usual[j] = expected[j]
+        x = question.unwarped_values(usual)
+        if int(np.argmax(clf.class_scores(x[None], _codes(answer.state))[0])) != t:
+            yield Caution(
+                "one_extreme_value",
+                f"The decision hangs on {question.number_names[j]} alone, {scores[j]:.1f} standard "
+                "deviations from what the other features predict. Ask for plausible answers, or keep it as "
+                "it is.",
+            )
+
+
+def class_means(clf: ConditionalGaussianNetworkClassifier, label: Any) -> Array:
+    """The mean of each number in a class, on its scale."""
+    network = clf.networks_[clf.classes_.tolist().index(label)]
+    return _means(network, clf.schema_.n_numbers, clf.schema_.n_categories)
+
+
+@lru_cache(maxsize=64)  # a batch asks for the same few again and again
+def _means(network: Network, n: int, k: int) -> Array:
+    holes = np.full((1, n), np.nan), np.full((1, k), -1, dtype=np.intp)
+    return np.asarray(expected_values(network, *holes)[0][0])
+
+
+def _codes(state: tuple[int, ...]) -> NDArray[np.intp]:
+    return np.array([state], dtype=np.intp).reshape(1, -1)
+
+
+def _joined(features: list[str]) -> str:
+    names = [in_list(name) for name in features]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

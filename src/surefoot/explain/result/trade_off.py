@@ -1,0 +1,82 @@
+"""What it costs: the distance of one row's answer against budget, plausibility and number of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from surefoot.exceptions import ProblemError
+from surefoot.views import view
+
+if TYPE_CHECKING:
+    from surefoot.explain.explainer import CounterfactualExplainer
+    from surefoot.explain.result.explanation import Explanation
+
+ASKED = ("budget", "plausible", "models")
+VALUES: dict[str, tuple[Any, ...]] = {
+    "budget": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2),
+    "plausible": (None, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9),
+    "models": (None, 5, 10, 20, 50),
+}
+COLUMNS = [
+    "asked", "value", "distance", "lower_bound", "status", "probability", "density_percentile", "model_share",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class TradeOff:
+    """What more safety costs one row; print ``table``, draw it with `plot`, or write it with `write_report`.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One line for each question: what was asked for, how much of it, the distance of the answer, and the
+        bound below which it is proved that there is none. Infinite where there is no answer.
+    explanations : tuple of Explanation
+        The answer of each line, with its own proof.
+    """
+
+    table: pd.DataFrame
+    explanations: tuple[Explanation, ...]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw one panel for each thing asked for; returns the matplotlib Axes."""
+        return view("trade-off plot", self, axes=axes)
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html(index=False, na_rep="-"))
+
+    def __str__(self) -> str:
+        return self.table.to_string(index=False, na_rep="-")
+
+
+def trade_off(
+    explainer: CounterfactualExplainer, row: Any, target: Any, asked: dict[str, Sequence[Any]]
+) -> TradeOff:
+    """Ask the same question with one thing varied at a time; each answer has its own proof."""
+    lines, found = [], []
+    for name, values in asked.items():
+        if name not in ASKED:
+            raise ProblemError(f"a trade-off is between distance and {', '.join(ASKED)}, not {name!r}")
+        for value in values:
+            e = explainer.copy(**{name: value}).explain(row, target, on_failure="return")
+            lines.append(_line(name, value, e))
+            found.append(e)
+    return TradeOff(pd.DataFrame(lines, columns=COLUMNS), tuple(found))
+
+
+def _line(name: str, value: Any, e: Explanation) -> dict[str, Any]:
+    share = None if e.model_share is None else e.model_share.share
+    return {
+        "asked": name,
+        "value": 0.0 if value is None else float(value),
+        "distance": e.distance,
+        "lower_bound": e.lower_bound,
+        "status": str(e.status),
+        "probability": e.probability,
+        "density_percentile": e.density_percentile,
+        "model_share": share,
+    }

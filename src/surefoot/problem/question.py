@@ -1,0 +1,574 @@
+"""Question: what is asked about one row, as a value. The only maker of problems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.problem.answer import Answer
+from surefoot.problem.choice import Choice
+from surefoot.problem.domain import Domain, warped_limit, warped_row
+from surefoot.problem.either import Either, Limit, Way
+from surefoot.problem.family import Family, MixedRequirement
+from surefoot.problem.geometry import Ball, Metric, Whitening, WhiteningKind, checked_norm
+from surefoot.problem.mixed import MixedQuadratic, Same, State
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import RobustProblem, checked_threshold, log_odds
+from surefoot.problem.row import Row
+from surefoot.problem.warp import Warp
+
+Array = NDArray[np.float64]
+
+FORMAT, VERSION = "surefoot-question", 3
+
+
+class Decider(Protocol):
+    """What a question needs of a fitted classifier."""
+
+    feature_labels_: Any
+    classes_: Any
+    dag_: Any
+    calibration_: Any
+
+    @property
+    def fingerprint_(self) -> str:
+        """A digest of everything that decides."""
+
+    def decision(self, target: Any, rival: Any) -> MixedQuadratic:
+        """H of two classes, for every state of the categories."""
+
+    def log_density_quadratic(self, label: Any) -> MixedQuadratic:
+        """The log density of a class."""
+
+    def network(self, label: Any, state: State = ()) -> Any:
+        """The density of the numbers of a class, given the categories."""
+
+
+@dataclass(frozen=True)
+class Odds:
+    """The log-odds of a target against a rival reach a threshold.
+
+    Parameters
+    ----------
+    target, rival : labels
+    threshold : float
+        A probability: log-odds of log(tau / (1 - tau)).
+    robust : bool, default=True
+    model : int, default=0
+        Which of the question's models decides.
+    """
+
+    target: Any
+    rival: Any
+    threshold: float
+    robust: bool = True
+    model: int = 0
+
+    @property
+    def needed(self) -> float:
+        """By how much the target's score must exceed the rival's."""
+        return log_odds(checked_threshold(self.threshold))
+
+    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
+        """As a quadratic for every state.
+
+        In the units of the network's own log-odds: a temperature scales them, but not their sign.
+        """
+        clf = models[self.model]
+        calibration = clf.calibration_
+        heat = 1.0 if calibration is None else float(calibration.temperature)
+        H = clf.decision(self.target, self.rival)
+        return MixedRequirement(H.shifted(-self.needed).scaled(heat), self.robust, self.model == 0, heat)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "kind": "odds",
+            "model": self.model,
+            "target": self.target,
+            "rival": self.rival,
+            "threshold": self.threshold,
+            "robust": self.robust,
+        }
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision value of a target less that of a rival reaches a value: for models without probabilities.
+
+    Parameters
+    ----------
+    target, rival : labels
+    value : float
+    robust : bool, default=True
+    model : int, default=0
+    """
+
+    target: Any
+    rival: Any
+    value: float = 0.0
+    robust: bool = True
+    model: int = 0
+
+    @property
+    def needed(self) -> float:
+        """By how much the target's score must exceed the rival's."""
+        return float(self.value)
+
+    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
+        """As a quadratic for every state."""
+        H = models[self.model].decision(self.target, self.rival)
+        return MixedRequirement(H.shifted(-self.needed), self.robust, self.model == 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "kind": "decision",
+            "model": self.model,
+            "target": self.target,
+            "rival": self.rival,
+            "value": self.value,
+            "robust": self.robust,
+        }
+
+
+@dataclass(frozen=True)
+class DensityFloor:
+    """The log density of a class reaches a floor.
+
+    Parameters
+    ----------
+    label : label
+    floor : float
+    robust : bool, default=True
+    model : int, default=0
+    """
+
+    label: Any
+    floor: float
+    robust: bool = True
+    model: int = 0
+
+    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
+        """As a quadratic for every state."""
+        density = models[self.model].log_density_quadratic(self.label)
+        return MixedRequirement(density.shifted(-self.floor), self.robust, decides=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "kind": "density",
+            "model": self.model,
+            "class": self.label,
+            "floor": self.floor,
+            "robust": self.robust,
+        }
+
+
+@dataclass(frozen=True)
+class Away:
+    """The numbers lie at least so far from a point, in the 2-norm of the factual's class.
+
+    Parameters
+    ----------
+    point : tuple of float
+        On the scales on which distances are measured.
+    distance : float
+        In standard deviations.
+    label : label
+        The factual's class.
+    state : tuple of int
+        The factual's categories.
+    """
+
+    point: tuple[float, ...]
+    distance: float
+    label: Any
+    state: State = ()
+    robust: bool = False
+    model: int = 0
+
+    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
+        """As a quadratic that is the same for every state."""
+        M = models[0].network(self.label, self.state).whitening("cholesky").matrix
+        center = np.array(self.point)
+        Q = Quadratic(0.5 * M.T @ M, np.zeros(len(center)), -0.5 * float(self.distance) ** 2, center)
+        return MixedRequirement(MixedQuadratic(Same(Q)), robust=False, decides=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values; class and state are the question's."""
+        return {"kind": "away", "point": list(self.point), "distance": self.distance}
+
+
+Asked = Odds | Decision | DensityFloor | Away
+Budget = float | Mapping[int, tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Frozen, versioned, JSON both ways; what is printed, searched and verified is this object.
+
+    Parameters
+    ----------
+    models : tuple of str
+        Fingerprints: of the explained model, and of others that requirements name.
+    features : tuple
+        Names, in the model's order.
+    factual : array of shape (n,)
+        The numbers of the row: of the features that are no categories. Everything below that goes by
+        number counts these alone.
+    factual_class, target : labels
+    norm : {1, 2, inf}
+        Of distance and ball.
+    whitening : {"cholesky", "dag", "zca"}
+    budget : float, or dict of feature position -> (down, up)
+        The paper's gamma; or how far each feature may miss, in its own units.
+    exact : tuple of int
+        Features that land exactly.
+    requirements : tuple of Odds, Decision, DensityFloor and Away
+    domain : Domain
+    declared : dict
+        The wishes behind the domain in plain values, for printing: see `surefoot.Actions`.
+    gap : float
+        Relative, between the distance of the answer and the proven bound.
+    choices : tuple of Choice
+        The categories, with their values and prices.
+    warps : tuple of Warp
+        The scale on which each number is measured; empty where it is its own.
+    eithers : tuple of Either
+        If-then rules and the like: each has a way that must be taken.
+    limits : tuple of Limit
+        How many features change at most.
+    prices : tuple of (up, down), optional
+        Of a change of each number by one standard deviation: the distance is then what a change costs.
+    """
+
+    models: tuple[str, ...]
+    features: tuple[Any, ...]
+    factual: Array
+    factual_class: Any
+    target: Any
+    norm: float
+    whitening: WhiteningKind
+    budget: Budget
+    exact: tuple[int, ...]
+    requirements: tuple[Asked, ...]
+    domain: Domain
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    gap: float = 1e-3
+    choices: tuple[Choice, ...] = ()
+    warps: tuple[Warp, ...] = ()
+    eithers: tuple[Either, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    prices: tuple[tuple[float, float], ...] | None = None
+
+    def __post_init__(self) -> None:
+        places = [choice.feature for choice in self.choices]
+        if places != sorted(set(places)) or not all(0 <= j < len(self.features) for j in places):
+            raise ProblemError("each category is one of the features, in their order")
+        factual = np.array(self.factual, dtype=float)
+        if factual.shape != (len(self.numbers),) or not np.isfinite(factual).all():
+            raise ProblemError("the factual must be a row of finite numbers, one for each feature")
+        if self.warps and len(self.warps) != len(factual):
+            raise ProblemError("there must be a scale for each number, or none at all")
+        factual.setflags(write=False)
+        object.__setattr__(self, "factual", factual)
+        object.__setattr__(self, "norm", checked_norm(self.norm))
+        if self.domain.n_features != len(factual):
+            raise ProblemError("the domain has another number of features")
+        self._check_numbers()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both ask the same: what files hold is all there is to a question."""
+        return self.to_dict() == other.to_dict() if isinstance(other, Question) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.models, self.state, self.factual.tobytes(), self.target, self.norm, self.gap))
+
+    def _check_numbers(self) -> None:
+        """Features and models that are named by number must be there."""
+        named = [*self.exact, *(self.budget if isinstance(self.budget, Mapping) else ())]
+        if not all(0 <= j < len(self.numbers) for j in named):
+            raise ProblemError("budget or exact features: there is no feature of that number")
+        if not all(0 <= r.model < len(self.models) for r in self.requirements):
+            raise ProblemError("a requirement names a model that the question does not have")
+        if self.prices is not None and len(self.prices) != len(self.numbers):
+            raise ProblemError("there must be prices for each number, or none at all")
+        self._check_eithers()
+
+    def _check_eithers(self) -> None:
+        """If-then rules and limits must be about features and values that are there."""
+        n, sizes = len(self.numbers), [len(choice.values) for choice in self.choices]
+        ways = [way for either in self.eithers for way in either.ways]
+        if any(len(row.coefficients) != n for way in ways for row in way.rows):
+            raise ProblemError("a row of an if-then rule has another number of features")
+        named = [(k, v) for way in ways for k, codes in way.values.items() for v in codes]
+        if not all(0 <= k < len(sizes) and 0 <= v < sizes[k] for k, v in named):
+            raise ProblemError("an if-then rule names a category or a value that is not there")
+        for limit in self.limits:
+            if not all(0 <= j < n for j in limit.numbers) or not all(
+                0 <= k < len(sizes) for k in limit.categories
+            ):
+                raise ProblemError("a limit names a feature that is not there")
+            if limit.today != tuple(float(self.factual[j]) for j in limit.numbers):
+                raise ProblemError("a limit belongs to another factual: its values of today differ")
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Positions of the numbers among the features."""
+        taken = {choice.feature for choice in self.choices}
+        return tuple(j for j in range(len(self.features)) if j not in taken)
+
+    @property
+    def number_names(self) -> tuple[Any, ...]:
+        """Names of the numbers."""
+        return tuple(self.features[j] for j in self.numbers)
+
+    @property
+    def state(self) -> State:
+        """The factual's categories, as positions of their values."""
+        return tuple(choice.today for choice in self.choices)
+
+    def row(self, numbers: ArrayLike, state: State) -> list[Any]:
+        """Numbers and categories by feature, categories by name."""
+        found: list[Any] = [None] * len(self.features)
+        for j, value in zip(self.numbers, np.asarray(numbers, dtype=float).tolist(), strict=True):
+            found[j] = value
+        for choice, code in zip(self.choices, state, strict=True):
+            found[choice.feature] = choice.values[code]
+        return found
+
+    def warped(self, numbers: ArrayLike) -> Array:
+        """Numbers on the scales on which distances are measured."""
+        x = np.asarray(numbers, dtype=float)
+        if not self.warps:
+            return x
+        return np.array([warp.exactly(v) for warp, v in zip(self.warps, x.tolist(), strict=True)])
+
+    def unwarped_values(self, z: Array) -> Array:
+        """Values in the features' own units from those on the scales."""
+        if not self.warps:
+            return z
+        return np.array([warp.inverse(v) for warp, v in zip(self.warps, z, strict=True)])
+
+    def perturbed(self, point: Array, perturbation: Array) -> Array:
+        """A point in its own units after a perturbation on the scales."""
+        return self.unwarped_values(self.warped(point) + perturbation)
+
+    def unwarped(self, answer: Answer) -> Answer:
+        """The answer of a search with its point in the features' own units, allowed to the last digit."""
+        if not self.warps or answer.point is None:
+            return answer
+        start, now = self.factual, self.warped(self.factual)
+        x = self.unwarped_values(answer.point)
+        x = self.domain.clipped(np.where(answer.point == now, start, x))
+        for either, curved in zip(self.eithers, self._combined()[0], strict=True):
+            taken = (i for i, way in enumerate(curved.ways) if way.contains(answer.point))
+            ways = (either.ways[i] for i in taken if either.ways[i].allows(answer.state))
+            x = next(ways, Way()).clipped(x)
+        return replace(answer, point=x)
+
+    def allows(self, numbers: Array, state: State) -> bool:
+        """Whether a point in the features' own units is one that may be suggested."""
+        return (
+            self.domain.contains(numbers)
+            and all(math.isfinite(c.prices[v]) for c, v in zip(self.choices, state, strict=True))
+            and all(either.contains(numbers, state) for either in self.eithers)
+            and all(limit.changed(numbers) <= limit.left(state, self.state) for limit in self.limits)
+        )
+
+    @property
+    def threshold(self) -> float:
+        """What the odds against every rival must reach; not a number where the model has no probabilities."""
+        return next((r.threshold for r in self.requirements if isinstance(r, Odds)), math.nan)
+
+    @property
+    def rivals(self) -> frozenset[Any]:
+        """The classes with which the target's probability is compared, one at a time."""
+        return frozenset(r.rival for r in self.requirements if isinstance(r, Odds))
+
+    @property
+    def decision(self) -> float | None:
+        """What the decision value must reach, where the model has no probabilities."""
+        own = (r for r in self.requirements if isinstance(r, Decision) and r.target == self.target)
+        return next((r.value for r in own if r.robust and r.model == 0), None)
+
+    @property
+    def budget_radius(self) -> float:
+        """The budget as a radius of the ball: 1 where it is given by feature."""
+        return 1.0 if isinstance(self.budget, Mapping) else float(self.budget)
+
+    def problem(
+        self, classifier: Decider, *others: Decider, shared: dict[Any, Any] | None = None
+    ) -> RobustProblem:
+        """The optimisation problem over the numbers, the categories staying as they are.
+
+        Parameters
+        ----------
+        classifier : fitted classifier
+            The explained one.
+        *others : fitted classifiers
+            Further models that requirements name, in the order of ``models``.
+        shared : dict, optional
+            Keeps what questions about the same models have in common; the same dict for each of them
+            saves factoring the same matrices again.
+        """
+        return self.family(classifier, *others, shared=shared).problem()
+
+    def family(self, classifier: Decider, *others: Decider, shared: dict[Any, Any] | None = None) -> Family:
+        """The optimisation problems of this question, one for every state of the categories."""
+        models, kept = (classifier, *others), {} if shared is None else shared
+        place = (self.factual_class, self.state, self.whitening, self.norm, self.prices)
+        metric = _once(kept, place, lambda: self._metric(classifier))
+        size = tuple(self.budget.items()) if isinstance(self.budget, Mapping) else self.budget
+        return Family(
+            self.warped(self.factual),
+            tuple(_once(kept, r, partial(r.requirement, models)) for r in self.requirements),
+            metric,
+            _once(kept, (*place, size, self.exact), lambda: self.ball(classifier, metric)),
+            self.domain.warped(self.warps) if self.warps else self.domain,
+            self.choices,
+            *self._combined(),
+            _once(kept, self.requirements, dict),
+        )
+
+    def _combined(self) -> tuple[tuple[Either, ...], tuple[Limit, ...]]:
+        """Eithers and limits on the scales on which distances are measured."""
+        if not self.warps:
+            return self.eithers, self.limits
+        eithers = (either.mapped(lambda row: warped_row(row, self.warps)) for either in self.eithers)
+        return tuple(eithers), tuple(warped_limit(limit, self.warps) for limit in self.limits)
+
+    def _metric(self, classifier: Decider) -> Metric:
+        prices = None if self.prices is None else np.array(self.prices)
+        return Metric(self._whitening(classifier), self.norm, prices)
+
+    def _whitening(self, classifier: Decider) -> Whitening:
+        found: Whitening = classifier.network(self.factual_class, self.state).whitening(self.whitening)
+        return found
+
+    def ball(self, classifier: Decider, metric: Metric | None = None) -> Ball:
+        """The errors that an answer withstands; the metric, where it is known, need not be made anew."""
+        metric = self._metric(classifier) if metric is None else metric
+        if isinstance(self.budget, Mapping):
+            ends = np.zeros((2, len(self.numbers)))
+            for j, pair in self.budget.items():
+                ends[:, j] = pair
+            return Ball.box(*ends)
+        order = classifier.network(self.factual_class, self.state).dag.smallest_first_order
+        return Ball.whitened(metric.whitening, self.norm, self.budget, self.exact, order)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values; infinite numbers become words."""
+        budget: Any = self.budget
+        if isinstance(budget, Mapping):
+            budget = {str(j): [float(a), float(b)] for j, (a, b) in budget.items()}
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "models": list(self.models),
+            "features": list(self.features),
+            "factual": self.row(self.factual, self.state),
+            "factual_class": self.factual_class,
+            "target": self.target,
+            "distance": {
+                "kind": "mahalanobis" if self.prices is None else "cost",
+                "whitening": self.whitening,
+                "norm": _norm(self.norm),
+                "prices": None if self.prices is None else [list(pair) for pair in self.prices],
+            },
+            "ball": {"norm": _norm(self.ball_norm), "budget": budget, "exact": list(self.exact)},
+            "requirements": [r.to_dict() for r in self.requirements],
+            "domain": self._domain_dict(),
+            "choices": [
+                {
+                    "feature": choice.feature,
+                    "values": list(choice.values),
+                    "prices": [_word(price) for price in choice.prices],
+                }
+                for choice in self.choices
+            ],
+            "warps": [[w.power, w.shift, w.scale] for w in self.warps] or None,
+            "gap": self.gap,
+        }
+
+    @property
+    def ball_norm(self) -> float:
+        """The q: a budget by feature is a box."""
+        return math.inf if isinstance(self.budget, Mapping) else self.norm
+
+    def _domain_dict(self) -> dict[str, Any]:
+        d = self.domain
+        return {
+            "low": [_word(v) for v in d.low.tolist()],
+            "high": [_word(v) for v in d.high.tolist()],
+            "rows": [_row_dict(row) for row in d.rows],
+            "sets": [
+                {"feature": s.feature, "values": None if s.values is None else list(s.values)} for s in d.sets
+            ],
+            "eithers": [_either_dict(either) for either in self.eithers],
+            "limits": [
+                {
+                    "name": limit.name,
+                    "count": limit.count,
+                    "numbers": list(limit.numbers),
+                    "categories": list(limit.categories),
+                }
+                for limit in self.limits
+            ],
+            "declared": dict(self.declared),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Question:
+        """Read what `to_dict` gave; anything else is refused by name."""
+        from surefoot.problem.reading import read_question
+
+        try:
+            return read_question(values)
+        except ProblemError as error:
+            raise DataError(f"the question makes no sense: {error}") from None
+
+
+def _row_dict(row: Row) -> dict[str, Any]:
+    return {
+        "coefficients": row.coefficients.tolist(),
+        "low": _word(row.low),
+        "high": _word(row.high),
+        "name": row.name,
+    }
+
+
+def _either_dict(either: Either) -> dict[str, Any]:
+    return {
+        "name": either.name,
+        "ways": [
+            {
+                "rows": [_row_dict(row) for row in way.rows],
+                "values": [[k, sorted(codes)] for k, codes in way.values.items()],
+            }
+            for way in either.ways
+        ],
+    }
+
+
+def _once(kept: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    """What is kept under a key, made when it is first asked for."""
+    if key not in kept:
+        kept[key] = make()
+    return kept[key]
+
+
+def _norm(p: float) -> float | int | str:
+    return "inf" if p == math.inf else int(p)
+
+
+def _word(value: float) -> float | str:
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")

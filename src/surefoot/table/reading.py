@@ -1,0 +1,339 @@
+"""Read a table as people have it: text of many kinds, Parquet, Excel, standard input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from surefoot.exceptions import DataError, MissingDependencyError
+from surefoot.files import read_limited, read_standard_input
+from surefoot.formats import one_line
+from surefoot.table.dialect import (
+    SEPARATORS,
+    checked_separator,
+    declared_separator,
+    decoded,
+    guessed_separator,
+    has_header,
+    numbered_rows,
+    rows_of,
+)
+from surefoot.table.packed import excel_sheet, gunzipped, parquet_frame
+from surefoot.table.text_column import DECIMALS, MISSING, decimal_of, text_columns
+
+STANDARD_INPUT = "-"
+DECIMAL_ROWS = 1000
+GZIP, ZIP, PARQUET, OLD_EXCEL = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0"
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A table as it was read.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Numbers, booleans and text; holes are missing values.
+    name : str
+        What the table is called in messages.
+    assumed : tuple of str
+        How it was taken to be written, where that is not plain: comma, decimal point, UTF-8.
+    notes : tuple of str
+        What is missing or was removed.
+    """
+
+    frame: pd.DataFrame
+    name: str
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        rows, columns = self.frame.shape
+        size = f"{rows:,} row{'s' * (rows != 1)}, {columns} column{'s' * (columns != 1)}"
+        head = f"{self.name} read as: {', '.join(self.assumed) or 'comma'}"
+        return one_line("; ".join([head, size, *self.notes]))
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is known about a table before it is read.
+
+    Parameters
+    ----------
+    separator, decimal : str, optional
+        What separates fields, and the decimal sign. Default: looked for.
+    header : bool, optional
+        Whether the first row holds names. Default: it must, and is refused where it looks like data.
+    as_written : sequence of str
+        Columns to keep as they are written, labels and names of rows: '01' is not 1, and NA is a name.
+    as_text : sequence of str
+        Columns to keep as they are written, but for holes: categories.
+    expected : sequence of str
+        Names that the table must have.
+    max_size : int, optional
+        The most bytes that it may have, unpacked. Default: two billion, and no more than 200 times its size
+        where it is packed and holds more than 50 million.
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    as_written: Sequence[str] = ()
+    as_text: Sequence[str] = ()
+    expected: Sequence[str] = ()
+    max_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.separator is not None:
+            object.__setattr__(self, "separator", checked_separator(self.separator))
+        if self.decimal not in (None, *DECIMALS):
+            raise DataError(f"decimal must be ',' or '.', not {self.decimal!r}")
+        if self.decimal is not None and self.decimal == self.separator:
+            raise DataError(f"{self.decimal!r} cannot separate both fields and decimals")
+
+
+def read_table(source: str | os.PathLike[str], form: Form | None = None) -> Reading:
+    """Read a file, or standard input for ``-``: comma, semicolon or tab, packed by gzip, Parquet, Excel.
+
+    Parameters
+    ----------
+    source : path
+    form : Form, optional
+        What is known about it.
+
+    Raises
+    ------
+    DataError
+        The message names the file and, where it can, the row.
+    """
+    form = form or Form()
+    name = "standard input" if os.fspath(source) == STANDARD_INPUT else os.fspath(source)
+    try:
+        content = _content(source, form.max_size)
+        if content.startswith(PARQUET):
+            return _finished(parquet_frame(content, form.max_size), name, form, ("Parquet",))
+        if content.startswith((ZIP, OLD_EXCEL)):
+            return _excel(content, name, form)
+        return _text(content, name, form)
+    except OSError as error:
+        raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
+    except (DataError, MissingDependencyError) as error:
+        raise type(error)(f"{name}: {error}") from None
+    except pd.errors.EmptyDataError:
+        raise DataError(f"{name}: the file is empty") from None
+    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
+        raise DataError(f"{name}: is not a CSV table ({' '.join(str(error).split())})") from None
+
+
+def duplicate_names(names: Sequence[Any]) -> list[Any]:
+    """Names that occur more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def as_labels(column: pd.Series) -> pd.Series:
+    """Text as written, turned into whole numbers or booleans where that loses nothing; empty is missing."""
+    text = column.str.strip().replace("", None)
+    seen = text.dropna()
+    if seen.empty:
+        return text
+    if seen.isin(["True", "False"]).all():
+        return text.map({"True": True, "False": False}).infer_objects()
+    if seen.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all():
+        return text.map({value: int(value) for value in seen.unique()}).infer_objects()
+    return text
+
+
+def _content(source: str | os.PathLike[str], largest: int | None) -> bytes:
+    standard = os.fspath(source) == STANDARD_INPUT
+    packed = read_standard_input(largest) if standard else read_limited(source, largest)
+    return gunzipped(packed, largest) if packed.startswith(GZIP) else packed
+
+
+def _text(content: bytes, name: str, form: Form) -> Reading:
+    text, encoding = decoded(content)
+    if "\0" in text:
+        raise DataError("is neither text nor a table that can be read (CSV, Parquet, Excel)")
+    declared, text = declared_separator(text)
+    separator = form.separator or declared or guessed_separator(text)
+    names, header = _checked_names(text, separator, form)
+    layout = Layout(text, separator, tuple(names), header, skipped=0 if declared is None else 1)
+    try:
+        frame, decimal = _with_decimal(layout, form)
+    except (pd.errors.ParserError, pd.errors.ParserWarning):
+        _refuse_uneven_rows(layout)  # pandas speaks of its own workings
+        raise
+    last = frame.iloc[:, -1]
+    if (last.isna() | (last.astype(str) == "")).any():
+        _refuse_uneven_rows(layout)  # too few fields are no holes; pandas does not tell them apart
+    assumed = (
+        SEPARATORS.get(separator, repr(separator)) if separator != "," else "",
+        "decimal comma" if decimal == "," else "",
+        encoding if encoding != "utf-8" else "",
+        "" if header else "no header",
+    )
+    return _finished(frame, name, form, assumed, decimal)
+
+
+def _checked_names(text: str, separator: str, form: Form) -> tuple[list[str], bool]:
+    """Look at the first lines before pandas does: it would rename, shift or cut what does not fit."""
+    rows = rows_of(text, separator)
+    first, second = next(rows, []), next(rows, None)
+    header = has_header(first, form.header, form.expected)
+    names = [cell.strip() for cell in first] if header else _numbered(len(first))
+    _refuse_names(names)
+    if second is not None and len(second) != len(first):
+        row = 0 if header else 1
+        raise DataError(f"row {row} has {len(second)} fields, but the {_before(header)} has {len(first)}")
+    return names, header
+
+
+def _refuse_names(names: Sequence[str]) -> None:
+    """The first name may be missing: see `_without_row_names`."""
+    if "" in names[1:]:
+        raise DataError(f"column {list(names).index('', 1) + 1} has no name")
+    twice = duplicate_names(names)
+    if twice:
+        raise DataError(f"column name {twice[0]!r} occurs more than once")
+
+
+def _numbered(count: int) -> list[str]:
+    return [f"column_{position + 1}" for position in range(count)]
+
+
+def _before(header: bool) -> str:
+    return "header" if header else "first row"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A text whose separator and names are known."""
+
+    text: str
+    separator: str
+    names: tuple[str, ...]
+    header: bool
+    skipped: int = 0  # lines of the file before the text
+
+    def parsed(self, decimal: str, form: Form, most: int | None = None) -> pd.DataFrame:
+        """The first rows, or all of them, when this is the decimal sign."""
+        kept = [name for name in (*form.as_written, *form.as_text) if name in self.names]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                io.StringIO(self.text),
+                sep=self.separator,
+                header=0 if self.header else None,
+                names=list(self.names),
+                decimal=decimal,
+                index_col=False,
+                low_memory=False,
+                nrows=most,
+                dtype=dict.fromkeys(kept, str),
+                keep_default_na=False,
+                na_values={name: list(MISSING) for name in self.names if name not in form.as_written},
+            )
+
+
+def _with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, str]:
+    """The table and its decimal sign: that of the first rows, unless later ones say otherwise."""
+    kept = [*form.as_written, *form.as_text]
+    used = form.decimal or "."
+    if form.decimal is None:
+        sample = layout.parsed(".", form, DECIMAL_ROWS)
+        commas = any(column.proves(",") for column in text_columns(sample, kept))
+        used = "," if commas and not _has_fractions(sample) else "."
+    frame = layout.parsed(used, form)
+    decimal = decimal_of(
+        text_columns(frame, kept), used, _has_fractions(frame), said=form.decimal is not None
+    )
+    return (frame if decimal == used else layout.parsed(decimal, form)), decimal
+
+
+def _has_fractions(frame: pd.DataFrame) -> bool:
+    """Whether some column has been read as numbers with decimals."""
+    numbers = frame.select_dtypes("float")
+    return bool(((numbers % 1).fillna(0) != 0).any(axis=None))
+
+
+def _refuse_uneven_rows(layout: Layout) -> None:
+    """Name the first row with fewer or more fields than there are names."""
+    width, first = len(layout.names), -1 if layout.header else 0
+    for number, (line, row) in enumerate(numbered_rows(layout.text, layout.separator), start=first):
+        if len(row) == width:
+            continue
+        quotes = "; text that holds the separator must stand in quotes" if len(row) > width else ""
+        raise DataError(
+            f"row {number} has {len(row)} fields, but the {_before(layout.header)} has {width} "
+            f"(line {line + layout.skipped} of the file{quotes})"
+        )
+
+
+def _excel(content: bytes, name: str, form: Form) -> Reading:
+    cells, title, count = excel_sheet(content, form.max_size)
+    cells = cells.dropna(how="all").dropna(how="all", axis=1)
+    if cells.empty:
+        raise DataError(f"sheet {title!r} is empty")
+    first = ["" if pd.isna(cell) else str(cell).strip() for cell in cells.iloc[0]]
+    header = has_header(first, form.header, form.expected)
+    names = first if header else _numbered(len(first))
+    _refuse_names(names)
+    frame = cells.iloc[1 if header else 0 :].set_axis(names, axis=1).reset_index(drop=True)
+    sheet = f"sheet {title!r} of {count}" if count > 1 else ""
+    return _finished(frame.infer_objects(), name, form, ("Excel", sheet, "" if header else "no header"))
+
+
+def _finished(
+    frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str], decimal: str = "."
+) -> Reading:
+    """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
+    frame, unnamed = _without_row_names(frame)
+    found, padded = frame.copy(deep=False), []
+    for column in text_columns(frame):
+        padded += [column.name] if column.padded else []
+        if column.name in form.as_written:
+            found[column.name] = as_labels(column.series)
+        elif column.name in form.as_text:
+            found[column.name] = as_labels(column.stripped())
+        else:
+            found[column.name] = (
+                column.numbers(decimal) if column.holds_numbers(decimal) else column.stripped()
+            )
+    notes = (unnamed, _blanks(padded), _holes(found.drop(columns=list(form.as_written), errors="ignore")))
+    return Reading(found, name, tuple(filter(None, assumed)), tuple(filter(None, notes)))
+
+
+def _without_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """What pandas and R write before the first column when nobody tells them not to."""
+    if not len(frame.columns) or frame.columns[0] != "":
+        return frame, ""
+    first = frame[""]
+    if first.nunique() < len(first) or _has_fractions(frame[[""]]) or frame.shape[1] == 1:
+        raise DataError("column 1 has no name")
+    return frame.drop(columns=""), "column 1 left out: it has no name and differs in every row"
+
+
+def _blanks(names: Sequence[Any]) -> str:
+    return f"blanks removed around values of {_first(names)}" if names else ""
+
+
+def _holes(frame: pd.DataFrame) -> str:
+    """How much is missing, and where."""
+    counts = frame.isna().sum()
+    where = [name for name, count in counts.items() if count]
+    total = int(counts.sum())
+    return f"{total:,} missing value{'s' * (total != 1)} in {_first(where)}" if where else ""
+
+
+def _first(names: Sequence[Any]) -> str:
+    """The first column by name, the others by number."""
+    others = len(names) - 1
+    more = f" and {others} more column{'s' * (others != 1)}" if others else ""
+    return f"{names[0]!r}{more}"

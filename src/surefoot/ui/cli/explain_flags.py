@@ -1,0 +1,219 @@
+"""The flags of ``surefoot explain``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
+from surefoot.ui.cli.paths import Folder, Output
+
+EXPLAIN_EXAMPLES = """examples:
+  surefoot explain model.json loans.csv --row 3 --target yes
+  surefoot explain model.json loans.csv --row 3 --budget 0.05 --json explanation.json --html report.html
+  surefoot explain model.json loans.csv --row 3 --immutable age sex --increasing income --bound debt 0 5000
+  surefoot explain model.json loans.csv --row 3 --whole cards --values schooling 9 12 16 --budget-of debt 50
+  surefoot explain model.json loans.csv --row 3 --actions actions.toml --distance cost --norm 1
+  surefoot explain model.json loans.csv --row 3 --at-most 2
+  surefoot explain model.json loans.csv --row 3 --plausible 0.1 --models 50 --data train.csv --alternatives 3
+  surefoot explain model.json loans.csv --all --target yes --budget 0.05 --id customer --output out.csv
+
+outputs:
+  --json    everything about one row (an object) or all of them (an array), as `surefoot verify` reads it
+  --output  one line for each row: row, status, factual_class, target, factual_probability, probability,
+            worst_probability, distance, lower_bound, gap, coverage, certified_radius, density_percentile,
+            seconds, message, advice, cautions (codes), and for each feature 'factual: FEATURE' and
+            'counterfactual: FEATURE'
+  --html    a page to read and to print; opens offline
+
+exit status: 0 done; 1 no counterfactual, or some rows without one; 2 bad usage or input
+"""
+
+
+def explain_flags(command: argparse.ArgumentParser) -> None:
+    """Of ``surefoot explain``."""
+    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    file_flag(
+        command,
+        "data",
+        "DATA",
+        "table with the model's features (CSV, Parquet, Excel; '-': standard input); others are ignored",
+    )
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("--row", type=int, metavar="N", help="explain row N, counted from 0 below the header")
+    which.add_argument("--all", action="store_true", help="explain every row, with a progress bar")
+    command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
+    reading_flags(command)
+    question = command.add_argument_group("the question")
+    question.add_argument("--target", metavar="LABEL", help="the class wanted (default: the other of two)")
+    question.add_argument(
+        "--budget",
+        type=float,
+        default=0.0,
+        metavar="G",
+        help="how far the change may miss, in standard deviations (default: 0, carried out exactly)",
+    )
+    question.add_argument(
+        "--budget-of",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("FEATURE", "SIZE"),
+        help="how far one feature may miss, in its own units, in the place of --budget; may be repeated; "
+        "not for features on a curved scale (surefoot fit --marginals gaussian has none)",
+    )
+    question.add_argument(
+        "--noise-on",
+        choices=("changeable", "all"),
+        default="changeable",
+        help="which features may miss: those that may change (default), or all",
+    )
+    question.add_argument(
+        "--impute", action="store_true", help="fill what is missing in a row with what the model expects"
+    )
+    question.add_argument("--norm", choices=("inf", "2", "1"), default="inf", help="default: inf")
+    question.add_argument(
+        "--threshold",
+        type=float,
+        default=0.5,
+        metavar="P",
+        help="probability to be reached (default: 0.5); with several classes, against each by itself",
+    )
+    question.add_argument(
+        "--decision",
+        type=float,
+        default=0.0,
+        metavar="VALUE",
+        help="of models without probabilities: how far the target's decision value must be above that of "
+        "each other class (default: 0)",
+    )
+    question.add_argument(
+        "--whitening",
+        choices=("cholesky", "dag", "zca"),
+        default="cholesky",
+        help="coordinates in which distances are measured (default: cholesky)",
+    )
+    question.add_argument(
+        "--distance",
+        choices=("mahalanobis", "cost"),
+        default="mahalanobis",
+        help="how far a change is: in whitened coordinates (default), or by the prices in --actions",
+    )
+    _actions(command.add_argument_group("what may change"))
+    _worth(command.add_argument_group("answers worth acting on"))
+    _solving(command.add_argument_group("how it is solved"))
+    _outputs(command.add_argument_group("outputs"))
+
+
+def _actions(group: Any) -> None:
+    file_flag(group, "--actions", "FILE.toml", "what may change, as a file; `surefoot actions` begins one")
+    group.add_argument(
+        "--bounds",
+        choices=("data", "none"),
+        default="data",
+        help="stay within the range seen in training (default), or anywhere",
+    )
+    group.add_argument(
+        "--bound",
+        nargs=3,
+        action="append",
+        metavar=("FEATURE", "LOW", "HIGH"),
+        help="bounds of one feature; '-' leaves an end open; may be repeated",
+    )
+    names_flag(group, "--immutable", "FEATURE", "features that must not change")
+    names_flag(group, "--increasing", "FEATURE", "features that may only rise")
+    names_flag(group, "--decreasing", "FEATURE", "features that may only fall")
+    names_flag(
+        group,
+        "--whole",
+        "FEATURE",
+        "features that take whole numbers only (those that were whole in training do)",
+    )
+    names_flag(group, "--fractional", "FEATURE", "features that need not stay whole")
+    group.add_argument("--at-most", type=int, metavar="K", help="features that change, at most")
+    listing_flag(group, "--values", "a feature and the only values that it may take; may be repeated")
+
+
+def _worth(group: Any) -> None:
+    group.add_argument(
+        "--plausible",
+        nargs="+",
+        metavar=("SHARE", "K"),
+        help="at least as typical of the target as this share of its training rows; or 'conditional K': no "
+        "changed number farther than K standard deviations from what its parents predict",
+    )
+    group.add_argument(
+        "--models", type=int, metavar="N", help="hold under N refits of the model, too; needs --data"
+    )
+    file_flag(group, "--data", "TABLE", "the training table, for --models", dest="training")
+    group.add_argument(
+        "--label", metavar="COLUMN", help="its label column (default: the one that holds the model's classes)"
+    )
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="of the refits (default: 0)")
+    there = "write the refits there: `surefoot verify` asks for them"
+    file_flag(group, "--save-models", "FOLDER", there, Folder)
+    group.add_argument(
+        "--alternatives", type=int, metavar="N", help="with --row: up to N answers that differ, nearest first"
+    )
+    group.add_argument(
+        "--differ",
+        choices=("features", "distance"),
+        default="features",
+        help="how: by what they leave alone (default), or by how far apart they are",
+    )
+    group.add_argument(
+        "--apart", type=float, default=0.5, metavar="R", help="with --differ distance (default: 0.5)"
+    )
+
+
+def _solving(group: Any) -> None:
+    group.add_argument(
+        "--method",
+        choices=("certified", "qcqp", "milp"),
+        default="certified",
+        help="default: certified; the others are the paper's, and need a solver",
+    )
+    group.add_argument("--backend", choices=("scip", "gurobi", "highs"), help="with qcqp and milp")
+    group.add_argument(
+        "--time-limit", type=float, default=30.0, metavar="S", help="seconds for one row (default: 30)"
+    )
+    group.add_argument(
+        "--gap",
+        type=float,
+        metavar="R",
+        help="relative gap to the proven bound (default: 0.001; qcqp, milp: 0.01)",
+    )
+    group.add_argument(
+        "--tol",
+        type=float,
+        default=1e-3,
+        metavar="E",
+        help="with qcqp and milp: largest violation left (default: 0.001)",
+    )
+    group.add_argument(
+        "--segments", type=int, default=20, metavar="M", help="with milp: number of segments (default: 20)"
+    )
+    group.add_argument(
+        "--contraction",
+        type=float,
+        default=0.5,
+        metavar="NU",
+        help="with milp: contraction factor (default: 0.5)",
+    )
+    group.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="processes for --all (default: 1); -1: all cores"
+    )
+
+
+def _outputs(group: Any) -> None:
+    file_flag(group, "--json", "FILE", "write everything as JSON; '-': to stdout", Output)
+    file_flag(group, "--html", "FILE", "write a page to read", Output)
+    file_flag(
+        group,
+        "--trade-off",
+        "FILE",
+        "with --row: write a page of what more safety costs (budget, how typical, --models)",
+        Output,
+    )
+    file_flag(group, "--output", "FILE", "with --all: write a CSV table ('-' or left out: to stdout)", Output)
+    group.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -1,0 +1,106 @@
+"""The flags of ``surefoot fit``, ``predict`` and ``diagnose``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
+from surefoot.ui.cli.paths import Output
+
+FIT_EXAMPLES = """examples:
+  surefoot fit loans.csv --label repaid --output model.json
+  surefoot fit loans.csv --label repaid --drop id name --categorical branch --output model.json
+  surefoot fit loans.csv --label repaid --ordered schooling basic "high school" university --output model.json
+  surefoot fit patients.csv --label diagnosis --structure ban --max-parents 2 --output model.json
+  surefoot fit loans.csv --label repaid --structure tan --require age debt --forbid debt age --output m.json
+
+The table is read as it is: comma, semicolon or tab, decimal comma, UTF-8 or Latin-1, gzip, Parquet, Excel.
+Text, truth values and numbers with two values are categories; empty fields, NA, ? and nan are missing.
+Without a flag about the model it is chosen by log loss on held-out rows;
+with --marginals alone, the rest of it is.
+"""
+PREDICT_EXAMPLES = """examples:
+  surefoot predict model.json loans.csv
+  surefoot predict model.json loans.csv --proba --id customer --output predictions.csv
+"""
+DIAGNOSE_EXAMPLES = """examples:
+  surefoot diagnose model.json loans.csv --label repaid
+  surefoot diagnose model.json loans.csv --label repaid --html page.html
+"""
+TABLE = "table with names in its first row; CSV, Parquet or Excel; '-': standard input"
+
+
+def fit_flags(command: argparse.ArgumentParser) -> None:
+    """Of ``surefoot fit``."""
+    file_flag(command, "data", "DATA", TABLE)
+    command.add_argument("--label", required=True, metavar="COLUMN", help="name of the label column")
+    file_flag(command, "--output", "MODEL.json", "where to write the model", Output, required=True)
+    names_flag(command, "--drop", "COLUMN", "columns to leave out")
+    names_flag(command, "--categorical", "COLUMN", "numbers that are categories (text always is)")
+    names_flag(command, "--numeric", "COLUMN", "numbers with two values that are no categories")
+    listing_flag(
+        command,
+        "--ordered",
+        "a category that can rise and fall, with its values, lowest first; may be repeated",
+    )
+    command.add_argument(
+        "--folds",
+        type=int,
+        default=5,
+        metavar="K",
+        help="choose and compare by K-fold cross-validation (default: 5); 0 with --structure: do not",
+    )
+    reading_flags(command)
+    _model_flags(command.add_argument_group("the model (chosen by default)"))
+
+
+def _model_flags(group: Any) -> None:
+    group.add_argument("--structure", choices=("naive", "tan", "ban"), help="the graph over the features")
+    group.add_argument(
+        "--max-parents", type=int, metavar="K", help="with ban: at most K parents of a feature"
+    )
+    group.add_argument("--root", metavar="FEATURE", help="with tan: the feature without a parent")
+    edge: dict[str, Any] = {"nargs": 2, "action": "append", "metavar": ("PARENT", "CHILD")}
+    group.add_argument("--require", help="an edge that must be in the graph; may be repeated", **edge)
+    group.add_argument("--forbid", help="an edge that must not be; may be repeated", **edge)
+    group.add_argument(
+        "--marginals",
+        choices=("gaussian", "power", "auto"),
+        help="bend numbers so that they are closer to Gaussian: none, each, or where it helps; rules can add "
+        "up numbers that are not bent",
+    )
+    group.add_argument(
+        "--shrinkage", metavar="S", help="share of the average covariance in each class's: 0 to 1, or auto"
+    )
+    group.add_argument(
+        "--calibration", choices=("none", "temperature"), help="fit probabilities to held-out rows, or not"
+    )
+    group.add_argument(
+        "--cell-smoothing",
+        type=float,
+        metavar="R",
+        help="rows of the average added to each cell (default: 10)",
+    )
+
+
+def predict_flags(command: argparse.ArgumentParser) -> None:
+    """Of ``surefoot predict``."""
+    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    file_flag(command, "data", "DATA", TABLE)
+    command.add_argument("--proba", action="store_true", help="the probability of each class as well")
+    command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
+    file_flag(command, "--output", "FILE", "where to write the CSV table (default: to stdout)", Output)
+    reading_flags(command)
+
+
+def diagnose_flags(command: argparse.ArgumentParser) -> None:
+    """Of ``surefoot diagnose``."""
+    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    file_flag(command, "data", "DATA", TABLE)
+    command.add_argument("--label", required=True, metavar="COLUMN", help="name of the label column")
+    file_flag(command, "--html", "FILE", "write a page to read", Output)
+    command.add_argument(
+        "--folds", type=int, default=5, metavar="K", help="K-fold cross-validation (default: 5)"
+    )
+    reading_flags(command)

@@ -1,0 +1,71 @@
+"""Flags that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any
+
+from surefoot.ui.cli.paths import Input
+
+FILES: dict[str, Any] = {"bash": "_shtab_compgen_files", "zsh": "_files"}
+
+
+def file_flag(
+    group: Any, name: str, metavar: str, text: str, role: type[str] = Input, **options: Any
+) -> None:
+    """A flag or argument whose value is a file; shells complete it, and its role is checked (`paths`)."""
+    group.add_argument(name, metavar=metavar, help=text, type=role, **options).complete = FILES
+
+
+def names_flag(group: Any, name: str, metavar: str, text: str, role: type[str] = str) -> None:
+    """A flag that takes several names and may be repeated."""
+    group.add_argument(name, nargs="+", action="extend", default=[], metavar=metavar, help=text, type=role)
+
+
+def size_flag(command: Any) -> None:
+    """The limit on what is read."""
+    command.add_argument(
+        "--max-size",
+        type=_size,
+        metavar="SIZE",
+        help="largest file that is read, unpacked: bytes, or such as 500M or 4G (default: 2G, and 200 times "
+        "its size for a packed table beyond 50M)",
+    )
+
+
+UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def _size(text: str) -> int:
+    unit = UNITS.get(text[-1:].upper())
+    digits = text[:-1] if unit else text
+    if not re.fullmatch("0*[1-9][0-9]{0,17}", digits):
+        raise argparse.ArgumentTypeError(f"must be a number of bytes, such as 500M or 4G, not {text!r}")
+    return int(digits) * (unit or 1)
+
+
+def listing_flag(group: Any, name: str, text: str) -> None:
+    """A flag that takes a feature and some values of it, and may be repeated."""
+    group.add_argument(name, nargs="+", action="append", default=[], metavar=("FEATURE", "VALUE"), help=text)
+
+
+def reading_flags(command: Any) -> None:
+    """How a table is written; everything is looked for by default."""
+    size_flag(command)
+    group = command.add_argument_group("how the table is written (looked for by default)")
+    group.add_argument("--separator", metavar="C", help="what separates the fields: , ; | or \\t")
+    group.add_argument("--decimal", choices=(",", "."), metavar="C", help="decimal sign: , or .")
+    header = group.add_mutually_exclusive_group()
+    header.add_argument(
+        "--header",
+        action="store_true",
+        default=None,
+        help="the first row holds names, even if they are numbers",
+    )
+    header.add_argument(
+        "--no-header",
+        action="store_false",
+        dest="header",
+        help="the first row is data; columns are called column_1, column_2, ...",
+    )

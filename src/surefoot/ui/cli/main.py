@@ -1,0 +1,110 @@
+"""Run one command; errors are one line."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+import traceback
+import warnings
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+
+from surefoot.exceptions import SurefootError, SurefootWarning
+from surefoot.formats import one_line, printable
+from surefoot.ui.cli.parser import parser
+from surefoot.ui.cli.paths import check_paths
+from surefoot.ui.cli.spoken import spoken
+
+DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status.
+
+    0: done. 1: no counterfactual, or some rows without one, or a claim that fails. 2: bad usage or input.
+    130: interrupted.
+    """
+    _open_standard_streams()
+    try:
+        options = parser().parse_args(arguments)
+    except SystemExit:  # the help, or a mistake in the usage
+        if _written_out() != DONE:
+            raise SystemExit(BAD_INPUT) from None
+        raise
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names may hold what the terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", SurefootWarning)  # what surefoot warns of is for the user to see
+        warnings.showwarning = lambda message, *_: say(f"surefoot: warning: {spoken(str(message))}")
+        return max(_run(options), _written_out())
+
+
+def _run(options: Namespace) -> int:
+    if options.debug:
+        logging.basicConfig()  # where errors that nobody expected come from is in the log
+    try:
+        check_paths(options)
+        # Loaded here, so that help, completion and mistakes in the usage are answered at once.
+        return int(import_module("surefoot.ui.cli.commands").COMMANDS[options.command](options))
+    except KeyboardInterrupt:
+        say("surefoot: interrupted")
+        return INTERRUPTED
+    except Exception as error:  # the one guard: whatever goes wrong, a user gets a line and not a traceback
+        if isinstance(error, BrokenPipeError) and error.filename is None:
+            return DONE  # whoever read the output has seen enough
+        if options.debug:
+            traceback.print_exc()
+        say(f"surefoot: error: {_reason(error)}")
+        return BAD_INPUT
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong and where; of the system's errors without their numbers."""
+    if isinstance(error, SurefootError):
+        return spoken(str(error))
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError):
+        return str(error.strerror or error)
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    return f"unexpected {type(error).__name__}: {spoken(str(error))}; --debug shows where it comes from"
+
+
+def _written_out() -> int:
+    """Write out what waits for standard output; a disk may be full, or nobody reads any longer."""
+    try:
+        sys.stdout.flush()
+        return DONE
+    except (OSError, ValueError) as error:
+        with suppress(OSError, ValueError):  # else Python tries again at its end, and complains
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return DONE
+        say(f"surefoot: error: standard output: {getattr(error, 'strerror', None) or error}")
+        return BAD_INPUT
+
+
+def _open_standard_streams() -> None:
+    """Take the places of closed streams: a file that is opened there would get what is printed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            with suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+            if number:
+                setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def say(message: str) -> None:
+    """To whoever watches, on one line: results go to stdout, everything else here."""
+    with suppress(OSError, ValueError):  # nobody can be told that stderr is full
+        sys.stderr.write(one_line(message) + "\n")
+
+
+def show(text: str) -> None:
+    """A result to read; names in it cannot steer the terminal."""
+    sys.stdout.write(printable(text))

@@ -1,0 +1,177 @@
+"""The values of an explanation as people write them: names, whole numbers, prices, errors in own units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from surefoot.explain.result.display_digits import readable, whole_numbers
+from surefoot.explain.result.explanation import Explanation
+from surefoot.formats import exact, number, share
+from surefoot.problem.choice import Choice
+from surefoot.problem.question import Question
+
+ROUNDING = 1e-9  # of its size: how far a whole number may be from one
+
+
+class Values:
+    """Writes the values of one explanation, each in the way of its feature.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    """
+
+    def __init__(self, explanation: Explanation) -> None:
+        self.explanation = explanation
+        question = explanation.question
+        self.question = question if isinstance(question, Question) else None
+        choices = () if self.question is None else self.question.choices
+        self.choices: dict[Any, Choice] = {question.features[choice.feature]: choice for choice in choices}
+
+    @cached_property
+    def whole(self) -> frozenset[Any]:
+        """Names of the numbers that are whole."""
+        if self.question is None:
+            return frozenset()
+        names = self.question.number_names
+        return frozenset(names[j] for j in whole_numbers(self.question))
+
+    @cached_property
+    def units(self) -> pd.Series:
+        """A standard deviation of each number in its own units; on a curved scale, where the factual is."""
+        e, question = self.explanation, self.question
+        if question is None or not question.warps:
+            return e.unit
+        with np.errstate(all="ignore"):
+            slopes = [float(w.slope(x)) for w, x in zip(question.warps, question.factual, strict=True)]
+            own = e.unit.copy()
+            own.iloc[list(question.numbers)] = e.context.unit / np.array(slopes)
+        return own
+
+    @property
+    def rounded(self) -> bool:
+        """Whether a number that changes has more digits than are shown."""
+        point, today = self.explanation.counterfactual, self.explanation.factual
+        if point is None:
+            return False
+        changed = {name: text for name, text in self.reached.items() if point[name] != today[name]}
+        return any(
+            float(text.replace(",", "")) != point[name]
+            for name, text in changed.items()
+            if name not in self.choices
+        )
+
+    @cached_property
+    def reached(self) -> dict[Any, str]:
+        """The counterfactual's values by feature: with so many digits that they break no wish."""
+        e, question = self.explanation, self.question
+        if question is None or e.counterfactual is None or e.answer.point is None:
+            return {}
+        units = self.units.iloc[list(question.numbers)].tolist()
+        texts = readable(question, e.answer.point, e.answer.state, units)
+        found = dict(zip(question.number_names, texts, strict=True))
+        found |= {name: self.value(name, e.counterfactual[name]) for name in self.whole}
+        return found | {name: named(e.counterfactual[name]) for name in self.choices}
+
+    def value(self, feature: Any, value: Any) -> str:
+        """A value of a feature: a name, a whole number, or a number with as many decimals as matter."""
+        if feature in self.choices:
+            return named(value)
+        if feature in self.whole and abs(value - round(value)) <= ROUNDING * max(1.0, abs(value)):
+            return f"{round(value):,}"
+        return number(value, self.units[feature])
+
+    def today(self, feature: Any) -> str:
+        """Today's value, with the decimals of the value that is reached: what was added can be read off."""
+        value = self.explanation.factual[feature]
+        short = self.value(feature, value)
+        decimals = len(self.reached.get(feature, "").partition(".")[2])
+        if feature in self.choices or decimals <= len(short.partition(".")[2]) or "e" in short:
+            return short
+        text = f"{value:,.{decimals}f}"
+        return f"{value:,}".removesuffix(".0") if float(text.replace(",", "")) == value else text
+
+    def expected(self, feature: Any, value: float, label: Any) -> str:
+        """What is expected of a feature in a class; of a category, which share of the class has its value."""
+        if feature in self.choices:
+            alike = self.explanation.parents[self.choices[feature].feature]
+            return f"{share(value)} of {'such cases of ' if alike else ''}class {label}"
+        return "unbounded" if math.isinf(value) else number(value, self.units[feature])
+
+    def price(self, feature: Any) -> float:
+        """What the change of a category adds to the distance; nothing for a number."""
+        state = self.explanation.answer.state
+        if feature not in self.choices or not state:
+            return 0.0
+        code = state[list(self.choices).index(feature)]
+        return float(self.choices[feature].prices[code])
+
+    @property
+    def total_price(self) -> float:
+        """What all changed categories add to the distance."""
+        return float(sum(self.price(feature) for feature in self.choices))
+
+    @property
+    def moved_categories(self) -> tuple[Any, ...]:
+        """The categories that change."""
+        e = self.explanation
+        if e.counterfactual is None:
+            return ()
+        return tuple(name for name in self.choices if e.factual[name] != e.counterfactual[name])
+
+    def errors(self) -> tuple[str, ...]:
+        """What the budget is at the counterfactual in own units: of each number that may miss.
+
+        Only where a number is measured on a curved scale: elsewhere it is the same everywhere.
+        """
+        question, e = self.question, self.explanation
+        if question is None or e.answer.point is None or not question.warps:
+            return ()
+        if isinstance(question.budget, Mapping) or question.budget == 0:
+            return ()
+        free = [j for j in range(len(question.numbers)) if j not in question.exact]
+        return tuple(self._error(question, j) for j in free)
+
+    def _error(self, question: Question, j: int) -> str:
+        e = self.explanation
+        warp, x = question.warps[j], float(e.answer.point[j])  # type: ignore[index]
+        size, z = float(question.budget) * float(e.context.unit[j]), question.warps[j].exactly(x)  # type: ignore[arg-type]
+        down, up = float(warp.inverse(z - size)) - x, float(warp.inverse(z + size)) - x
+        return f"{question.number_names[j]} {_signed(down)} to {_signed(up)}"
+
+
+def named(value: Any) -> str:
+    """A value of a category.
+
+    Examples
+    --------
+    >>> named("own"), named(True), named(2.0)
+    ('own', 'True', '2')
+    """
+    return exact(value) if isinstance(value, float) else str(value)
+
+
+def is_cost(explanation: Explanation) -> bool:
+    """Whether the distance is what a change costs."""
+    return isinstance(explanation.question, Question) and explanation.question.prices is not None
+
+
+def is_change(explanation: Explanation) -> bool:
+    """Whether there is a counterfactual that differs from the factual; a category may change for nothing."""
+    if explanation.counterfactual is None:
+        return False
+    return explanation.distance > 0 or bool(Values(explanation).moved_categories)
+
+
+def _signed(value: float) -> str:
+    """A difference with its sign and three digits."""
+    if not math.isfinite(value):
+        return "unbounded"
+    text = number(value, abs(value))
+    return f"+{text}" if value > 0 else text

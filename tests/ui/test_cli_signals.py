@@ -1,0 +1,72 @@
+"""A batch that is stopped leaves no process behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.ui.mixed import toy_model, toy_table
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+LONG = 60  # seconds that a process may take to start its children, or to be gone, on a busy machine
+
+
+def children(parent):
+    """The processes whose parent this is."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # gone meanwhile
+            continue
+        if int(fields[1]) == parent and fields[0] != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def waited_for(condition):
+    end = time.monotonic() + LONG
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("number", "seconds"),
+    [(signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGKILL, 1), (signal.SIGKILL, 0)],
+)
+def test_workers_end_with_the_command(tmp_path, number, seconds):
+    """Also those that have just been started, and have nothing to do yet."""
+    X, y = toy_table(240)
+    X.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    toy_model().save(tmp_path / "m.json")
+    flags = ("--all", "--target", "yes", "--budget", "0.2", "--threshold", "0.98", "--jobs", "2", "--quiet")
+    command = [sys.executable, "-m", "surefoot", "explain", "m.json", "d.csv", *flags, "--output", "o.csv"]
+    with open(tmp_path / "err", "wb") as err:
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=err, stdout=subprocess.DEVNULL)
+        try:
+            # Two workers and a tracker.
+            assert waited_for(lambda: len(children(process.pid)) >= 3 or process.poll() is not None)
+            time.sleep(seconds)
+            workers = children(process.pid)
+            assert process.poll() is None, "the batch was over before it could be stopped"
+            process.send_signal(number)
+            assert process.wait(LONG) == -number  # which a shell shows as 143, 129 and 137
+            assert waited_for(lambda: not any(map(alive, workers)))
+        finally:
+            process.kill()
+    assert b"Traceback" not in (tmp_path / "err").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["d.csv", "err", "m.json"]
