@@ -29,8 +29,8 @@ from surefoot.explain.ask.refits import Refits
 from surefoot.explain.ask.row import encoded, raw_values, row_label, split_rows
 from surefoot.explain.ask.target import each_target
 from surefoot.explain.constraints.actions import Actions
-from surefoot.explain.constraints.categories import Category
-from surefoot.explain.constraints.wishes import DATA, Wishes
+from surefoot.explain.constraints.category import Category
+from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
 from surefoot.explain.progress import alive
 from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.batch import Explanations
@@ -406,7 +406,7 @@ class CounterfactualExplainer:
     def _new_asker(self) -> Asker:
         clf = self.classifier
         schema = clf.schema_
-        wishes = Wishes.by_name(
+        wishes = ConstraintSet.by_name(
             clf.feature_labels_,
             categories=[
                 Category(j, schema.names[j], schema.values[j] or (), schema.ordered[j])

@@ -22,7 +22,7 @@ from surefoot.explain.ask.plausible import Plausible, density_floor, near_expect
 from surefoot.explain.ask.refits import Refits
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
-from surefoot.explain.constraints.wishes import Allowed, Wishes
+from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.diagnose.conflict import Noise
 from surefoot.explain.result.assembly import class_position
 from surefoot.explain.result.explanation import Refusal
@@ -103,7 +103,7 @@ class Asker:
     Parameters
     ----------
     classifier : ConditionalGaussianNetworkClassifier
-    wishes : Wishes
+    wishes : ConstraintSet
     terms : Terms
     method : str
     settings : Settings
@@ -114,7 +114,7 @@ class Asker:
     def __init__(
         self,
         classifier: ConditionalGaussianNetworkClassifier,
-        wishes: Wishes,
+        wishes: ConstraintSet,
         terms: Terms,
         method: str,
         settings: Settings,

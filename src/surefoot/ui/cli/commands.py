@@ -12,7 +12,7 @@ from typing import Any
 
 from surefoot.exceptions import DataError, NoCounterfactualError, ProblemError
 from surefoot.explain.constraints.actions import Action, Actions
-from surefoot.explain.constraints.wishes import DATA
+from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation

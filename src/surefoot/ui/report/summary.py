@@ -9,13 +9,14 @@ from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import TAIL, Explanation
-from surefoot.explain.result.words import MOST_NAMED, NORMS, allowed_words, miss_words, question_words
+from surefoot.explain.result.words import NORMS, allowed_words, miss_words, question_words
 from surefoot.formats import in_list, number, one_line, part, share
 from surefoot.problem.question import Away, Odds, Question
 from surefoot.status import Status
 from surefoot.ui.plots.values import Values, is_change, is_cost
 from surefoot.ui.report.lever_words import lever_words
 
+MOST_NAMED = 12  # in one line; ten times as many would fill a screen
 T = TypeVar("T")
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
