@@ -1,4 +1,4 @@
-"""Small faults put into the checkers, one at a time: do the tests notice each of them?
+"""Small faults put into the checker and the worst case, one at a time: do the tests notice each of them?
 
 usage: make mutants      or      python benchmarks/mutants.py [--file NAME ...] [--function NAME ...]
                                  [--match TEXT] [--seconds S] [--tests FILE ...] [--quick S] [--patience S]
@@ -39,9 +39,7 @@ import pytest
 
 HOME = Path(__file__).parents[1]
 PROOF = HOME / "src/surefoot/proof"
-FILES = (
-    "exact.py", "fast.py", "pieces.py", "products.py", "rounding.py", "worst_case.py", "lowest.py",
-)  # fmt: skip
+FILES = ("exact.py", "worst_case.py", "lowest.py")
 SLOW = "command_itself or equal_to_scip or any_package or terminal_cannot"  # another process, or a solver
 PYTEST = ("-q", "-x", "-s", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:faulthandler",
           "-p", "no:xdist", "-k", f"not ({SLOW})")  # fmt: skip

@@ -20,7 +20,7 @@ from surefoot import (
     datasets,
 )
 from surefoot.model.content import classifier_content
-from surefoot.proof import fast
+from surefoot.proof import exact
 
 INF = math.inf
 
@@ -237,8 +237,8 @@ def pool(small=False):
     found = []
     for name, clf, e in answered(small):
         honest = Honest(name, (clf, *e.searched_with), e.to_json())
-        claims = fast.check(honest.contents, honest.document)
-        assert all(claim.verdict == fast.HOLDS for claim in claims), name
+        claims = exact.check(honest.contents, honest.document)
+        assert all(claim.verdict == exact.HOLDS for claim in claims), name
         found.append(honest)
     return tuple(replace(honest, points=_known(honest, found)) for honest in found)
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from surefoot.proof import exact, fast
+from surefoot.proof import exact
 from surefoot.proof.exact import FAILS, HOLDS, NOT_PROVED, UnreadableError
 from tests.proof import handmade, test_mutants_exact
 from tests.proof.handmade import INF, explained, mean_of, question, small
@@ -88,23 +88,18 @@ def files(name):
     return tuple(map(json.loads, made(name)))
 
 
-@pytest.fixture(params=[exact, fast], ids=["exact", "fast"])
-def checker(request):
-    return request.param
+def wrong(model, e):
+    return {claim.name: claim.verdict for claim in exact.check([model], e) if claim.verdict != HOLDS}
 
 
-def wrong(checker, model, e):
-    return {claim.name: claim.verdict for claim in checker.check([model], e) if claim.verdict != HOLDS}
-
-
-def reason(checker, model, e, name):
-    return next(claim.reason for claim in checker.check([model], e) if claim.name == name)
+def reason(model, e, name):
+    return next(claim.reason for claim in exact.check([model], e) if claim.name == name)
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_honest_files_hold(checker, name):
+def test_honest_files_hold(name):
     model, e = files(name)
-    assert not wrong(checker, model, e)
+    assert not wrong(model, e)
     assert e == files(name)[1]
     assert exact.words([model], e)
 
@@ -135,7 +130,7 @@ def leaves(node):
 @pytest.mark.parametrize(
     "name", ["one change, 1", "one change, 2", "one change, inf", "two limits", "everything"]
 )
-def test_no_side_of_a_change_may_be_left_out(checker, name):
+def test_no_side_of_a_change_may_be_left_out(name):
     model, e = files(name)
     number = len(splits(e["certificate"]["bound"]["tree"], "changed"))
     assert number
@@ -149,12 +144,12 @@ def test_no_side_of_a_change_may_be_left_out(checker, name):
                 proof["tree"] = node[side]
             else:
                 put(node[side])
-            open_ones += wrong(checker, model, e) == {"lower bound": NOT_PROVED}
+            open_ones += wrong(model, e) == {"lower bound": NOT_PROVED}
     assert open_ones >= number
 
 
 @pytest.mark.parametrize("name", ["ways 1", "ways 2", "ways inf", "everything"])
-def test_no_way_may_be_left_out(checker, name):
+def test_no_way_may_be_left_out(name):
     for change in (
         lambda node: node["ways"].pop(),
         lambda node: node["ways"].pop(0),
@@ -168,47 +163,47 @@ def test_no_way_may_be_left_out(checker, name):
     ):
         model, e = files(name)
         change(splits(e["certificate"]["bound"]["tree"], "either")[0][0])
-        assert wrong(checker, model, e) == {"lower bound": NOT_PROVED}
+        assert wrong(model, e) == {"lower bound": NOT_PROVED}
 
 
 @pytest.mark.parametrize("name", ["one change, 2", "two limits", "everything"])
-def test_counts_are_the_questions(checker, name):
+def test_counts_are_the_questions(name):
     """With one more change allowed the proof does not hold, with one less it holds all the more."""
     model, e = files(name)
     for limit in e["question"]["domain"]["limits"]:
         limit["count"] += 1
-    assert wrong(checker, model, e) == {"lower bound": NOT_PROVED}
+    assert wrong(model, e) == {"lower bound": NOT_PROVED}
     model, e = files(name)
     e["question"]["domain"]["limits"][0]["count"] -= 1
-    assert wrong(checker, model, e).get("domain") == FAILS
+    assert wrong(model, e).get("domain") == FAILS
 
 
-def test_numbers_are_the_questions(checker):
+def test_numbers_are_the_questions():
     """A limit about fewer features keeps fewer of them."""
     model, e = files("one change, 2")
     for j in range(3):
         model, e = files("one change, 2")
         e["question"]["domain"]["limits"][0]["numbers"].remove(j)
-        assert wrong(checker, model, e) == {"lower bound": NOT_PROVED}
+        assert wrong(model, e) == {"lower bound": NOT_PROVED}
     model, e = files("one change, 2")
     e["question"]["domain"]["limits"] = []
-    assert wrong(checker, model, e) == {"lower bound": NOT_PROVED}
+    assert wrong(model, e) == {"lower bound": NOT_PROVED}
 
 
 @pytest.mark.parametrize("name", ["ways 2", "a value"])
-def test_rows_of_ways_are_the_questions(checker, name):
+def test_rows_of_ways_are_the_questions(name):
     """Ways that allow more are not covered by the proof."""
     for k in range(2):
         model, e = files(name)
         e["question"]["domain"]["eithers"][0]["ways"][k]["rows"] = []
-        assert wrong(checker, model, e) == {"lower bound": NOT_PROVED}
+        assert wrong(model, e) == {"lower bound": NOT_PROVED}
     model, e = files(name)
     e["question"]["domain"]["eithers"][0]["ways"].append({"rows": [], "values": []})
-    assert wrong(checker, model, e) == {"lower bound": NOT_PROVED}
+    assert wrong(model, e) == {"lower bound": NOT_PROVED}
 
 
 @pytest.mark.parametrize("name", [name for name in MADE if "infeasible" not in name])
-def test_no_level_above_the_distance(checker, name):
+def test_no_level_above_the_distance(name):
     """Whatever the weights are."""
     for weight in (None, 0.0, 1e-9, 1e9):
         model, e = files(name)
@@ -218,23 +213,23 @@ def test_no_level_above_the_distance(checker, name):
             if weight is not None:
                 leaf["norm"] = [weight] * len(leaf["norm"])
                 leaf["cross"] = []
-        assert wrong(checker, model, e)["lower bound"] == NOT_PROVED
+        assert wrong(model, e)["lower bound"] == NOT_PROVED
 
 
 @pytest.mark.parametrize("name", ["infeasible", "infeasible cost"])
-def test_what_reaches_beyond_the_level(checker, name):
+def test_what_reaches_beyond_the_level(name):
     model, e = files(name)
     for end, sign in (("low", -1), ("high", 1)):
         model, e = files(name)
         e["question"]["domain"][end] = [v + sign * 0.001 for v in e["question"]["domain"][end]]
-        assert wrong(checker, model, e) == {"lower bound": NOT_PROVED}
+        assert wrong(model, e) == {"lower bound": NOT_PROVED}
     if name == "infeasible cost":
         for k in range(2):
             model, e = files(name)
             e["question"]["distance"]["prices"] = [
                 [v * (1.001 if i == k else 1) for i, v in enumerate(pair)] for pair in PRICES
             ]
-            assert wrong(checker, model, e) in ({"lower bound": NOT_PROVED}, {})
+            assert wrong(model, e) in ({"lower bound": NOT_PROVED}, {})
 
 
 def test_how_far_the_domain_reaches():
@@ -262,7 +257,7 @@ def moved(name, j, value):
     return model, e
 
 
-def test_one_change_too_many(checker):
+def test_one_change_too_many():
     """However small it is."""
     name = "one change, 2"
     e = files(name)[1]
@@ -271,26 +266,26 @@ def test_one_change_too_many(checker):
     for j in range(3):
         if now[j] == then[j]:
             for value in (math.nextafter(now[j], INF), math.nextafter(now[j], -INF), now[j] + 1.0):
-                found = wrong(checker, *moved(name, j, value))
+                found = wrong(*moved(name, j, value))
                 assert found["domain"] == FAILS
-                assert reason(checker, *moved(name, j, value), "domain") == "outside: limit 0"
+                assert reason(*moved(name, j, value), "domain") == "outside: limit 0"
 
 
-def test_a_change_of_next_to_nothing(checker):
+def test_a_change_of_next_to_nothing():
     """From 0 to 1e-300 is a change, to -0.0 it is none."""
     model, e = test_mutants_exact.content(), test_mutants_exact.answer()
     e["question"]["domain"]["limits"] = [{"name": "few", "count": 1, "numbers": [0, 1], "categories": []}]
     for value, verdict in ((0.0, HOLDS), (-0.0, HOLDS), (1e-300, FAILS), (-5e-324, FAILS), (0, HOLDS)):
         e["counterfactual"]["values"][1] = value
-        assert {c.name: c.verdict for c in checker.check([model], e)}["domain"] == verdict
+        assert {c.name: c.verdict for c in exact.check([model], e)}["domain"] == verdict
     for value in (math.nan, None, "0", True, INF):
         e["counterfactual"]["values"][1] = value
         with pytest.raises(UnreadableError):
-            checker.check([model], e)
+            exact.check([model], e)
 
 
 @pytest.mark.parametrize("name", ["ways 1", "ways 2", "ways inf", "a value"])
-def test_the_point_takes_a_way(checker, name):
+def test_the_point_takes_a_way(name):
     """Intervals hold to the last digit, also those of one value."""
     model, e = files(name)
     case = exact.read_case([model], e)
@@ -301,9 +296,7 @@ def test_the_point_takes_a_way(checker, name):
         for end, away in ((row.low, -INF), (row.high, INF)):
             if row.feature is None or not math.isfinite(end):
                 continue
-            found += (
-                wrong(checker, *moved(name, row.feature, math.nextafter(end, away))).get("domain") == FAILS
-            )
+            found += wrong(*moved(name, row.feature, math.nextafter(end, away))).get("domain") == FAILS
             x = list(case.counterfactual)
             x[row.feature] = end
             assert exact._way_row_holds(row, x)
@@ -333,36 +326,36 @@ def test_rows_of_ways_that_add_up():
 
 
 @pytest.mark.parametrize("name", ["cost 1", "cost 2", "cost inf"])
-def test_prices_belong_to_their_directions(checker, name):
+def test_prices_belong_to_their_directions(name):
     model, e = files(name)
     e["question"]["distance"]["prices"] = [pair[::-1] for pair in e["question"]["distance"]["prices"]]
-    assert wrong(checker, model, e)["distance"] == FAILS
+    assert wrong(model, e)["distance"] == FAILS
     for j in range(3):
         for k in range(2):
             model, e = files(name)
             e["question"]["distance"]["prices"][j][k] *= 0.5
-            assert wrong(checker, model, e)  # the point is cheaper, or another one is
+            assert wrong(model, e)  # the point is cheaper, or another one is
 
 
 @pytest.mark.parametrize("name", ["cost 1", "cost 2", "cost inf"])
-def test_a_distance_without_prices(checker, name):
+def test_a_distance_without_prices(name):
     model, e = files(name)
     case = exact.read_case([model], e)
     change = np.array(case.counterfactual) - np.array(case.question.factual)
     e["distance"] = float(np.linalg.norm(np.array(case.metric) @ change, ord=case.question.norm))
     e["gap"] = 1 - e["lower_bound"] / e["distance"]
-    assert wrong(checker, model, e)["distance"] == FAILS
+    assert wrong(model, e)["distance"] == FAILS
     model, e = files(name)
     e["question"]["distance"] |= {"kind": "mahalanobis", "prices": None}
-    assert {"distance", "geometry"} <= wrong(checker, model, e).keys()
+    assert {"distance", "geometry"} <= wrong(model, e).keys()
 
 
 @pytest.mark.parametrize("pair", [[0.0, 1.0], [1.0, 0.0], [-0.0, 1.0], [1.0, -1.0], [-5e-324, 1.0]])
-def test_prices_are_positive(checker, pair):
+def test_prices_are_positive(pair):
     model, e = files("cost 2")
     e["question"]["distance"]["prices"][1] = pair
-    assert wrong(checker, model, e) == {"question": FAILS}
-    assert reason(checker, model, e, "question") == "a price of a number is not positive"
+    assert wrong(model, e) == {"question": FAILS}
+    assert reason(model, e, "question") == "a price of a number is not positive"
 
 
 @pytest.mark.parametrize("prices", [
@@ -370,67 +363,67 @@ def test_prices_are_positive(checker, pair):
     [[1.0, "inf"]] * 3, [[1.0, math.inf]] * 3, [[math.nan, 1.0]] * 3, [["1", 1.0]] * 3, [[True, 1.0]] * 3,
     [[None, 1.0]] * 3, {"0": 1}, [[10**400, 1.0]] * 3,
 ])  # fmt: skip
-def test_prices_that_are_none(checker, prices):
+def test_prices_that_are_none(prices):
     model, e = files("cost 2")
     e["question"]["distance"]["prices"] = prices
     with pytest.raises(UnreadableError):
-        checker.check([model], e)
+        exact.check([model], e)
 
 
 @pytest.mark.parametrize(("kind", "prices"), [
     ("mahalanobis", PRICES), ("mahalanobis", []), ("cost", None), ("price", PRICES), (None, None),
     (["cost"], PRICES),
 ])  # fmt: skip
-def test_kinds_of_distances(checker, kind, prices):
+def test_kinds_of_distances(kind, prices):
     model, e = files("cost 2")
     e["question"]["distance"] |= {"kind": kind, "prices": prices}
     with pytest.raises(UnreadableError):
-        checker.check([model], e)
+        exact.check([model], e)
 
 
-def test_the_metric_of_a_cost(checker):
+def test_the_metric_of_a_cost():
     """One over each standard deviation to 1e-6, and nothing beside the diagonal."""
     close, far = (1 + 4e-7, 1 - 4e-7), (1 + 6e-7, 1 - 6e-7, -1.0, 0.0, 2.0)
     for factor, fine in [*((factor, True) for factor in close), *((factor, False) for factor in far)]:
         for j in range(3):
             model, e = files("cost 2")
             e["certificate"]["metric"][j][j] *= factor
-            found = wrong(checker, model, e)
+            found = wrong(model, e)
             assert ("geometry" not in found) == fine
             assert factor > 0.9 or found["lower bound"] == NOT_PROVED
     for i, j in ((0, 1), (1, 0), (2, 1)):
         model, e = files("cost 2")
         e["certificate"]["metric"][i][j] = 5e-324
-        assert wrong(checker, model, e) == {"geometry": FAILS, "lower bound": NOT_PROVED}
+        assert wrong(model, e) == {"geometry": FAILS, "lower bound": NOT_PROVED}
     model, e = files("cost 2")
     e["certificate"]["metric"] = e["certificate"]["ball"]
-    assert wrong(checker, model, e)["geometry"] == FAILS
+    assert wrong(model, e)["geometry"] == FAILS
     e["certificate"]["metric"] = None
-    assert wrong(checker, model, e)["geometry"] == NOT_PROVED
+    assert wrong(model, e)["geometry"] == NOT_PROVED
 
 
 @pytest.mark.parametrize("name", ["cost 1", "exactly", "dag", "zca"])
-def test_the_ball_of_a_cost_is_stated(checker, name):
+def test_the_ball_of_a_cost_is_stated(name):
     model, e = files(name)
     size = len(e["certificate"]["ball"])
     e["certificate"]["ball"] = None
-    found = wrong(checker, model, e)
+    found = wrong(model, e)
     assert found["geometry"] == FAILS
     assert found["robustness"] == NOT_PROVED
     model, e = files(name)
     e["certificate"]["ball"] = [row[:size] for row in e["certificate"]["metric"][:size]]
-    assert wrong(checker, model, e)["geometry"] == FAILS
+    assert wrong(model, e)["geometry"] == FAILS
     model, e = files(name)
     e["certificate"]["ball"][0][0] *= 1.001
-    assert wrong(checker, model, e)["geometry"] == FAILS
+    assert wrong(model, e)["geometry"] == FAILS
 
 
-def test_balls_that_are_not_stated(checker):
+def test_balls_that_are_not_stated():
     for name in ("all exactly", "by feature"):
         model, e = files(name)
         assert e["certificate"]["ball"] is None
     e["certificate"]["ball"] = [[1.0]]
-    assert wrong(checker, model, e)["geometry"] == FAILS
+    assert wrong(model, e)["geometry"] == FAILS
 
 
 def test_variances_are_exact():
@@ -479,7 +472,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_questions_that_cannot_be_read(checker, name):
+def test_questions_that_cannot_be_read(name):
     way, value = BROKEN[name]
     model, e = fresh()
     place = e["question"]["domain"]
@@ -487,10 +480,10 @@ def test_questions_that_cannot_be_read(checker, name):
         place = place[key]
     place[way[-1]] = value
     with pytest.raises(UnreadableError):
-        checker.check([model], e)
+        exact.check([model], e)
 
 
-def test_keys_that_are_missing_or_unknown(checker):
+def test_keys_that_are_missing_or_unknown():
     for way in (
         (),
         ("limits", 0),
@@ -505,24 +498,24 @@ def test_keys_that_are_missing_or_unknown(checker):
         for key in list(place):
             kept = place.pop(key)
             with pytest.raises(UnreadableError):
-                checker.check([model], e)
+                exact.check([model], e)
             place[key] = kept
         place["more"] = 1
         with pytest.raises(UnreadableError, match="more"):
-            checker.check([model], e)
+            exact.check([model], e)
 
 
 @pytest.mark.parametrize(("low", "high", "text"), [
     (1.0, 0.5, "a lower end exceeds its upper end"), ("inf", "inf", "an end excludes every number"),
     ("-inf", "-inf", "an end excludes every number"), (0.0, "-inf", "a lower end exceeds its upper end"),
 ])  # fmt: skip
-def test_ends_of_ways_make_sense(checker, low, high, text):
+def test_ends_of_ways_make_sense(low, high, text):
     model, e = fresh()
     e["question"]["domain"]["eithers"][0]["ways"][1]["rows"][0] |= {"low": low, "high": high}
-    assert reason(checker, model, e, "question") == text
+    assert reason(model, e, "question") == text
 
 
-def test_older_and_newer_files(checker):
+def test_older_and_newer_files():
     for place, versions in (((), (3, 5)), (("question",), (2, 4)), (("certificate",), (2, 4))):
         for version in versions:
             model, e = fresh()
@@ -531,7 +524,7 @@ def test_older_and_newer_files(checker):
                 entry = entry[key]
             entry["version"] = version
             with pytest.raises(UnreadableError, match=f"has format version {version}"):
-                checker.check([model], e)
+                exact.check([model], e)
 
 
 def test_words():

@@ -1,10 +1,10 @@
-"""Answers that stay away from a point, before both checkers, on the file of `test_mutants_exact`."""
+"""Answers that stay away from a point, on the file of `test_mutants_exact`."""
 
 import math
 
 import pytest
 
-from surefoot.proof import exact, fast
+from surefoot.proof import exact
 from surefoot.proof.exact import FAILS, HOLDS, NOT_PROVED, UnreadableError
 from tests.proof.test_mutants_exact import answer, content, leaf, proof
 
@@ -15,20 +15,15 @@ def asked(point, distance, **more):
     return e
 
 
-@pytest.fixture(params=[exact, fast], ids=["exact", "fast"])
-def checker(request):
-    return request.param
+def verdicts(e):
+    return {claim.name: claim.verdict for claim in exact.check([content()], e)}
 
 
-def verdicts(checker, e):
-    return {claim.name: claim.verdict for claim in checker.check([content()], e)}
+def wrong(e):
+    return {name: verdict for name, verdict in verdicts(e).items() if verdict != HOLDS}
 
 
-def wrong(checker, e):
-    return {name: verdict for name, verdict in verdicts(checker, e).items() if verdict != HOLDS}
-
-
-def test_the_point_stays_away(checker):
+def test_the_point_stays_away():
     """From (0.3, 0) to (0.3, 2) there are 2, whatever the bound is about."""
     for distance, holds in (
         (0.0, True),
@@ -37,39 +32,39 @@ def test_the_point_stays_away(checker):
         (math.nextafter(2.0, 3), False),
         (9.0, False),
     ):
-        found = wrong(checker, asked((0.3, 2.0), distance))
+        found = wrong(asked((0.3, 2.0), distance))
         assert found == ({} if holds else {"validity": FAILS})
 
 
-def test_both_coordinates_count(checker):
+def test_both_coordinates_count():
     for point, distance in (((0.3 + 3.0, 4.0), 5.0), ((0.3, -4.0), 4.0), ((-2.7, 4.0), 5.0)):
-        assert "validity" not in wrong(checker, asked(point, distance * (1 - 1e-9)))
-        assert wrong(checker, asked(point, distance * (1 + 1e-9)))["validity"] == FAILS
+        assert "validity" not in wrong(asked(point, distance * (1 - 1e-9)))
+        assert wrong(asked(point, distance * (1 + 1e-9)))["validity"] == FAILS
 
 
-def test_a_bound_by_staying_away(checker):
+def test_a_bound_by_staying_away():
     """Nothing within 1.2 of the factual is 1.25 away from it."""
     e = asked((-1.0, 0.0), 1.25)
-    assert not wrong(checker, e)
+    assert not wrong(e)
     e["certificate"]["bound"] = proof(leaf(1.2, [0.51], [[1.0, 1, -1]]))
-    assert not wrong(checker, e)
+    assert not wrong(e)
     for distance in (1.19, 1.2):
         e["question"]["requirements"][1]["distance"] = distance
-        assert wrong(checker, e) == {"lower bound": NOT_PROVED}
+        assert wrong(e) == {"lower bound": NOT_PROVED}
     e = asked((-1.0, 0.5), 1.25)
     e["certificate"]["bound"] = proof(leaf(1.2, [0.51], [[1.0, 1, -1]]))
-    assert wrong(checker, e)["lower bound"] == NOT_PROVED
+    assert wrong(e)["lower bound"] == NOT_PROVED
 
 
-def test_no_perturbation_has_a_part_in_it(checker):
+def test_no_perturbation_has_a_part_in_it():
     e = asked((-1.0, 0.0), 1.25)
     e["certificate"]["bound"] = proof(leaf(1.2, [0.51], [[1.0, 1, 0]]), [[0.0, 0.0]])
-    assert wrong(checker, e) == {"lower bound": NOT_PROVED}
+    assert wrong(e) == {"lower bound": NOT_PROVED}
 
 
-def test_points_that_are_none(checker):
+def test_points_that_are_none():
     for point, distance in (((0.0,), 1.0), ((0.0, 0.0, 0.0), 1.0), ((0.0, 0.0), -1.0), ((0.0, 0.0), -5e-324)):
-        assert wrong(checker, asked(point, distance)) == {"question": FAILS}
+        assert wrong(asked(point, distance)) == {"question": FAILS}
     for point, distance in (
         ((0.0, None), 1.0),
         ((0.0, 0.0), None),
@@ -77,9 +72,9 @@ def test_points_that_are_none(checker):
         ((math.nan, 0.0), 1.0),
     ):
         with pytest.raises(UnreadableError):
-            checker.check([content()], asked(point, distance))
+            exact.check([content()], asked(point, distance))
     with pytest.raises(UnreadableError, match="robust"):
-        checker.check([content()], asked((0.0, 0.0), 1.0, robust=False))
+        exact.check([content()], asked((0.0, 0.0), 1.0, robust=False))
 
 
 def test_words():

@@ -1,4 +1,4 @@
-"""States of the categories with ways and limits, before both checkers, on a file in the head.
+"""States of the categories with ways and limits, on a file in the head.
 
 Two categories and one number as in `test_mutants_states`: the odds of class 1 are ``a`` plus 1/2 if k is "y"
 plus 1/4 if m is true; today a = -1, k = "x" and m = False. To change k costs 1/4, to change m 1/2.
@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import pytest
 
-from surefoot.proof import exact, fast
+from surefoot.proof import exact
 from surefoot.proof.exact import FAILS, HOLDS, NOT_PROVED, UnreadableError
 from tests.proof import test_mutants_states as plain
 from tests.proof.test_mutants_states import chance, content, values
@@ -67,21 +67,16 @@ def either(*ways):
     return {"name": "then", "ways": list(ways)}
 
 
-@pytest.fixture(params=[exact, fast], ids=["exact", "fast"])
-def checker(request):
-    return request.param
+def found(e):
+    return {claim.name: claim for claim in exact.check([content()], e)}
 
 
-def found(checker, e):
-    return {claim.name: claim for claim in checker.check([content()], e)}
+def verdicts(e):
+    return {name: claim.verdict for name, claim in found(e).items() if claim.verdict != HOLDS}
 
 
-def verdicts(checker, e):
-    return {name: claim.verdict for name, claim in found(checker, e).items() if claim.verdict != HOLDS}
-
-
-def assert_open(checker, e, text=""):
-    claim = found(checker, e)["lower bound"]
+def assert_open(e, text=""):
+    claim = found(e)["lower bound"]
     assert claim.verdict == NOT_PROVED
     assert text in claim.reason, claim.reason
 
@@ -97,46 +92,42 @@ def limited(count=1, **options):
     return answer(options.pop("proofs", proofs), limits=[limit(count)], **options)
 
 
-def test_one_change(checker):
-    assert not verdicts(checker, limited())
-    assert not verdicts(checker, limited(proofs=[within(0.0, 0.99, left=[1]), refuted(0.5, STILL, left=[0])]))
+def test_one_change():
+    assert not verdicts(limited())
+    assert not verdicts(limited(proofs=[within(0.0, 0.99, left=[1]), refuted(0.5, STILL, left=[0])]))
 
 
-def test_two_changes(checker):
+def test_two_changes():
     """Then k and the number may change; both together cost 3/4."""
-    assert_open(checker, limited(2), "nothing covers")
+    assert_open(limited(2), "nothing covers")
     more = [within(0.0, 0.99, left=[2]), refuted(0.75, STILL, left=[0]), within(0.5, 0.49, left=[1])]
-    assert_open(checker, limited(2, proofs=more))
+    assert_open(limited(2, proofs=more))
     stopped = {"status": "time_limit", "message": exact.SENTENCES["time_limit"]}
-    assert not verdicts(checker, limited(2, proofs=more, level=0.73, **stopped))
+    assert not verdicts(limited(2, proofs=more, level=0.73, **stopped))
 
 
-def test_what_is_left_must_not_be_too_little(checker):
+def test_what_is_left_must_not_be_too_little():
     """A proof about fewer changes than a state leaves says nothing about it."""
     still = refuted(0.75, STILL, left=[0])
-    assert_open(checker, limited(proofs=[still]), "nothing covers the categories ['x', False]")
-    assert_open(checker, limited(proofs=[refuted(0.0, STILL, left=[0]), still]))
-    assert found(checker, limited(0, proofs=[still]))["lower bound"].verdict == HOLDS
+    assert_open(limited(proofs=[still]), "nothing covers the categories ['x', False]")
+    assert_open(limited(proofs=[refuted(0.0, STILL, left=[0]), still]))
+    assert found(limited(0, proofs=[still]))["lower bound"].verdict == HOLDS
 
 
-def test_what_is_left_may_be_more(checker):
+def test_what_is_left_may_be_more():
     """A proof about more changes holds for fewer; but it has to prove more."""
-    assert not verdicts(
-        checker, limited(proofs=[within(0.0, 0.99, left=[9]), refuted(0.75, STILL, left=[0])])
-    )
-    assert_open(
-        checker, limited(proofs=[within(0.0, 0.99, left=[1]), refuted(0.75, STILL, left=[1])]), "leaf at"
-    )
-    assert not verdicts(checker, limited(proofs=[within(0.0, 0.99, left=[1]), within(0.5, 0.49, left=[1]),
+    assert not verdicts(limited(proofs=[within(0.0, 0.99, left=[9]), refuted(0.75, STILL, left=[0])]))
+    assert_open(limited(proofs=[within(0.0, 0.99, left=[1]), refuted(0.75, STILL, left=[1])]), "leaf at")
+    assert not verdicts(limited(proofs=[within(0.0, 0.99, left=[1]), within(0.5, 0.49, left=[1]),
                                                  refuted(0.5, STILL, left=[0])]))  # fmt: skip
 
 
 @pytest.mark.parametrize("left", [[-1], [1, 1], [], [True], [1.0], ["1"], [None], None, {"0": 1}])
-def test_what_is_left_that_makes_no_sense(checker, left):
+def test_what_is_left_that_makes_no_sense(left):
     e = limited()
     e["certificate"]["states"]["proofs"][0]["left"] = left
     try:
-        assert_open(checker, e)
+        assert_open(e)
     except UnreadableError:
         assert left != [-1]
 
@@ -145,10 +136,10 @@ def test_what_is_left_that_makes_no_sense(checker, left):
     ("y", False, -0.4375), ("y", False, 0.0), ("y", True, -1.0), ("x", True, 0.0),
     ("y", False, math.nextafter(-1.0, 0)), ("x", True, -1.0 - 2**-52),
 ])  # fmt: skip
-def test_too_many_changes_of_the_point(checker, row):
-    claim = found(checker, limited(counterfactual=values(*row)))["domain"]
+def test_too_many_changes_of_the_point(row):
+    claim = found(limited(counterfactual=values(*row)))["domain"]
     assert (claim.verdict, claim.reason) == (FAILS, "outside: few")
-    assert found(checker, limited(2, counterfactual=values(*row)))["domain"].verdict == (
+    assert found(limited(2, counterfactual=values(*row)))["domain"].verdict == (
         FAILS if row[1] and row[2] != -1.0 and row[0] == "y" else HOLDS
     )
 
@@ -190,92 +181,92 @@ def ruled(proofs, rule=AND_THEN, **options):
     return answer(proofs, eithers=[rule], **options)
 
 
-def test_if_then(checker):
-    assert not verdicts(checker, ruled(known(taken(FAR))))
-    assert_open(checker, ruled(known()), "nothing covers the categories ['y'")
-    assert_open(checker, ruled(known(taken(FAR, gain=0.5))), "nothing covers the categories ['y', True]")
+def test_if_then():
+    assert not verdicts(ruled(known(taken(FAR))))
+    assert_open(ruled(known()), "nothing covers the categories ['y'")
+    assert_open(ruled(known(taken(FAR, gain=0.5))), "nothing covers the categories ['y', True]")
 
 
-def test_a_way_left_out(checker):
+def test_a_way_left_out():
     """In the tree, or in what the proof is about."""
     for proof in (taken(), taken(ways=()), taken(FAR, FAR), taken(None), taken(FAR, ways=(0,))):
-        assert_open(checker, ruled(known(proof)))
-    assert verdicts(checker, ruled(known(taken(ways=())))) == {"lower bound": NOT_PROVED}
+        assert_open(ruled(known(proof)))
+    assert verdicts(ruled(known(taken(ways=())))) == {"lower bound": NOT_PROVED}
     rule = either(way(k=[0]), way(rows=[(0.25, "inf")]), way(rows=[("-inf", -0.75)]))
     near = leaf(0.74, [0.01], products=[[1.0, ["1"], ["c", 0, 0, "high"]]])
-    assert not verdicts(checker, ruled(known(taken(FAR, near, ways=(1, 2), gain=0.5)),
+    assert not verdicts(ruled(known(taken(FAR, near, ways=(1, 2), gain=0.5)),
                                        rule, prices=((0.0, 0.25), (0.0, "inf"))))  # fmt: skip
     for proof in (
         taken(FAR, ways=(1,)), taken(near, ways=(2,)), taken(near, FAR, ways=(1, 2)), taken(FAR, ways=(1, 2)),
     ):  # fmt: skip
-        assert_open(checker, ruled(known(proof), rule, prices=((0.0, 0.25), (0.0, "inf"))))
+        assert_open(ruled(known(proof), rule, prices=((0.0, 0.25), (0.0, "inf"))))
 
 
-def test_ways_that_a_state_leaves(checker):
+def test_ways_that_a_state_leaves():
     """A proof about some ways holds for no state that leaves another."""
     proofs = [taken(FAR)]  # about k = "y"; nothing about k = "x"
-    assert_open(checker, ruled(proofs), "nothing covers the categories ['x'")
-    assert_open(checker, ruled([taken(FAR, gain=0.75), within(0.25, 0.74, ways=[[0]])]))
+    assert_open(ruled(proofs), "nothing covers the categories ['x'")
+    assert_open(ruled([taken(FAR, gain=0.75), within(0.25, 0.74, ways=[[0]])]))
     both = either(way(k=[0, 1]), way(rows=[(0.25, "inf")]))
-    assert_open(checker, ruled(known(taken(FAR)), both), "nothing covers the categories ['y'")
+    assert_open(ruled(known(taken(FAR)), both), "nothing covers the categories ['y'")
 
 
-def test_a_way_without_rows_may_be_listed(checker):
+def test_a_way_without_rows_may_be_listed():
     """Its child is about all points."""
     proofs = [taken(leaf(0.74, [0.5 / 0.74]), FAR, ways=(0, 1), gain=0.25), within(0.0, 0.99, ways=[None])]
-    assert not verdicts(checker, ruled([*proofs, taken(FAR)]))
+    assert not verdicts(ruled([*proofs, taken(FAR)]))
     proofs[0] = taken(leaf(0.74), FAR, ways=(0, 1), gain=0.25)
-    assert_open(checker, ruled([*proofs, taken(FAR)]), "leaf 0")
+    assert_open(ruled([*proofs, taken(FAR)]), "leaf 0")
 
 
-def test_a_way_that_contradicts_its_state(checker):
+def test_a_way_that_contradicts_its_state():
     """k = "y" is not a value of the first way: as soon as it is, it must be looked at."""
     proofs = known(taken(FAR))
     for codes, holds in (([0], True), ([], True), ([0, 1], False), ([1], False)):
         e = ruled(proofs, either(way(k=codes), way(rows=[(0.25, "inf")])))
-        assert ("lower bound" not in verdicts(checker, e)) == holds
+        assert ("lower bound" not in verdicts(e)) == holds
 
 
-def test_values_that_may_not_be_taken(checker):
+def test_values_that_may_not_be_taken():
     """m cannot change: a way that needs it is closed from the start."""
     rule = either(way(k=[0]), way(m=[1]), way(rows=[(0.25, "inf")]))
     proofs = known(taken(FAR, ways=(2,), gain=0.5))
-    assert not verdicts(checker, ruled(proofs, rule, prices=((0.0, 0.25), (0.0, "inf"))))
-    assert_open(checker, ruled(proofs, rule))
+    assert not verdicts(ruled(proofs, rule, prices=((0.0, 0.25), (0.0, "inf"))))
+    assert_open(ruled(proofs, rule))
 
 
-def test_no_way_at_all(checker):
+def test_no_way_at_all():
     """k must stay: where it does not, nothing has to be proved."""
     proofs = known()
-    assert not verdicts(checker, ruled(proofs, either(way(k=[0]))))
-    assert_open(checker, ruled(proofs, either(way(k=[0]), way())))
-    assert_open(checker, ruled(proofs, either(way(k=[0, 1]))))
+    assert not verdicts(ruled(proofs, either(way(k=[0]))))
+    assert_open(ruled(proofs, either(way(k=[0]), way())))
+    assert_open(ruled(proofs, either(way(k=[0, 1]))))
     nothing = ruled([], either(), status="infeasible", message=exact.SENTENCES["infeasible"])
-    assert found(checker, nothing)["lower bound"].verdict == HOLDS
-    assert found(checker, nothing)["domain"].verdict == FAILS
+    assert found(nothing)["lower bound"].verdict == HOLDS
+    assert found(nothing)["domain"].verdict == FAILS
 
 
-def test_dropped_eithers_are_not_split(checker):
+def test_dropped_eithers_are_not_split():
     e = ruled(known(refuted(0.75, {"either": 0, "ways": [FAR]}, ways=[None])))
-    assert_open(checker, e, "not asked for")
+    assert_open(e, "not asked for")
 
 
 @pytest.mark.parametrize("ways", [
     [[1, 0]], [[0, 0]], [[2]], [[-1]], [[True]], [["1"]], [[1.0]], [], [None, None], None, [1], [{"1": 1}],
 ])  # fmt: skip
-def test_ways_that_make_no_sense(checker, ways):
+def test_ways_that_make_no_sense(ways):
     e = ruled(known(taken(FAR)))
     e["certificate"]["states"]["proofs"][-1]["ways"] = ways
     with pytest.raises(UnreadableError):
-        checker.check([content()], e)
+        exact.check([content()], e)
 
 
-def test_keys_of_states(checker):
+def test_keys_of_states():
     for key in ("ways", "left"):
         e = ruled(known(taken(FAR)))
         del e["certificate"]["states"]["proofs"][0][key]
         with pytest.raises(UnreadableError, match=key):
-            checker.check([content()], e)
+            exact.check([content()], e)
 
 
 @pytest.mark.parametrize(("row", "holds"), [
@@ -283,8 +274,8 @@ def test_keys_of_states(checker):
     (("y", True, 0.25), True),
     (("y", False, math.nextafter(0.25, 0)), False), (("y", False, math.nextafter(0.25, 1)), True),
 ])  # fmt: skip
-def test_the_point_takes_a_way(checker, row, holds):
-    claim = found(checker, ruled(known(taken(FAR)), counterfactual=values(*row)))["domain"]
+def test_the_point_takes_a_way(row, holds):
+    claim = found(ruled(known(taken(FAR)), counterfactual=values(*row)))["domain"]
     assert claim.verdict == (HOLDS if holds else FAILS)
     assert holds or claim.reason == "outside: then"
 

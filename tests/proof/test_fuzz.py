@@ -1,4 +1,4 @@
-"""Honest answers changed at random: nothing false is accepted, and nothing makes a checker stumble."""
+"""Honest answers changed at random: nothing false is accepted, and nothing makes the checker stumble."""
 
 import copy
 import importlib
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from surefoot.proof import exact, fast, pieces
+from surefoot.proof import exact
 from surefoot.status import Status
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
@@ -26,14 +26,13 @@ def outcomes(kind):
 
 @pytest.mark.parametrize("kind", forgeries.KINDS)
 def test_changed_files(kind):
-    wrong = [found for found in outcomes(kind) if found[0] in ("forged", "differ", "crash")]
+    wrong = [found for found in outcomes(kind) if found[0] in ("forged", "crash")]
     assert not wrong
 
 
 def test_the_judge_finds_what_careless_checkers_accept(monkeypatch):
     """With a definiteness test that always says yes, forgeries pass, and the judge names them."""
-    for module, name in ((exact, "definite"), (pieces, "positive_definite"), (fast, "positive_definite")):
-        monkeypatch.setattr(module, name, lambda _: True)
+    monkeypatch.setattr(exact, "definite", lambda _: True)
     found = Counter()
     for kind in ("a higher bound", "a larger radius", "infeasible", "another question"):
         found += Counter(outcome for outcome, _ in outcomes(kind))
@@ -72,7 +71,7 @@ def test_the_judge_computes_what_honest_files_say(name):
     assert len(judge.forged(honest, e, np.random.default_rng(0))) >= 6
     changes.follow(honest.facts, e)
     assert judge.forged(honest, e, np.random.default_rng(0)) == []
-    assert forgeries.verdict(exact, honest.contents, e) == "accepted"
+    assert forgeries.verdict(honest.contents, e) == "accepted"
 
 
 def test_the_judge_knows_when_nothing_is_allowed():

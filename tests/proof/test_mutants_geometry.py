@@ -1,4 +1,4 @@
-"""Small faults of the fast checker in the geometry of costs and of balls, and in what names a requirement."""
+"""Small faults in the geometry of costs and of balls, and in what names a requirement."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -6,11 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from surefoot.proof import exact, fast
-from surefoot.proof.pieces import Pieces
-from surefoot.proof.products import Products, UndecidedError
+from surefoot.proof import exact
 from tests.proof import test_mutants_exact as plain
-from tests.proof.test_fast import scaled_proof
+from tests.proof.test_leaves import scaled_proof
 
 WEIGHTS = {"two": [[0.0, 0.0], [0.5, 0.0]], "three": [[0.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.7, 0.0]]}
 
@@ -26,7 +24,7 @@ def case_of(name, metric, ball, **changes):
     asked = replace(case.question, features=features, factual=zeros, low=zeros, high=zeros, **changes)
     metric = np.asarray(metric).tolist()
     ball = None if ball is None else np.asarray(ball).tolist()
-    return fast.FastCase.of(replace(case, models=[model], question=asked, metric=metric, ball=ball))
+    return replace(case, models=[model], question=asked, metric=metric, ball=ball)
 
 
 def inverse_covariance(name):
@@ -35,10 +33,7 @@ def inverse_covariance(name):
 
 
 def verdict(*arguments, **changes):
-    """Of both checkers; they must agree."""
-    found = {checker.geometry_claim(case_of(*arguments, **changes)).verdict for checker in (fast, exact)}
-    assert len(found) == 1
-    return found.pop()
+    return exact.geometry_claim(case_of(*arguments, **changes)).verdict
 
 
 def test_the_metric_of_a_cost():
@@ -69,14 +64,9 @@ def test_the_ball_of_a_graph_goes_by_the_order_of_its_features():
     ("r", "s"), [(True, -1), (0, False), (0.0, -1), (0, -1.0), (False, True), (2, -1), (0, 9)]
 )
 def test_requirements_are_named_by_whole_numbers(r, s):
-    """As the exact checker has it: truth values and doubles are none."""
-    judge = Pieces(scaled_proof())
-    for known in ((0, -1), (1, -1), (0, 0)):  # what was computed before is looked up by the same numbers
-        judge.line(*known)
-    with pytest.raises(UndecidedError):
-        judge.line(r, s)
+    """Truth values and doubles are none."""
     with pytest.raises((exact.FaultError, exact.UnreadableError)):
-        exact.requirement_term(judge.proof, [1.0, r, s])
+        exact.requirement_term(scaled_proof(), [1.0, r, s])
 
 
 @pytest.mark.parametrize("excess", [0.9e-6, -0.9e-6, 1.5e-6, -1.5e-6, -0.5])
@@ -115,13 +105,9 @@ def test_a_bound_on_a_cost_needs_a_diagonal_metric():
 def test_the_ends_of_a_level():
     """Of a budget by feature they are as wide as the feature's part, wider or narrower than the level."""
     half = [Fraction(3), Fraction(1, 3), Fraction(1)]
-    for proof, reach in ((scaled_proof(half=half), [6.0, 2 / 3, 2.0]), (scaled_proof(), [2.0, 2.0, 2.0])):
-        table = Products(Pieces(proof).base, exact.Piece(proof, 2.0, []), None)
-        low, high = table._level_ends()
-        assert (low.tolist(), high.tolist()) == ([-end for end in reach], reach)
-        found = table._cube([1.0, 2.0, 4.0])
-        assert found.value.diagonal()[:3].tolist() == [-1.0, -2.0, -4.0]
-        assert found.value[3, 3] == pytest.approx(
-            sum(w * r * r for w, r in zip((1, 2, 4), reach, strict=True))
-        )
-        assert found.roundings >= 2 + 1 + 1 + 2  # of two ends, their product, a weight, and a sum of three
+    for proof, reach in (
+        (scaled_proof(half=half), [6, Fraction(2, 3), 2]),
+        (scaled_proof(), [2.0, 2.0, 2.0]),
+    ):
+        piece = exact.Piece(proof, 2.0, [])
+        assert [piece.ends(i) for i in range(3)] == [(-end, end) for end in reach]

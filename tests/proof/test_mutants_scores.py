@@ -2,19 +2,13 @@
 
 import copy
 import math
-from dataclasses import replace
-from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from surefoot.proof import exact, fast, rounding
-from surefoot.proof.pieces import Pieces
+from surefoot.proof import exact
 from tests.proof import test_mutants_exact as plain
 from tests.proof import test_mutants_states as mixed
-from tests.proof.handmade import majorant
 from tests.proof.test_conditions import disk, leaf, proven, setting
-from tests.proof.test_fast import assert_bounded, scaled_proof
 
 INF = math.inf
 
@@ -22,30 +16,8 @@ INF = math.inf
 # ----- scores that are stated -------------------------------------------------------------------------------
 
 
-def stated(linear, matrix, sign=1):
-    """A requirement whose function is a stated score, or less of it."""
-    return exact.Requirement([(sign, exact.Explicit(linear, matrix))], 3 << 126, True)
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_stated_scores_in_floating_point(sign):
-    """As the exact checker has them, at the point itself and in every scenario."""
-    proof = scaled_proof()
-    proof.scenarios.append([0.25, -0.5, 0.125])
-    matrix = [[0.1, 3.0, 0.0], [0.0, -0.7, 0.3], [1e-3, 0.3, 2.0]]
-    need = stated([0.1, -5.0, 0.7], matrix, sign)
-    proof = replace(proof, setting=replace(proof.setting, requirements=[need]))
-    judge = Pieces(proof)
-    for s in (-1, 0, 1):
-        found = rounding.bordered(judge.block(0), judge.line(0, s))
-        exactly = majorant(need, proof.origin(s), [0, 1, 2])
-        rows = [[exactly.rows[max(i, j)][min(i, j)] for j in range(4)] for i in range(4)]
-        assert_bounded(found, [[Fraction(v, 2 << exactly.shift) for v in row] for row in rows])
-        assert (found.error() < 1e-9 * np.abs(found.value).max()).all()
-
-
 def test_a_leaf_about_a_stated_score():
-    """Twice x_0 - x_0^2 - x_1^2 - 8 is the disk around (3, 0) once its slope is six: both checkers."""
+    """Twice x_0 - x_0^2 - x_1^2 - 8 is the disk around (3, 0) once its slope is six."""
     bowl = exact.Requirement(
         [(1, exact.Explicit([3.0, 0.0], [[-0.5, 0.0], [0.0, -0.5]]))], -8 << exact.PLACES, True
     )
@@ -71,14 +43,6 @@ def test_scores_have_matrices_for_every_class_or_for_none():
 # ----- numbers far out --------------------------------------------------------------------------------------
 
 
-def test_no_percentile_agrees_with_a_density_beyond_all_numbers():
-    network = exact.Network([[0.0]], [0.0], [1e-300])
-    table = [float(k) for k in range(101)]
-    for stated_ in (0.0, 50.0, 100.0, math.nan):
-        assert not fast._percentile_agrees(stated_, network, [1e200], table)
-    assert fast._percentile_agrees(0.0, exact.Network([[0.0]], [0.0], [1.0]), [3.0], table)
-
-
 def test_expectations_on_a_scale_are_not_told_in_units():
     """One of two numbers is on a curved scale; what the file tells on the scale is told wrongly."""
     curved, straight = {"power": 0.5, "shift": 0.0, "scale": 1.0}, {"power": None, "shift": 0.0, "scale": 1.0}
@@ -89,8 +53,8 @@ def test_expectations_on_a_scale_are_not_told_in_units():
     point = known.scales[0](0.3)
     percentile = 101 - math.log(2 * math.pi) - (point - 1) ** 2 / 2
     on_scale = {"z_score": plain.values(point - 1, 0.0), "density_percentile": percentile}
-    case = fast.FastCase.of(exact.read_case([known], e | on_scale))
-    assert fast.context_claim(case).verdict == exact.context_claim(case).verdict == exact.FAILS
+    case = exact.read_case([known], e | on_scale)
+    assert exact.context_claim(case).verdict == exact.FAILS
 
 
 # ----- what the format fixes --------------------------------------------------------------------------------

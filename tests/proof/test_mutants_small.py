@@ -160,13 +160,14 @@ def limited(count, numbers, categories):
 
 def test_gains_of_a_distance_to_keep():
     for k in (0, 1):
-        assert covering()._plain_gain(away(1.0, (0.0,)), k) == exact.Gain([k], {(0,): 0, (1,): 0})
+        gain = covering()._gain(away(1.0, (0.0,)), k)
+        assert (gain.categories, gain.sizes, gain.entries) == ([k], [2], exact.Wholes([0, 0]))
 
 
 def test_ways_that_no_category_may_take():
     ways = [{"rows": [], "values": [[0, [1]]]}, {"rows": [], "values": [[1, [0]]]}]
     closed = covering([{"name": "e", "ways": ways}], prices=((0.0, "inf"), (0.0, 0.5)))
-    assert closed.ways == [[(1, {1: [0]})]]
+    assert closed.ways == [[(1, {1: {0}})]]
     assert closed.forbidden((0, 1))
     assert not closed.forbidden((0, 0))
 

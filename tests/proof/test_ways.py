@@ -5,20 +5,12 @@ The requirement is a disk of radius 1 around (3, 0) or (3, 3), and today is the 
 
 import contextlib
 
-import numpy as np
 import pytest
 
 from surefoot.proof import exact
 from surefoot.proof.exact import FaultError, Row, UnreadableError
 from tests.proof.test_conditions import ABOVE, BELOW, INF, disk, leaf, proof, proven
 from tests.proof.test_conditions import setting as plain
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    """Numbers may overflow, as they may in `fast.check`."""
-    with np.errstate(all="ignore"):
-        yield
 
 
 def setting(ways=(), limits=(), **options):

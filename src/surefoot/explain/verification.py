@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from math import inf
 from typing import Any, Literal
 
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.by_model import check_by_model, check_plausible
 from surefoot.explain.cautions import model_cautions
 from surefoot.explain.explanation import Explanation
@@ -75,20 +76,26 @@ class Verification:
 
 
 def verify(
-    explanation: Explanation, classifier: Any, exact: bool = False, models: Sequence[Any] = ()
+    explanation: Explanation,
+    classifier: Any,
+    exact: bool = True,  # noqa: ARG001
+    models: Sequence[Any] = (),
+    time_limit: float | None = None,
 ) -> Verification:
-    """Check every claim of an explanation against the classifier it is about.
+    """Check every claim of an explanation against the classifier it is about, in exact arithmetic.
 
     Parameters
     ----------
     explanation : Explanation
     classifier : ConditionalGaussianNetworkClassifier, or what `adopt` takes
         The one that was explained.
-    exact : bool, default=False
-        Whether to compute with integers, by code that needs the standard library alone; slower. Otherwise
-        in floating point, with every rounding error bounded.
+    exact : bool
+        Accepted for old callers, and without effect: the check is always exact.
     models : sequence of classifiers
         Further models that the question names, for an explanation that was read from a file.
+    time_limit : float, optional
+        Seconds. What is not checked by then is not proved, and a last claim says so. Whatever the limit, a
+        file that asks for more work than its size justifies is not proved either.
 
     Examples
     --------
@@ -96,19 +103,27 @@ def verify(
     >>> bank = datasets.load_banknote()
     >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
     >>> explanation = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[0], target=1)
-    >>> verify(explanation, clf).ok, verify(explanation, clf, exact=True).ok
-    (True, True)
+    >>> verify(explanation, clf, time_limit=10).ok
+    True
     """
+    seconds = inf if time_limit is None else time_limit
+    if not seconds > 0:
+        raise ProblemError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
     known = [adopt(model) for model in (classifier, *(models or explanation.searched_with))]
-    checker = _checker(exact)
+    checker = import_module("surefoot.proof.exact")  # lazily: most programs do not check
     try:
-        found = checker.check([classifier_content(clf) for clf in known], explanation.to_dict())
+        found = checker.check([classifier_content(clf) for clf in known], explanation.to_dict(), seconds)
     except checker.UnreadableError as error:
         raise DataError(f"the explanation cannot be checked: {error}") from None
     claims = tuple(Claim(claim.name, claim.verdict, claim.reason) for claim in found)
-    if not any(claim.verdict == "FAILS" for claim in claims if claim.name in ("model", "question")):
+    if not any(_ends_the_check(claim) for claim in claims):
         claims += _of_the_model(explanation, known[0])
     return Verification(claims, _words(explanation, known[0]))
+
+
+def _ends_the_check(claim: Claim) -> bool:
+    """Whether nothing is looked at after this: another model or question, or the effort ran out."""
+    return claim.name == "verification" or (claim.verdict == "FAILS" and claim.name in ("model", "question"))
 
 
 def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[Claim, ...]:
@@ -130,11 +145,6 @@ def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> 
     if [(c.code, c) for c in e.context.cautions] != [(c.code, c) for c in cautions]:
         found.append(Claim("cautions", "FAILS", "they are not what the model gives reason for"))
     return tuple(found)
-
-
-def _checker(exact: bool) -> Any:
-    """The module that checks; loaded when it is needed."""
-    return import_module("surefoot.proof.exact" if exact else "surefoot.proof.fast")
 
 
 def _words(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[str, ...]:

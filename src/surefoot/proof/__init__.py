@@ -1,1 +1,1 @@
-"""Proofs: the certificate's format and two checkers that share nothing with the searches."""
+"""Proofs: the checker of certificates, which shares nothing with the searches, and the worst perturbation."""

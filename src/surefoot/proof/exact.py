@@ -1,9 +1,9 @@
 """Check an explanation file with integers: one file that needs nothing but Python.
 
-``python exact.py MODEL.json EXPLANATION.json [MORE_MODELS.json ...]`` prints the question in words and one
-line for each claim of the file. The exit status is 0 if every claim holds, 1 if one fails or is not proved,
-and 2 if a file cannot be read. The page docs/certificate.md of the package defines the file and what its
-proofs mean; this docstring says how they are checked.
+``python exact.py MODEL.json EXPLANATION.json [MORE_MODELS.json ...] [--time-limit SECONDS]`` prints the
+question in words and one line for each claim of the file. The exit status is 0 if every claim holds, 1 if one
+fails or is not proved, and 2 if a file cannot be read. The page docs/certificate.md of the package defines
+the file and what its proofs mean; this docstring says how they are checked.
 
 **Numbers.** A double is a whole number divided by a power of two. A list of them is kept as whole numbers
 over a common power of two (`Dyadic`, `Grid`, `Quadratic`); their sums and products are exact. Only two things
@@ -25,7 +25,12 @@ that does not do) and eliminates one row after the other, rounding down again. R
 less than 1, hence the matrix by less than its size in the order of definite matrices; so the size is taken
 off the diagonal each time. If all pivots are positive, the true matrix is positive definite.
 
-The parts: reading (nothing is trusted), numbers, model, question, matrices, proofs, claims, words, command.
+**Effort.** A small file could ask for hours of work: many leaves in many dimensions, many proofs for many
+states. `spend` counts the work, and ends the check where it exceeds what the size of the file justifies, or
+where a time limit has run out: what was not checked by then is not proved.
+
+The parts: effort, reading (nothing is trusted), numbers, model, question, matrices, proofs, claims, words,
+command.
 """
 
 from __future__ import annotations
@@ -37,13 +42,16 @@ import json
 import math
 import struct
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise, product
-from operator import mul
+from itertools import pairwise
+from operator import le, mul
 from typing import Any, NamedTuple, NoReturn
 
 HOLDS, FAILS, NOT_PROVED = "holds", "FAILS", "not proved"
@@ -101,7 +109,12 @@ MODEL_KEYS = (
 SOLVERS = ("qcqp", "milp")  # methods whose points are right up to a tolerance
 MOST_TOL = 0.01  # in log-odds; a file cannot excuse more than that with its tolerance
 DEPTH = 900  # splits on the way to a leaf
-MOST_STEPS = 2_000_000  # looks at partial assignments of the categories, before it is given up
+MOST_STEPS = 2_000_000  # looks at partial assignments of the categories, times proofs, before it is given up
+# Work that any file may ask for, and times what its number of values to the power of 3/2 justifies more: n^2
+# numbers make a matrix, and n^3 multiplications a proof. In multiplications of some hundred bits; honest
+# files need less than a tenth of it. With ten times as much, a file made for that could keep a checker busy
+# ten times as long, which is seconds to minutes now; no verdict on an honest file would change.
+LEAST_WORK, MORE_WORK = 100_000_000, 10
 SMALLEST_POWER = Fraction(1, 10**20)  # a power of a scale that is nearer to zero counts as zero
 PLACES = 128  # binary places of enclosed numbers
 SHARP = 160  # bits of an enclosed 1 / v
@@ -124,12 +137,69 @@ class FaultError(Exception):
     """Why a proof does not prove what it should."""
 
 
+class EffortError(Exception):
+    """The check takes too much work or time; the message says which."""
+
+
 class Claim(NamedTuple):
     """One claim of a file: its name, the verdict (`HOLDS`, `FAILS` or `NOT_PROVED`) and the reason."""
 
     name: str
     verdict: str
     reason: str
+
+
+# ----- Effort: what a check may take ----------------------------------------------------------------------
+
+
+class Effort:
+    """How much work is left, and until when."""
+
+    def __init__(self, work: float = math.inf, time_limit: float = math.inf) -> None:
+        if not time_limit > 0:
+            raise ValueError(f"the time limit must be a positive number of seconds, not {time_limit!r}")
+        self.work, self.time_limit, self.end = work, time_limit, time.monotonic() + time_limit
+
+    def spend(self, work: int) -> None:
+        """Take off some work. Raises `EffortError` where none is left, or no time."""
+        self.work -= work
+        if self.work < 0:
+            raise EffortError("the file asks for more work than its size justifies")
+        if time.monotonic() > self.end:
+            raise EffortError(f"the time limit of {self.time_limit:g} s ran out")
+
+
+UNLIMITED = Effort()
+EFFORT: ContextVar[Effort] = ContextVar("EFFORT")
+
+
+def spend(work: int) -> None:
+    """Take off some work of the check that is under way; called in every loop that can be long."""
+    EFFORT.get(UNLIMITED).spend(work)
+
+
+@contextmanager
+def limited(effort: Effort) -> Iterator[None]:
+    """Whatever is called within may take this effort at most."""
+    token = EFFORT.set(effort)
+    try:
+        yield
+    finally:
+        EFFORT.reset(token)
+
+
+def n_values(document: Any) -> int:
+    """How many keys and values a document holds: the size of a file, however its numbers are written."""
+    found, stack = 0, [document]
+    while stack:
+        value = stack.pop()
+        found += 1
+        if type(value) is dict:
+            found += len(value)
+            stack += value.values()
+        elif type(value) is list:
+            stack += value
+    return found
 
 
 # ----- Reading: every value is looked at before it is used ------------------------------------------------
@@ -398,6 +468,7 @@ def enclosed(value: Decimal, times: int) -> Enclosure:
 
 def enclosed_log(above: int, below: int, times: int = 1) -> Enclosure:
     """A multiple of the logarithm of a positive fraction."""
+    spend(100)
     return enclosed(DIGITS.ln(DIGITS.divide(Decimal(above), Decimal(below))), times)
 
 
@@ -425,6 +496,7 @@ class Network:
 
     def deviations(self, point: Dyadic) -> Dyadic:
         """l(x)."""
+        spend(sum(map(len, self.rows)))
         if self.at is not None:
             whole = [sum(a * point.whole[j] for j, a in row) for row in self.rows]
             return Dyadic(whole, self.shift + point.shift).plus(self.start, -1)
@@ -462,6 +534,7 @@ class Network:
         if up not in self._squares:
             found = [[0] * (i + 1) for i in range(len(self.means))]
             for inverse, row in zip(self.inverse.whole, self.rows, strict=True):
+                spend(len(row) ** 2)
                 for j, a in row:
                     factor = (inverse + up) * a
                     for k, b in row:
@@ -520,6 +593,7 @@ class Network:
             for j, w in enumerate(self.weights[i]):
                 above, below = w.as_integer_ratio()
                 if above:
+                    spend(n * (1 + (found[j].shift >> 9)))
                     more = [above * v for v in found[j].whole]
                     reach = reach.plus(Dyadic(more, found[j].shift + below.bit_length() - 1))
             found[i] = reach
@@ -584,6 +658,7 @@ class Scale:
         return float(-1 / (self.power - 2)) if self.power - 2 >= SMALLEST_POWER else -math.inf
 
     def _psi(self, x: float) -> Decimal:
+        spend(300)
         u = (Fraction(x) - self.shift) / self.scale
         exponent, size = self.power if u >= 0 else 2 - self.power, 1 + abs(u)
         found = DIGITS.ln(DIGITS.divide(Decimal(size.numerator), Decimal(size.denominator)))
@@ -704,6 +779,7 @@ class Model:
 
     def _composed(self, c: int, places: tuple[int, ...]) -> Network:
         n = len(self.numbers)
+        spend(n * n)
         weights, at = ([[0.0] * n for _ in range(n)] for _ in range(2))
         means, variances = [], []
         for i, (cells, place) in enumerate(zip(self.cells[c], places, strict=True)):
@@ -897,7 +973,7 @@ def _kinds(value: Any, n: int) -> list[list[Any] | None]:
             found.append(None)
             continue
         values = [_label(v, "the values of a category") for v in _list(entry.get("values"), "kinds")]
-        if not values or any(same(a, b) for i, a in enumerate(values) for b in values[:i]):
+        if not values or len({(type(v), v) for v in values}) < len(values):
             raise UnreadableError("the values of a category are not names that differ")
         found.append(values)
     return found
@@ -956,6 +1032,7 @@ def _decision(value: Any, k: int, values: list[list[Any] | None]) -> tuple[list[
 
 def _split(parents: list[int], values: list[list[Any] | None]) -> tuple[list[int], list[int]]:
     """Parents of a feature: the numbers and the categories, each counted alone, in ascending order."""
+    spend(len(values) * (1 + len(parents)))
     numbers = [j for j, entry in enumerate(values) if entry is None]
     categories = [j for j, entry in enumerate(values) if entry is not None]
     return [numbers.index(j) for j in sorted(parents) if j in numbers], [
@@ -1226,7 +1303,8 @@ class Question:
         """The features that do not land exactly."""
         if isinstance(self.budget, dict):
             return sorted(j for j, ends in self.budget.items() if any(ends))
-        return [j for j in range(self.n) if j not in self.exact]
+        exact = set(self.exact)
+        return [j for j in range(self.n) if j not in exact]
 
     @property
     def ball_is_metric(self) -> bool:
@@ -1251,6 +1329,7 @@ class Question:
             return False
         values, scale = self.sets[j], self.scales[j] if self.scales else None
         if values is not None:
+            spend(len(values))
             return not any(a < (v if scale is None else scale(v)) < b for v in values)
         if scale is None:
             return math.floor(a) + 1 >= b
@@ -1470,6 +1549,7 @@ def _lowered(rows: list[list[int]]) -> list[list[int]]:
 def _pivots_positive(rows: list[list[int]]) -> bool:
     """Eliminate row by row: definite if the pivot is positive and what remains is definite."""
     while rows:
+        spend(len(rows) ** 2 // 2)
         pivot, column = rows[0][0], [row[0] for row in rows[1:]]
         if pivot <= 0:
             return False
@@ -1499,13 +1579,19 @@ def restricted(rows: list[list[int]], fixed: dict[int, int], unit: int) -> list[
 def congruent(entries: dict[tuple[int, int], int], lift: list[list[int]]) -> list[list[int]]:
     """The product lift' M lift below and on the diagonal, for the entries of a symmetric M there."""
     size, products = len(lift[0]), dict[int, list[int]]()
+    spend(len(entries) * size)
     for (i, j), v in entries.items():
         for row, column in {(i, j), (j, i)}:
             line = products.get(row, [0] * size)
             products[row] = [a + v * b for a, b in zip(line, lift[column], strict=True)]
     left = list(zip(*(lift[i] for i in products), strict=True)) or [()] * size
     right = list(zip(*products.values(), strict=True)) or [()] * size
-    return [[dot(left[a], right[b]) for b in range(a + 1)] for a in range(size)]
+    return [_dots(left[a], right[: a + 1]) for a in range(size)]
+
+
+def _dots(row: Sequence[int], columns: Sequence[Sequence[int]]) -> list[int]:
+    spend(len(row) * len(columns))
+    return [dot(row, column) for column in columns]
 
 
 def added(
@@ -1570,6 +1656,7 @@ class Ball:
             return all(-down * larger <= v <= up * larger for v, down, up in ends)
         if self.matrix is None:
             return not any(d)
+        spend(len(asked.perturbed) ** 2)
         image = self._grid.times(dyadic(d[j] for j in asked.perturbed))
         return within(image, asked.ball_norm, Fraction(asked.budget) * larger)
 
@@ -1741,6 +1828,7 @@ def proven_level(proof: Proof, decide: Callable[[Any, Sequence[Step]], str] | No
     stack: list[tuple[Any, tuple[Step, ...]]] = [(proof.tree, ())]
     while stack:
         node, path = stack.pop()
+        spend(1 + len(path))
         if type(node) is dict and any(kind in node for kind in SPLITS):
             if len(path) >= DEPTH:
                 raise UnreadableError(f"a tree has more than {DEPTH} splits on one way")
@@ -1847,6 +1935,7 @@ def function(proof: Proof, entry: Any) -> tuple[str, int, Form]:
 
 def row_form(setting: Setting, row: Row) -> Form:
     """What a row adds up."""
+    spend(len(row.coefficients))
     origin, whole = setting.origin, dyadic(row.coefficients)
     scaled = [(j, a << origin.shift) for j, a in _sparse(whole.whole)]
     constant = (setting.size, dot(whole.whole, origin.whole))
@@ -1855,6 +1944,7 @@ def row_form(setting: Setting, row: Row) -> Form:
 
 def beyond(form: Form, end: float, constant: int, sign: int) -> Form:
     """``sign (function - end)``."""
+    spend(len(form.entries))
     above, below = end.as_integer_ratio()
     bits = below.bit_length() - 1
     shift = max(form.shift, bits)
@@ -1907,6 +1997,7 @@ class Piece:
     def __init__(self, proof: Proof, level: float, path: Sequence[Step]) -> None:
         if not level >= 0:
             raise FaultError("a level is negative")
+        spend(proof.setting.size + len(path))
         self.proof, self.level, self.path = proof, level, path
         domain = proof.setting.domain
         self.low, self.high = (list(domain.low), list(domain.high)) if domain else ([], [])
@@ -2221,6 +2312,7 @@ def negated(
         parts.append((1, 0, Quadratic(congruent(entries, lift.rows), shift + 2 * lift.shift)))
     total: dict[int, Fraction] = {}
     for weight, r, s in requirements:
+        spend(size)
         line, (above, below) = proof.line(r, s), weight.as_integer_ratio()
         kept = Dyadic([*(line.whole[j] for j in moving), line.whole[-1]], line.shift)
         lines.append((-above, below.bit_length() - 1, kept))
@@ -2237,6 +2329,7 @@ def in_features(lift: Grid, place: dict[int, int], form: Form) -> Form:
     if form.space != "u":
         return Form("z", [(place[j], a) for j, a in form.entries if j in place], form.shift)
     line = [0] * len(place)
+    spend(len(form.entries) * len(place))
     for i, a in form.entries:
         line = [v + a * b for v, b in zip(line, lift.rows[i], strict=True)]
     return Form("z", _sparse(line), form.shift + lift.shift)
@@ -2253,6 +2346,7 @@ def gathered(terms: Sequence[Term]) -> tuple[dict[tuple[int, int], int], int]:
     found: dict[tuple[int, int], int] = {}
     for (above, _), shift, term in zip(ratios, shifts, terms, strict=True):
         factor = -above << (most - shift)
+        spend(len(term.one.entries) * len(term.other.entries))
         for i, a in term.one.entries:
             for j, b in term.other.entries:
                 at = (i, j) if i >= j else (j, i)
@@ -2585,7 +2679,7 @@ def _by_feature(answer: dict[str, Any], question: Question) -> dict[str, Any]:
 # ----- Claims ---------------------------------------------------------------------------------------------
 
 
-def check(models: Sequence[Any], explanation: Any) -> tuple[Claim, ...]:
+def check(models: Sequence[Any], explanation: Any, time_limit: float = math.inf) -> tuple[Claim, ...]:
     """Check every claim of an explanation.
 
     Parameters
@@ -2594,33 +2688,52 @@ def check(models: Sequence[Any], explanation: Any) -> tuple[Claim, ...]:
         Model documents or their contents, the explained one first.
     explanation : dict
         As JSON gives it.
+    time_limit : float, default=inf
+        Seconds. What is not checked by then is not proved.
 
     Returns
     -------
     tuple of Claim
         In a fixed order; claims that do not apply are left out. If the file is about another model, or its
-        question is wrong, nothing further is looked at.
+        question is wrong, nothing further is looked at. If it takes too much work or time, the last claim is
+        "verification", not proved, and says so.
 
     Raises
     ------
     UnreadableError
         If a file is not what it should be.
     """
+    found: list[Claim] = []
+    work = LEAST_WORK + MORE_WORK * n_values(explanation) ** 1.5
+    with limited(Effort(work, time_limit)):
+        try:
+            for claim in _claims(models, explanation):  # those before the effort ends are kept
+                found.append(claim)  # noqa: PERF402
+        except EffortError as error:
+            found.append(Claim("verification", NOT_PROVED, str(error)))
+    return tuple(found)
+
+
+def _claims(models: Sequence[Any], explanation: Any) -> Iterator[Claim]:
+    """The claims one after the other, each checked when it is asked for."""
     known = [model if isinstance(model, Model) else read_model(model) for model in models]
     answer = read_answer(explanation)
     if not known:
         raise UnreadableError("there is no model")
     if answer["status"] == "refused":
-        return model_claim(known, [answer["model"]]), refusal(answer)
+        yield from (model_claim(known, [answer["model"]]), refusal(answer))
+        return
     case = read_case(known, explanation)
-    found = [model_claim(known, case.question.models)]
+    last = model_claim(known, case.question.models)
+    yield last
     for claim in CHECKS:
-        if found[-1].verdict == FAILS and found[-1].name in ("model", "question"):
-            break
+        if last.verdict == FAILS and last.name in ("model", "question"):
+            return
         if case.counterfactual is not None or claim not in OF_A_POINT:
             result = claim(case)
-            found += [] if result is None else [result]
-    return tuple(found)
+            if result is not None:
+                last = result
+                yield last
 
 
 def _claim(name: str, fault: str, fine: str) -> Claim:
@@ -2871,7 +2984,7 @@ def _whitening_fault(case: Case, matrix: list[list[float]], features: list[int],
         return fault
     D, network = grid(matrix), case.factual_network
     columns = list(zip(*D.rows, strict=True))
-    gram = [[dot(columns[i], columns[j]) for j in range(i + 1)] for i in range(len(columns))]
+    gram = [_dots(columns[i], columns[: i + 1]) for i in range(len(columns))]
     product = Quadratic(gram, 2 * D.shift)
     for sign in (1, -1):  # D'D - (1 - e) P with P rounded up, then (1 + e) P - D'D with P rounded down
         squares = network.squares(sign > 0)
@@ -3175,11 +3288,122 @@ class Refuted(NamedTuple):
     left: Sequence[int] = ()
 
 
-class Gain(NamedTuple):
-    """What one category adds to a requirement: twice, rounded up, by the values of some categories."""
+Known = tuple[tuple[int, int], ...]  # places among the categories of a gain, and the values there
 
-    categories: list[int]
-    entries: dict[tuple[int, ...], int]
+
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """What one category adds to a requirement, twice and rounded up, by values of some categories.
+
+    A rounded logarithm never falls where its argument rises. So of many entries only the largest needs one;
+    and less a rate times the price of the category's own value, only those that exceed all cheaper ones.
+    """
+
+    categories: list[int]  # itself last
+    sizes: list[int]
+    allowed: list[list[int]]
+    prices: list[float]  # of the category's own values
+    entries: Ratios | Wholes  # flat
+    _steps: dict[Known, list[tuple[int, float]]] = field(default_factory=dict)
+    _rounded: dict[Any, int] = field(default_factory=dict)
+
+    def most(self, known: Known, rate: Fraction) -> int:
+        """The largest of what is added less the rate times the price, given some values."""
+        if known not in self._steps:
+            self._steps[known] = self._found_steps(dict(known))
+        steps = self._steps[known]
+        if not rate:
+            return steps[-1][0]
+        return max(entry - math.floor(2 * rate * Fraction(price) * (1 << PLACES)) for entry, price in steps)
+
+    def _found_steps(self, known: dict[int, int]) -> list[tuple[int, float]]:
+        """Entries with their prices, the cheapest first: those that exceed all cheaper ones."""
+        ranges = [[known[i]] if i in known else values for i, values in enumerate(self.allowed)]
+        steps: list[tuple[Any, float]] = []
+        for v in sorted(ranges.pop(), key=self.prices.__getitem__):
+            entry: Any = self.entries.largest(_places([*ranges, [v]], self.sizes))
+            if not steps or self.entries.larger(entry, steps[-1][0]):
+                steps.append((entry, self.prices[v]))
+        return [(self._round(entry), price) for entry, price in steps]
+
+    def _round(self, entry: Any) -> int:
+        if entry not in self._rounded:
+            self._rounded[entry] = self.entries.rounded(entry)
+        return self._rounded[entry]
+
+
+class Most(dict[tuple[int, ...], int]):
+    """The largest that a category adds less a rate, by the values at some places; found when asked for."""
+
+    def __init__(self, gain: Gain, places: list[int], rate: Fraction) -> None:
+        super().__init__()
+        self.gain, self.places, self.rate = gain, places, rate
+
+    def __missing__(self, values: tuple[int, ...]) -> int:
+        self[values] = found = self.gain.most(tuple(zip(self.places, values, strict=True)), self.rate)
+        return found
+
+
+def _places(ranges: list[list[int]], sizes: list[int]) -> list[int]:
+    """Where the entries for these values are in a flat list."""
+    spend(math.prod(map(len, ranges)))
+    found = [0]
+    for values, size in zip(ranges, sizes, strict=True):
+        found = [place * size + v for place in found for v in values]
+    return found
+
+
+class Ratios(NamedTuple):
+    """Logarithms of one probability over another; without another, of one alone."""
+
+    above: list[float]
+    below: list[float] | None
+
+    def largest(self, places: list[int]) -> tuple[float, float, float]:
+        """The largest ratio: rounded, and its two parts. A rounded quotient does not fall where one rises."""
+        if self.below is None:
+            top = max(self.above[place] for place in places)
+            return top, top, 1.0
+        quotients = [self.above[place] / self.below[place] for place in places]
+        top = max(quotients)
+        pairs = {
+            (self.above[place], self.below[place])
+            for place, quotient in zip(places, quotients, strict=True)
+            if quotient == top
+        }
+        return top, *max(pairs, key=lambda pair: Fraction(pair[0]) / Fraction(pair[1]))
+
+    def larger(self, one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
+        """Whether a ratio is larger than another, exactly."""
+        if one[0] != other[0]:
+            return one[0] > other[0]
+        return Fraction(one[1]) * Fraction(other[2]) > Fraction(other[1]) * Fraction(one[2])
+
+    def rounded(self, entry: tuple[float, float, float]) -> int:
+        """Twice the logarithm, rounded up."""
+        (a, b), (c, d) = entry[1].as_integer_ratio(), entry[2].as_integer_ratio()
+        return enclosed_log(a * d, b * c, 2).high
+
+
+class Wholes(NamedTuple):
+    """Twice what is added, rounded up already."""
+
+    entries: list[int]
+
+    def largest(self, places: list[int]) -> int:
+        """The largest of some."""
+        return max(self.entries[place] for place in places)
+
+    def larger(self, one: int, other: int) -> bool:
+        """Whether one is larger."""
+        return one > other
+
+    def rounded(self, entry: int) -> int:
+        """As it is."""
+        return entry
+
+
+Bounds = tuple[int, list[tuple[Most, list[int]]]]  # a sum, and what depends on the values at these places
 
 
 def covered_claim(case: Case, level: float) -> Claim:
@@ -3189,7 +3413,7 @@ def covered_claim(case: Case, level: float) -> Claim:
     trades = [_number(v, "a trade") for v in _list(states["trades"], "the trades")]
     if not all(rate >= 0 for rate in trades):
         raise FaultError("a trade is negative")
-    proofs = [_refuted(case, entry) for entry in _list(states["proofs"], "the states")]
+    proofs = [_refuted(case, entry) for entry in distinct(_list(states["proofs"], "the states"))]
     cover = Cover(case, proofs, sorted({0.0, *trades}), level)
     open_state = cover.uncovered()
     if open_state is not None:
@@ -3197,6 +3421,17 @@ def covered_claim(case: Case, level: float) -> Claim:
         return Claim(name, NOT_PROVED, f"claimed {level:.9g}; nothing covers the categories {shown(values)}")
     by = "one proof" if len(proofs) == 1 else f"{len(proofs)} proofs"
     return Claim(name, HOLDS, f"claimed {level:.9g}, proven for all states by {by}")
+
+
+def distinct(entries: list[Any]) -> list[Any]:
+    """Without those that repeat another one to the letter: what is proved twice is proved."""
+    found: dict[Any, Any] = {}
+    for number, entry in enumerate(entries):
+        try:
+            found.setdefault(repr(entry), entry)
+        except RecursionError:  # deep trees are left as they are
+            found[number] = entry
+    return list(found.values())
 
 
 def _refuted(case: Case, entry: Any) -> Refuted:
@@ -3266,33 +3501,42 @@ class Cover:
         self.shaping, self.choices = shaping_categories(case), case.question.choices
         self.order = [*self.shaping, *(k for k in range(len(self.choices)) if k not in self.shaping)]
         self.proofs: dict[tuple[int, ...] | None, list[Refuted]] = {None: []}
-        for proof in proofs:
+        for proof in undominated(proofs):
             self.proofs.setdefault(proof.shape, []).append(proof)
         self.allowed = [
             [v for v, price in enumerate(choice.prices) if price < math.inf] for choice in self.choices
         ]
         self.ways = [
-            [(w, way.values) for w, way in enumerate(either.ways) if self._possible(way)]
+            [
+                (w, {k: frozenset(codes) for k, codes in way.values.items()})
+                for w, way in enumerate(either.ways)
+                if self._possible(way)
+            ]
             for either in case.question.eithers
         ]
         asked = case.question.requirements
-        self._gains: dict[tuple[Asked, int], Gain] = {}
-        self.trades = trades if len(asked) == 1 else [0.0]
-        self.bounds = [[self._by_depth(entry, Fraction(rate)) for entry in asked] for rate in self.trades]
+        self.trades = [Fraction(rate) for rate in (trades if len(asked) == 1 else [0.0])]
+        self.gains = [[self._gain(entry, k) for k in range(len(self.choices))] for entry in asked]
+        self._by_depth: dict[tuple[int, Fraction, int], Bounds] = {}
+        self._alone: dict[tuple[int, Fraction], list[int]] = {}
+        self.steps = 0
 
     def _possible(self, way: Way) -> bool:
         """Whether the categories may take values of a way."""
-        return all(any(v in codes for v in self.allowed[k]) for k, codes in way.values.items())
+        return all(not set(codes).isdisjoint(self.allowed[k]) for k, codes in way.values.items())
 
     def uncovered(self) -> tuple[int, ...] | None:
         """A state that is not covered; None if there is none."""
         stack: list[tuple[Fraction, tuple[int, ...]]] = [(Fraction(0), ())]
-        steps = 0
+        self.steps = 0
         while stack:
             price, values = stack.pop()
-            steps += 1
-            if steps > MOST_STEPS:
-                raise FaultError(f"more than {MOST_STEPS} partial assignments of the categories remain")
+            self.steps += 1
+            if self.steps > MOST_STEPS:
+                raise FaultError(
+                    f"more than {MOST_STEPS} looks at proofs and partial assignments of the categories"
+                )
+            spend(len(self.gains) * len(self.choices))
             if price >= self.level or self.forbidden(values) or self.covers(price, values):
                 continue
             if len(values) == len(self.order):
@@ -3310,7 +3554,7 @@ class Cover:
         if len(values) < len(self.shaping):
             return False
         proofs = self.holding(values, values[: len(self.shaping)])
-        most = [self.most(bound, values) for bound in self.bounds[0]]
+        most = [self.most(r, Fraction(0), values) for r in range(len(self.gains))]
         for proof in proofs:
             enough = all(gain <= room for gain, room in zip(most, proof.twice_gains, strict=True))
             if enough and self._reaches(price, proof):
@@ -3330,6 +3574,7 @@ class Cover:
     def holding(self, values: tuple[int, ...], shape: tuple[int, ...] | None) -> list[Refuted]:
         """The proofs of a shape whose eithers and limits ask no more than any completion does."""
         proofs, state = self.proofs.get(shape, []), self._known(values)
+        self.steps += len(proofs)
         ways, left = self._open_ways(state), self._left(state)
         return [
             proof
@@ -3364,65 +3609,66 @@ class Cover:
         if not begun:
             return False
         allowed = max(begun)
-        bounds = [
-            (Fraction(rate), self.most(b[0], values))
-            for rate, b in zip(self.trades, self.bounds, strict=True)
-        ]
+        spend(len(self.trades) * len(self.choices))
+        bounds = [(rate, self.most(0, rate, values)) for rate in self.trades]
+        spend(10 * len(bounds) * len(steps))
         for end, gain in [*((s, g) for s, g in steps if s > price), (level, allowed)]:
             if not any((2 * rate * end * (1 << PLACES)) + most <= allowed for rate, most in bounds):
                 return False
             allowed = max(allowed, gain)
         return True
 
-    def most(self, by_depth: list[tuple[int, list[Gain]]], values: tuple[int, ...]) -> int:
-        """The largest that completions can add, twice."""
-        rest, gains = by_depth[len(values)]
-        return rest + sum(gain.entries[tuple(values[p] for p in gain.categories)] for gain in gains)
+    def most(self, r: int, rate: Fraction, values: tuple[int, ...]) -> int:
+        """The largest that completions of an assignment can add to requirement r less a rate, twice."""
+        if (r, rate, len(values)) not in self._by_depth:
+            self._by_depth[r, rate, len(values)] = self._at_depth(r, rate, len(values))
+        rest, gains = self._by_depth[r, rate, len(values)]
+        return rest + sum(found[tuple(values[p] for p in at)] for found, at in gains)
 
-    def _by_depth(self, asked: Asked, rate: Fraction) -> list[tuple[int, list[Gain]]]:
-        """For every number of values that are known: bounds by position, and the sum of the others."""
-        gains = [self._gain(asked, k, rate) for k in range(len(self.choices))]
-        found = []
-        for depth in range(len(self.order) + 1):
-            rest, known = 0, []
-            for gain in gains:
-                at = [self.order.index(k) for k in gain.categories]
-                kept = [i for i, place in enumerate(at) if place < depth]
-                best: dict[tuple[int, ...], int] = {}
-                for values, entry in gain.entries.items():
-                    key = tuple(values[i] for i in kept)
-                    best[key] = max(best.get(key, entry), entry)
-                if kept:
-                    known.append(Gain([at[i] for i in kept], best))
-                else:
-                    rest += best[()]
-            found.append((rest, known))
-        return found
+    def _at_depth(self, r: int, rate: Fraction, depth: int) -> Bounds:
+        """Given so many values: the sum of what does not depend on them, and the others with their places."""
+        rest, others = 0, []
+        if (r, rate) not in self._alone:
+            self._alone[r, rate] = [gain.most((), rate) for gain in self.gains[r]]
+        for gain, alone in zip(self.gains[r], self._alone[r, rate], strict=True):
+            at = [self.order.index(k) for k in gain.categories]
+            known = [i for i, place in enumerate(at) if place < depth]
+            if known:
+                others.append((Most(gain, known, rate), [at[i] for i in known]))
+            else:
+                rest += alone
+        return rest, others
 
-    def _gain(self, asked: Asked, k: int, rate: Fraction) -> Gain:
-        """What category k adds, less the rate times its price."""
-        if (asked, k) not in self._gains:
-            self._gains[asked, k] = self._plain_gain(asked, k)
-        plain = self._gains[asked, k]
-        if not rate:
-            return plain
-        own = plain.categories.index(k)
-        prices = [Fraction(0 if p == math.inf else p) for p in self.choices[k].prices]
-        less = [math.floor(2 * rate * price * (1 << PLACES)) for price in prices]
-        return Gain(plain.categories, {at: gain - less[at[own]] for at, gain in plain.entries.items()})
+    def _gain(self, asked: Asked, k: int) -> Gain:
+        """What category k adds to a requirement."""
+        categories, sizes, entries = self._entries(asked, k, len(self.choices[k].values))
+        allowed = [self.allowed[j] for j in categories]
+        return Gain(categories, sizes, allowed, self.choices[k].prices, entries)
 
-    def _plain_gain(self, asked: Asked, k: int) -> Gain:
+    def _entries(self, asked: Asked, k: int, size: int) -> tuple[list[int], list[int], Ratios | Wholes]:
+        """On which categories it depends what category k adds, how many values they have, and the entries."""
         if asked.kind == "away":
-            return Gain([k], {(v,): 0 for v in self.allowed[k]})
+            return [k], [size], Wholes([0] * size)
         model, (t, r) = self.case.models[asked.model], self.case.classes(asked)
-        categories = model.gain_categories(k, asked.kind == "density")
-        entries = {}
-        for values in product(*(self.allowed[j] for j in categories)):
-            state = [0] * len(self.choices)
-            for j, v in zip(categories, values, strict=True):
-                state[j] = v
-            entries[values] = model.twice_gain(t, r, state, k).high
-        return Gain(categories, entries)
+        if model.decision is not None and r is not None:
+            states = ([v] * (k + 1) for v in range(size))
+            return [k], [size], Wholes([model.twice_gain(t, r, state, k).high for state in states])
+        own = model.tables[t][k]
+        return own.categories, own.sizes, Ratios(own.flat, None if r is None else model.tables[r][k].flat)
+
+
+def undominated(proofs: list[Refuted]) -> list[Refuted]:
+    """The proofs without those that prove no more than another one: what they cover, that one covers."""
+    kept: dict[Any, list[Refuted]] = {}
+    ordered = sorted(proofs, key=lambda proof: (proof.radius, proof.twice_gains), reverse=True)
+    for proof in ordered:
+        ways = tuple(None if numbers is None else frozenset(numbers) for numbers in proof.ways)
+        others = kept.setdefault((proof.shape, ways, tuple(proof.left)), [])
+        spend(len(others))
+        # The others reach at least as far.
+        if not any(all(map(le, proof.twice_gains, other.twice_gains)) for other in reversed(others)):
+            others.append(proof)
+    return [proof for group in kept.values() for proof in group]
 
 
 def gap_claim(case: Case) -> Claim:
@@ -3654,16 +3900,35 @@ def _more_words(case: Case) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check the files that are named; see the top of this file."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if len(given) < 2 or given[0].startswith("-"):
-        _write(sys.stderr, "usage: exact.py MODEL.json EXPLANATION.json [MORE_MODELS.json ...]")
-        return 0 if given[:1] in (["-h"], ["--help"]) else 2
-    name = path = given.pop(1)
+    name = "--time-limit"
     try:
+        time_limit = _time_limit(given)
+        if len(given) < 2 or given[0].startswith("-"):
+            usage = "exact.py MODEL.json EXPLANATION.json [MORE_MODELS.json ...] [--time-limit SECONDS]"
+            _write(sys.stderr, f"usage: {usage}")
+            return 0 if given[:1] in (["-h"], ["--help"]) else 2
+        name = path = given.pop(1)
         models = [read_model(loaded(name := other)) for other in given]
-        return _report(models, loaded(name := path))
+        return _report(models, loaded(name := path), time_limit)
     except UnreadableError as error:
         _write(sys.stderr, f"{name if name.isprintable() else ascii(name)}: {error}")
         return 2
+
+
+def _time_limit(given: list[str]) -> float:
+    """Take the time limit out of the arguments; infinite without one."""
+    if "--time-limit" not in given:
+        return math.inf
+    place = given.index("--time-limit")
+    _, *value = given[place : place + 2]
+    del given[place : place + 2]
+    try:
+        seconds = float(*value)
+    except ValueError:
+        seconds = math.nan
+    if not seconds > 0:
+        raise UnreadableError("must be a positive number of seconds")
+    return seconds
 
 
 def loaded(path: str) -> Any:
@@ -3677,14 +3942,14 @@ def loaded(path: str) -> Any:
         raise UnreadableError("is not UTF-8 text") from None
 
 
-def _report(models: list[Model], document: Any) -> int:
-    """Print questions and claims; 0 if all hold."""
+def _report(models: list[Model], document: Any, time_limit: float) -> int:
+    """Print questions and claims, each explanation within the time limit; 0 if all hold."""
     explanations = document if type(document) is list else [document]
     if not explanations:
         raise UnreadableError("holds no explanation")
     every = True
     for number, explanation in enumerate(explanations):
-        lines, claims = words(models, explanation), check(models, explanation)
+        claims, lines = check(models, explanation, time_limit), words(models, explanation)
         row = explanation["row"]
         title = [f"--- number {number}{'' if row is None else f', row {shown(row)}'}"]
         for line in (title if type(document) is list else []) + lines:

@@ -78,7 +78,7 @@ def run_verify(options: argparse.Namespace) -> int:
         explanations = Explanations.from_json(Path(options.explanation).read_text(encoding="utf-8"))
         others = [model(path) for path in options.models]
         _check_models(explanations, [clf, *others])
-        results = [verify(e, clf, exact=options.exact, models=others) for e in explanations]
+        results = [verify(e, clf, models=others, time_limit=options.time_limit) for e in explanations]
     except UnicodeDecodeError:
         raise DataError(f"{options.explanation}: is not UTF-8 text") from None
     except DataError as error:

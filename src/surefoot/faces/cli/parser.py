@@ -24,12 +24,12 @@ EXAMPLES = """examples:
   surefoot fit loans.csv --label repaid --drop id --output model.json
   surefoot explain model.json loans.csv --row 3 --target yes --budget 0.05 --html report.html
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --output changes.csv --jobs 2
-  surefoot verify --exact model.json explanation.json
+  surefoot verify model.json explanation.json
   surefoot backends
 """
 VERIFY_EXAMPLES = """examples:
   surefoot verify model.json explanation.json
-  surefoot verify --exact model.json explanation.json
+  surefoot verify model.json explanation.json --time-limit 60
   surefoot verify model.json explanation.json --models refits/*.json
 
 exit status: 0 every claim holds; 1 one fails or is not proved; 2 a file cannot be read
@@ -128,8 +128,9 @@ def _actions(command: argparse.ArgumentParser) -> None:
 def _verify(command: argparse.ArgumentParser) -> None:
     file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
     file_flag(command, "explanation", "EXPLANATION.json", "what `surefoot explain --json` wrote")
+    command.add_argument("--exact", action="store_true", help="accepted, without effect: always exact")
     command.add_argument(
-        "--exact", action="store_true", help="compute with integers, by code that needs Python alone; slower"
+        "--time-limit", type=float, metavar="SECONDS", help="for each explanation; the rest is not proved"
     )
     names_flag(command, "--models", "MODEL.json", "the refits that the explanation names")
 
