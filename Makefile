@@ -30,7 +30,7 @@ docs: $(VENV)/.docs  ## build the documentation into docs/_build/html; warnings 
 bench: $(VENV)/.bench  ## measure speed against other implementations, side by side
 	$(BIN)/python benchmarks/run.py
 
-mutants: $(VENV)/.test  ## put small faults into the checkers one at a time; the tests must notice each (hours)
+mutants: $(VENV)/.test  ## put small faults into the checker one at a time; the tests must notice each (hours)
 	$(BIN)/python benchmarks/mutants.py $(MUTANTS_ARGS)
 
 reproduce: $(VENV)/.package  ## the paper's experiments, the quick form; into results/

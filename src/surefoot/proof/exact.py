@@ -189,16 +189,13 @@ def limited(effort: Effort) -> Iterator[None]:
 
 
 def n_values(document: Any) -> int:
-    """How many keys and values a document holds: the size of a file, however its numbers are written."""
-    found, stack = 0, [document]
+    """How many values a document holds: the size of a file, however its numbers are written."""
+    found, stack = 0, [[document]]
     while stack:
-        value = stack.pop()
-        found += 1
-        if type(value) is dict:
-            found += len(value)
-            stack += value.values()
-        elif type(value) is list:
-            stack += value
+        values = stack.pop()
+        found += len(values)
+        inner = values.values() if type(values) is dict else values
+        stack += [value for value in inner if type(value) is dict or type(value) is list]
     return found
 
 
@@ -392,6 +389,19 @@ def grid(matrix: Sequence[Sequence[float]]) -> Grid:
     return Grid([flat.whole[i * n : (i + 1) * n] for i in range(n)], flat.shift)
 
 
+def gram(rows: Sequence[list[tuple[int, int]]], weights: Iterable[int], size: int) -> list[list[int]]:
+    """The sum of weights times squares of rows, given without their zeros: below and on the diagonal."""
+    found = [[0] * (i + 1) for i in range(size)]
+    for weight, row in zip(weights, rows, strict=True):
+        spend(len(row) ** 2)
+        for j, a in row:
+            factor = weight * a
+            for k, b in row:
+                if k <= j:
+                    found[j][k] += factor * b
+    return found
+
+
 def dot(row: Sequence[int], column: Sequence[int]) -> int:
     """Sum of products."""
     return sum(map(mul, row, column))
@@ -407,9 +417,10 @@ def p_norm(values: Dyadic, p: float) -> Fraction:
 
 def within(values: Dyadic, p: float, radius: Fraction) -> bool:
     """Whether the p-norm is at most the radius, exactly."""
+    above, below, sizes = radius.numerator, radius.denominator, [abs(w) for w in values.whole]
     if p == 2:
-        return radius >= 0 and Fraction(dot(values.whole, values.whole), 1 << 2 * values.shift) <= radius**2
-    return p_norm(values, p) <= radius
+        return above >= 0 and dot(sizes, sizes) * below**2 <= above**2 << 2 * values.shift
+    return (max(sizes, default=0) if p == math.inf else sum(sizes)) * below <= above << values.shift
 
 
 def agree(stated: float, value: Fraction, size: Fraction | int = 1, rounding: Fraction | int = 0) -> bool:
@@ -532,15 +543,8 @@ class Network:
     def squares(self, up: bool) -> list[list[int]]:
         """A' diag(1 / v) A below and on the diagonal, with 1 / v rounded up or down."""
         if up not in self._squares:
-            found = [[0] * (i + 1) for i in range(len(self.means))]
-            for inverse, row in zip(self.inverse.whole, self.rows, strict=True):
-                spend(len(row) ** 2)
-                for j, a in row:
-                    factor = (inverse + up) * a
-                    for k, b in row:
-                        if k <= j:
-                            found[j][k] += factor * b
-            self._squares[up] = found
+            weights = [inverse + up for inverse in self.inverse.whole]
+            self._squares[up] = gram(self.rows, weights, len(self.means))
         return self._squares[up]
 
     def block(self, moving: Sequence[int], up: bool) -> Quadratic:
@@ -1554,7 +1558,7 @@ def _pivots_positive(rows: list[list[int]]) -> bool:
         if pivot <= 0:
             return False
         rows = [
-            [v + (-c * other) // pivot for v, other in zip(row[1:], column, strict=False)]
+            [v + (-c * other) // pivot for v, other in zip(row[1:], column, strict=False)] if c else row[1:]
             for row, c in zip(rows[1:], column, strict=True)
         ]
         _lowered(rows)
@@ -1578,20 +1582,20 @@ def restricted(rows: list[list[int]], fixed: dict[int, int], unit: int) -> list[
 
 def congruent(entries: dict[tuple[int, int], int], lift: list[list[int]]) -> list[list[int]]:
     """The product lift' M lift below and on the diagonal, for the entries of a symmetric M there."""
-    size, products = len(lift[0]), dict[int, list[int]]()
-    spend(len(entries) * size)
+    size, sparse = len(lift[0]), [_sparse(row) for row in lift]
+    products: dict[int, list[int]] = {}
+    spend(sum(len(sparse[i]) + len(sparse[j]) for i, j in entries))
     for (i, j), v in entries.items():
         for row, column in {(i, j), (j, i)}:
-            line = products.get(row, [0] * size)
-            products[row] = [a + v * b for a, b in zip(line, lift[column], strict=True)]
-    left = list(zip(*(lift[i] for i in products), strict=True)) or [()] * size
-    right = list(zip(*products.values(), strict=True)) or [()] * size
-    return [_dots(left[a], right[: a + 1]) for a in range(size)]
-
-
-def _dots(row: Sequence[int], columns: Sequence[Sequence[int]]) -> list[int]:
-    spend(len(row) * len(columns))
-    return [dot(row, column) for column in columns]
+            line = products.setdefault(row, [0] * size)
+            for k, b in sparse[column]:
+                line[k] += v * b
+    found = [[0] * (a + 1) for a in range(size)]
+    for i, line in products.items():
+        spend(size * len(sparse[i]))
+        for a, w in sparse[i]:
+            found[a] = [v + w * b for v, b in zip(found[a], line, strict=False)]
+    return found
 
 
 def added(
@@ -2983,9 +2987,8 @@ def _whitening_fault(case: Case, matrix: list[list[float]], features: list[int],
     if fault:
         return fault
     D, network = grid(matrix), case.factual_network
-    columns = list(zip(*D.rows, strict=True))
-    gram = [_dots(columns[i], columns[: i + 1]) for i in range(len(columns))]
-    product = Quadratic(gram, 2 * D.shift)
+    squares_of_rows = gram([_sparse(row) for row in D.rows], [1] * len(D.rows), len(D.rows))
+    product = Quadratic(squares_of_rows, 2 * D.shift)
     for sign in (1, -1):  # D'D - (1 - e) P with P rounded up, then (1 + e) P - D'D with P rounded down
         squares = network.squares(sign > 0)
         block = [[squares[i][j] for j in features[: k + 1]] for k, i in enumerate(features)]
