@@ -63,6 +63,7 @@ def test_expectations_on_a_scale_are_not_told_in_units():
 def test_limits_of_the_format():
     """docs/certificate.md states them: another checker must stop where this one does."""
     assert (exact.DEPTH, exact.MOST_STEPS, exact.ROOM) == (900, 2_000_000, 10**6)
+    assert (exact.MOST_TRADES, exact.LEAST_WORK, exact.MORE_WORK) == (100, 10**8, 10)
     assert [1 / exact.SMALLEST_POWER, 1 / exact.AGREE] == [10**20, 10**9]
     assert (exact.MOST_TOL, exact.NEAR_WORST, exact.SHARE_WORST) == (0.01, 0.01, 0.02)
     assert exact.DIGITS.prec == 80

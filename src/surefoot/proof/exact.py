@@ -110,6 +110,9 @@ SOLVERS = ("qcqp", "milp")  # methods whose points are right up to a tolerance
 MOST_TOL = 0.01  # in log-odds; a file cannot excuse more than that with its tolerance
 DEPTH = 900  # splits on the way to a leaf
 MOST_STEPS = 2_000_000  # looks at partial assignments of the categories, times proofs, before it is given up
+# Rates of a certificate, of which the search writes nine at most. With ten times as many, a file made for
+# that could take some ten seconds more.
+MOST_TRADES = 100
 # Work that any file may ask for, and times what its number of values to the power of 3/2 justifies more: n^2
 # numbers make a matrix, and n^3 multiplications a proof. In multiplications of some hundred bits; honest
 # files need less than a tenth of it. With ten times as much, a file made for that could keep a checker busy
@@ -190,7 +193,8 @@ def limited(effort: Effort) -> Iterator[None]:
 
 def n_values(document: Any) -> int:
     """How many values a document holds: the size of a file, however its numbers are written."""
-    found, stack = 0, [[document]]
+    found = 0
+    stack: list[Any] = [[document]]
     while stack:
         values = stack.pop()
         found += len(values)
@@ -3416,6 +3420,8 @@ def covered_claim(case: Case, level: float) -> Claim:
     trades = [_number(v, "a trade") for v in _list(states["trades"], "the trades")]
     if not all(rate >= 0 for rate in trades):
         raise FaultError("a trade is negative")
+    if len(trades) > MOST_TRADES:
+        raise FaultError(f"there are more than {MOST_TRADES} trades")
     proofs = [_refuted(case, entry) for entry in distinct(_list(states["proofs"], "the states"))]
     cover = Cover(case, proofs, sorted({0.0, *trades}), level)
     open_state = cover.uncovered()
