@@ -17,6 +17,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.faces.cli import main as surefoot
 from surefoot.proof import exact
 from surefoot.proof.exact import HOLDS, NOT_PROVED, Effort, EffortError
+from tests.proof import test_conditions as conditions
 from tests.proof import test_mutants_states as states
 from tests.proof.handmade import banknote, banknote_row
 from tests.proof.test_exact import files
@@ -176,15 +177,15 @@ def test_the_largest_of_ratios():
 def test_gains_are_those_of_every_entry():
     """Random tables and prices: what is found is the largest of all, entry by entry."""
     rng = random.Random(0)
-    for _ in range(60):
+    for _ in range(150):
         sizes = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
         count = math.prod(sizes)
         allowed = [sorted(rng.sample(range(n), rng.randint(1, n))) for n in sizes]
-        prices = [rng.choice([0.0, 0.25, rng.random()]) for _ in range(sizes[-1])]
+        prices = [rng.choice([0.0, 0.25, 9 * rng.random()]) for _ in range(sizes[-1])]
         above, below = ([rng.choice([0.5, 0.25, rng.random()]) for _ in range(count)] for _ in range(2))
         gain = exact.Gain(list(range(len(sizes))), sizes, allowed, prices, exact.Ratios(above, below))
         known = {i: rng.choice(values) for i, values in enumerate(allowed) if rng.random() < 0.4}
-        rate = Fraction(rng.choice([0, 1, 3, 1 / 3]))
+        rate = Fraction(rng.choice([0, 1, 3, 1 / 3, 1e-3]))
         found = gain.most(tuple(known.items()), rate)
         assert found == gain.most(tuple(known.items()), rate)
         every = []
@@ -198,6 +199,16 @@ def test_gains_are_those_of_every_entry():
                 less = math.floor(2 * rate * Fraction(prices[values[-1]]) * (1 << exact.PLACES))
                 every.append(exact.enclosed_log(ratio.numerator, ratio.denominator, 2).high - less)
         assert found == max(every)
+
+
+def test_dear_entries_count_where_they_are_larger():
+    """Without a rate the largest counts, with a small one too; with a large one it is better to stay."""
+    ratios = exact.Ratios([0.5, 0.625, 0.75, 0.875], [1.0] * 4)
+    gain = exact.Gain([0], [4], [[0, 1, 2, 3]], [0.0, 5.0, 6.0, 7.0], ratios)
+    assert gain.most((), Fraction(0)) == exact.enclosed_log(7, 8, 2).high
+    small = Fraction(1, 2**10)
+    assert gain.most((), small) == exact.enclosed_log(7, 8, 2).high - 14 * (1 << exact.PLACES - 10)
+    assert gain.most((), Fraction(1)) == exact.enclosed_log(1, 2, 2).high
 
 
 def test_few_logarithms_of_a_large_table(monkeypatch):
@@ -308,6 +319,12 @@ def network(n):
     return exact.Network([[float(j < i) for j in range(n)] for i in range(n)], [0.0] * n, [1.0] * n)
 
 
+def chain(n):
+    """Each the next one's parent, by a tenth: a number of 55 binary places, and twice as many one later."""
+    weights = [[0.1 * (j == i - 1) for j in range(n)] for i in range(n)]
+    return exact.Network(weights, [0.0] * n, [1.0] * n)
+
+
 def cover_of(count=3):
     proofs = [refuted(Fraction(k, 20), 10 - k) for k in range(count)]
     return exact.Cover(states.case_of(), proofs, [0.0, 1.0], 0.74)
@@ -336,6 +353,8 @@ COUNTED = {
     "pieces": (lambda: exact.Piece(proof_of(4), 1.0, ()), 4),
     "deviations": (lambda: network(3).deviations(exact.dyadic([0.0] * 3)), 1 + 2 + 3),
     "spreads": (lambda: network(3).squared_spreads([0, 1, 2]), 3 * 3),
+    "spreads of many bits": (lambda: chain(12).squared_spreads(list(range(12))), 12 * (11 + 1)),
+    "pieces on a way": (lambda: exact.Piece(proof_of(4), 1.0, (exact.Step("d", 0, True),)), 4 + 1),
     "logarithm": (lambda: exact.enclosed_log(2, 3), 100),
     "scale": (lambda: exact.Scale(0.5, 0.0, 1.0)(2.0), 300),
     "dominated": (lambda: exact.undominated([refuted(k, 9 - k) for k in range(4)]), 0 + 1 + 2 + 3),
@@ -354,7 +373,7 @@ def test_work_is_counted(name):
 
 
 def test_looks_are_counted():
-    """One requirement and two categories at every look; stairs: two rates, and ten for each of three steps."""
+    """One requirement and two categories at every look; stairs: two rates, ten for each of three steps."""
     for run, work in (
         (lambda cover: cover.most(0, Fraction(0), ()), 0),
         (lambda cover: cover._stair(Fraction(7, 10), (), cover.holding((), ())), 2 * 2 + 10 * 2 * 3),
@@ -378,9 +397,18 @@ def test_nodes_are_counted():
     with exact.limited(Effort(10**6)):
         with pytest.raises(exact.FaultError, match="left open"):
             exact.proven_level(deciding(3))
-        once = 10**6 - exact.EFFORT.get().work
-    with exact.limited(Effort(once - 1)), pytest.raises(EffortError):
-        exact.proven_level(deciding(3))
+        functions = 2  # of the cut, one for each side
+        assert 10**6 - exact.EFFORT.get().work == 1 + functions + 2
+
+
+def test_requirements_are_counted():
+    """Each adds a row to the matrix, which has one more than there are features."""
+    read, taken = conditions.proof(conditions.setting()), []
+    for count in (1, 1, 3):
+        with exact.limited(Effort(10**6)):
+            exact.negated(read, [], [(1.0, 0, -1)] * count, [0, 1])
+            taken.append(10**6 - exact.EFFORT.get().work)
+    assert taken[2] - taken[1] == 2 * 3
 
 
 def test_scenarios_and_sets_are_counted():
