@@ -3312,30 +3312,33 @@ class Gain:
     prices: list[float]  # of the category's own values
     entries: Ratios | Wholes  # flat
     _steps: dict[Known, list[tuple[int, float]]] = field(default_factory=dict)
-    _rounded: dict[Any, int] = field(default_factory=dict)
+    _rounded: dict[Fraction, int] = field(default_factory=dict)
 
     def most(self, known: Known, rate: Fraction) -> int:
         """The largest of what is added less the rate times the price, given some values."""
         if known not in self._steps:
             self._steps[known] = self._found_steps(dict(known))
-        steps = self._steps[known]
-        if not rate:
-            return steps[-1][0]
-        return max(entry - math.floor(2 * rate * Fraction(price) * (1 << PLACES)) for entry, price in steps)
+        return max(
+            entry - math.floor(2 * rate * Fraction(price) * (1 << PLACES))
+            for entry, price in self._steps[known]
+        )
 
     def _found_steps(self, known: dict[int, int]) -> list[tuple[int, float]]:
         """Entries with their prices, the cheapest first: those that exceed all cheaper ones."""
         ranges = [[known[i]] if i in known else values for i, values in enumerate(self.allowed)]
-        steps: list[tuple[Any, float]] = []
+        steps: list[tuple[Fraction | int, float]] = []
         for v in sorted(ranges.pop(), key=self.prices.__getitem__):
-            entry: Any = self.entries.largest(_places([*ranges, [v]], self.sizes))
-            if not steps or self.entries.larger(entry, steps[-1][0]):
+            entry = self.entries.largest(_places([*ranges, [v]], self.sizes))
+            if not steps or entry > steps[-1][0]:
                 steps.append((entry, self.prices[v]))
         return [(self._round(entry), price) for entry, price in steps]
 
-    def _round(self, entry: Any) -> int:
+    def _round(self, entry: Fraction | int) -> int:
+        """A logarithm is computed once."""
+        if isinstance(entry, int):
+            return entry
         if entry not in self._rounded:
-            self._rounded[entry] = self.entries.rounded(entry)
+            self._rounded[entry] = enclosed_log(entry.numerator, entry.denominator, 2).high
         return self._rounded[entry]
 
 
@@ -3366,11 +3369,10 @@ class Ratios(NamedTuple):
     above: list[float]
     below: list[float] | None
 
-    def largest(self, places: list[int]) -> tuple[float, float, float]:
-        """The largest ratio: rounded, and its two parts. A rounded quotient does not fall where one rises."""
+    def largest(self, places: list[int]) -> Fraction:
+        """The largest ratio, exactly; a rounded quotient does not fall where the ratio rises."""
         if self.below is None:
-            top = max(self.above[place] for place in places)
-            return top, top, 1.0
+            return Fraction(max(self.above[place] for place in places))
         quotients = [self.above[place] / self.below[place] for place in places]
         top = max(quotients)
         pairs = {
@@ -3378,36 +3380,18 @@ class Ratios(NamedTuple):
             for place, quotient in zip(places, quotients, strict=True)
             if quotient == top
         }
-        return top, *max(pairs, key=lambda pair: Fraction(pair[0]) / Fraction(pair[1]))
-
-    def larger(self, one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
-        """Whether a ratio is larger than another, exactly."""
-        if one[0] != other[0]:
-            return one[0] > other[0]
-        return Fraction(one[1]) * Fraction(other[2]) > Fraction(other[1]) * Fraction(one[2])
-
-    def rounded(self, entry: tuple[float, float, float]) -> int:
-        """Twice the logarithm, rounded up."""
-        (a, b), (c, d) = entry[1].as_integer_ratio(), entry[2].as_integer_ratio()
-        return enclosed_log(a * d, b * c, 2).high
+        return max(Fraction(one) / Fraction(other) for one, other in pairs)
 
 
 class Wholes(NamedTuple):
-    """Twice what is added, rounded up already."""
+    """Twice what is added, rounded up already: of a category that depends on no other."""
 
     entries: list[int]
 
     def largest(self, places: list[int]) -> int:
-        """The largest of some."""
-        return max(self.entries[place] for place in places)
-
-    def larger(self, one: int, other: int) -> bool:
-        """Whether one is larger."""
-        return one > other
-
-    def rounded(self, entry: int) -> int:
-        """As it is."""
-        return entry
+        """The one that there is."""
+        (place,) = places
+        return self.entries[place]
 
 
 Bounds = tuple[int, list[tuple[Most, list[int]]]]  # a sum, and what depends on the values at these places
@@ -3660,7 +3644,7 @@ class Cover:
             return [k], [size], Wholes([0] * size)
         model, (t, r) = self.case.models[asked.model], self.case.classes(asked)
         if model.decision is not None and r is not None:
-            states = ([v] * (k + 1) for v in range(size))
+            states = ([v] * len(self.choices) for v in range(size))
             return [k], [size], Wholes([model.twice_gain(t, r, state, k).high for state in states])
         own = model.tables[t][k]
         return own.categories, own.sizes, Ratios(own.flat, None if r is None else model.tables[r][k].flat)
