@@ -1,4 +1,4 @@
-"""A first point comes early, memory is bounded, and what was refuted at a lower level is not taken for done."""
+"""A first point comes early, memory is bounded, and what is refuted at a lower level is open at a higher."""
 
 import tracemalloc
 from dataclasses import replace
@@ -173,10 +173,10 @@ def enumerated(explainer, row, target):
     best = np.inf
     for values in sorted(product(*grids), key=lambda v: problem.distance(np.array(v))):
         x = np.array(values)
-        if problem.domain.contains(x) and problem.margin(x) >= 0:
-            if worst_perturbation(problem, x).violation <= 0:
-                best = problem.distance(x)
-                break
+        allowed = problem.domain.contains(x) and problem.margin(x) >= 0
+        if allowed and worst_perturbation(problem, x).violation <= 0:
+            best = problem.distance(x)
+            break
     return best
 
 
