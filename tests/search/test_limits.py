@@ -16,16 +16,21 @@ from surefoot import (
     Status,
     plain,
 )
+from surefoot.model import mixed
+from surefoot.model.dag import Dag
+from surefoot.model.mixed import Cells, MixedNetwork
+from surefoot.model.schema import Schema
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search, certified_states, changes, states, subsets
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.subsets import Subsets
+from surefoot.waist import family
 from surefoot.waist.domain import Domain
 from surefoot.waist.either import Limit
 from surefoot.waist.geometry import Ball, Metric, Whitening
 from surefoot.waist.problem import Requirement, RobustProblem
 from surefoot.waist.quadratic import Quadratic
-from tests.families import random_family
+from tests.families import all_states, random_family
 
 GAP = 1e-3
 MEGABYTE = 2**20
@@ -197,3 +202,21 @@ def test_the_nearest_point_on_a_line_is_found(seed):
     explainer, row = tiny(seed, at_most=1)
     e = explainer.explain(row, on_failure="return")
     assert e.status is Status.OPTIMAL
+
+
+def test_shapes_are_remembered_while_there_is_room(monkeypatch):
+    posed = random_family(np.random.default_rng(0), n=3, sizes=(7, 7), n_shaping=2)
+    before = [posed.problem(state).margin(posed.factual) for state in all_states(posed)]
+    monkeypatch.setattr(family, "KEPT_ENTRIES", 5 * 3**2)
+    again = replace(posed, _bases={})
+    assert [again.problem(state).margin(posed.factual) for state in all_states(posed)] == before
+    assert len(again._bases) <= 6
+
+
+def test_networks_are_remembered_while_there_is_room(monkeypatch):
+    schema = Schema(("c", "x"), (tuple("abcdefgh"), None))
+    cells = Cells((), (0,), np.arange(8.0), np.zeros((8, 0)), np.zeros((8, 0)), np.ones(8))
+    network = MixedNetwork(Dag([(), (0,)]), schema, (np.full(8, 0.125),), (cells,))
+    monkeypatch.setattr(mixed, "KEPT_ENTRIES", 2)
+    assert [float(network.given((k,)).means[0]) for k in range(8)] == list(range(8))
+    assert len(network._networks) <= 3
