@@ -108,6 +108,11 @@ class Subsets:
         unlimited = 0.0 if self._unlimited is None else self._unlimited.proof.proven()
         return min(max(self._proven(), unlimited), self.points.distance)
 
+    @property
+    def too_deep(self) -> bool:
+        """Whether some choice is left undecided, since a proof would be nested too deeply."""
+        return any(choice.stuck and choice.feature is not None for choice in self.choices)
+
     def run(self, start: Array | None = None) -> Status:
         """Search until the gap is closed, nothing can be found, or time is up.
 
