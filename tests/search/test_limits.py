@@ -82,9 +82,11 @@ def test_splits_end_where_files_would_be_too_deep(monkeypatch, seed):
     assert max(choice.depth for choice in search.choices) <= 4
     assert status in (best.status, Status.BOUND_LIMIT, Status.BOUND_LIMIT_NO_POINT)
     distance = np.inf if best.point is None else posed.distance(best.point)
-    assert search.bound <= distance * (1 + 1e-9)
+    assert 0 < search.bound <= distance * (1 + 1e-9)
     if search.points.best is not None:
         assert posed.domain.contains(search.points.point)
+    assert search.too_deep == (status.with_point is Status.BOUND_LIMIT)
+    assert ("nested too deeply" in certified_search(posed, GAP, 30).advice) == search.too_deep
 
 
 def test_the_deepest_proofs_can_be_read():
