@@ -18,7 +18,7 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.plausible import checked_plausible
 from surefoot.explain.diagnose.largest_share import Reachable
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 from most_typical import largest_share
 
 

@@ -105,6 +105,11 @@ class Rule(Constraint):
             raise ProblemError(f"must be text or a table, not {entry!r:.60}")
         return cls.read(entry)
 
+    @classmethod
+    def from_document(cls, entry: Any) -> Rule:
+        """The same."""
+        return cls.from_toml(entry)
+
     def to_toml(self) -> str | dict[str, Any]:
         """As text where that says all of it, else as a table.
 
