@@ -19,7 +19,7 @@ from surefoot.explain.ask.differing import NOTHING, Differing
 from surefoot.explain.ask.imputation import Filled
 from surefoot.explain.ask.keeping import keeping_one
 from surefoot.explain.ask.plausible import Plausible, density_floor, near_expected
-from surefoot.explain.ask.refits import Refits
+from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
@@ -107,7 +107,7 @@ class Asker:
     terms : Terms
     method : str
     settings : Settings
-    refits : Refits, optional
+    refits : RefittedModels, optional
         Further models under which the decision must turn.
     """
 
@@ -118,7 +118,7 @@ class Asker:
         terms: Terms,
         method: str,
         settings: Settings,
-        refits: Refits | None = None,
+        refits: RefittedModels | None = None,
     ) -> None:
         self.others = () if refits is None else refits.searched
         self.classifier, self.terms = classifier, terms

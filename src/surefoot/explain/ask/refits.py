@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -44,7 +45,39 @@ class ModelShare(NamedTuple):
     refits: int
 
 
+@dataclass(frozen=True, eq=False)
 class Refits:
+    """How often the model is fitted again, and to which rows: an argument of `CounterfactualExplainer`.
+
+    Parameters
+    ----------
+    count : int
+    data : (X, y)
+        Rows to draw from, with replacement.
+    random_state : int, default=0
+    """
+
+    count: int
+    data: tuple[Any, Any]
+    random_state: int = 0
+
+
+def refitted(
+    original: Any,
+    classifier: ConditionalGaussianNetworkClassifier,
+    models: Any,
+    data: tuple[Any, Any] | None,
+    random_state: int,
+) -> RefittedModels | None:
+    """The models that an explainer is asked to take into account, whichever way that is said."""
+    if models is None or isinstance(models, RefittedModels):
+        return models
+    if isinstance(models, Refits):
+        models, data, random_state = models.count, models.data, models.random_state
+    return RefittedModels(original, classifier, models, data, random_state)
+
+
+class RefittedModels:
     """The models of an explainer beside the explained one, and those that judge.
 
     Parameters
