@@ -311,7 +311,7 @@ def test_not_fitted_and_bad_numbers(clf, bank):
         CounterfactualExplainer(ConditionalGaussianNetworkClassifier())
     for bad in ({"tol": 0}, {"max_iterations": 0}, {"tol": "a"}):
         with pytest.raises(ProblemError, match="must be a positive "):
-            CounterfactualExplainer(clf, **bad)
+            CounterfactualExplainer(clf, method=Qcqp(**bad))
     with pytest.raises(DataError, match="budget must be"):
         CounterfactualExplainer(clf, budget="a").explain(bank.X.iloc[0], target=1)
 
