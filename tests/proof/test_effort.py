@@ -4,10 +4,8 @@ import contextlib
 import copy
 import math
 import random
-import sys
 import time
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -20,8 +18,7 @@ from tests.proof import test_mutants_states as states
 from tests.proof.handmade import banknote, banknote_row
 from tests.proof.test_exact import files
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-forging = pytest.importorskip("forging.inflated")
+forging = pytest.importorskip("benchmarks.audit.forging.inflated")
 
 INF = math.inf
 

@@ -206,7 +206,7 @@ def test_a_bit_of_everything_by_trying(seed):
 
 
 def test_a_level_that_runs_away_while_rounding():
-    """Its square overflowed; the answer is Gurobi's (benchmarks/agreement.py)."""
+    """Its square overflowed; the answer is Gurobi's (benchmarks/audit/agreement.py)."""
     found = certified_search(mixed_problem(718), 1e-3, 20.0)
     assert str(found.status) == "optimal"
     assert found.lower_bound == pytest.approx(1.2705, rel=1.1e-3)

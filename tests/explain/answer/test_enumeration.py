@@ -1,4 +1,4 @@
-"""Small random requests against full enumeration; `benchmarks/enumeration.py` runs thousands of them."""
+"""Small random requests against full enumeration; `benchmarks/audit/enumeration.py` runs thousands."""
 
 import pytest
 
