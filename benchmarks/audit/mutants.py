@@ -312,8 +312,7 @@ class Tests:
         there = self.noticed_in[mutant.name, mutant.function]
 
         def promise(nodeid):
-            start = 0.5 if "test_mutants" in nodeid else 0.02  # written for what others did not notice
-            return -(start + 10 * there[nodeid] + self.noticed[nodeid]) / (0.03 + self.seconds[nodeid])
+            return -(0.1 + 10 * there[nodeid] + self.noticed[nodeid]) / (0.03 + self.seconds[nodeid])
 
         return sorted(found, key=promise)
 

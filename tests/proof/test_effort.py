@@ -14,7 +14,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.proof import exact
 from surefoot.proof.exact import HOLDS, NOT_PROVED, Effort, EffortError
 from surefoot.ui.cli import main as surefoot
-from tests.proof import test_mutants_states as states
+from tests.proof import two_categories as states
 from tests.proof.handmade import banknote, banknote_row
 from tests.proof.test_exact import files
 

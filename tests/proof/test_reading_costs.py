@@ -1,41 +1,12 @@
-"""Small faults in how questions with costs, ways and limits are read, and in the products of a leaf."""
+"""What is read of questions with costs, ways and limits."""
 
-import math
 from dataclasses import replace
 
 import pytest
 
 from surefoot.proof import exact
-from surefoot.proof.exact import Either, FaultError, Row, UnreadableError, Way
-from tests.proof import test_mutants_exact as plain
-from tests.proof.test_leaves import scaled_proof
-
-INF = math.inf
-
-
-@pytest.mark.parametrize(
-    "entry", [["1", 0], ["1", "low"], ["x"], ["c"], ["r"], ["y"], ["c", 0], ["c", 0, 0, "low"]]
-)
-def test_functions_that_are_none(entry):
-    with pytest.raises((FaultError, UnreadableError)):
-        exact.product_term(exact.Piece(scaled_proof(), 1.0, []), [1.0, ["1"], entry])
-
-
-@pytest.mark.parametrize(
-    "slopes",
-    [
-        [[True, 1.0]], [[0, 1.0], [True, 1.0]], [[0.0, 1.0]], [[0, 1.0], [1, True]], [[-1, 1.0]],
-        [[0, 1.0], [-1, 1.0]], [[3, 1.0]], [[0, 1.0], [3, 1.0]], [[0, INF]], [[0, 1.0], [1, -INF]],
-        [[0, math.nan]], [[1, 1.0], [1, 1.0]], [[0, 1.0, 1.0]], [[0]], ["01"], [[]], None,
-    ],
-)  # fmt: skip
-def test_slopes_that_are_none(slopes):
-    """Whatever constant comes with them: the place after the last slope is the constant's own."""
-    with pytest.raises((FaultError, UnreadableError)):
-        exact.affine(exact.Piece(scaled_proof(), 1.0, []), ["a", 9.0, slopes])
-
-
-# ----- questions --------------------------------------------------------------------------------------------
+from surefoot.proof.exact import Either, Row, UnreadableError, Way
+from tests.proof import two_numbers as plain
 
 
 def test_intervals_of_ways_on_a_scale():

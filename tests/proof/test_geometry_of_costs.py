@@ -1,14 +1,12 @@
-"""Small faults in the geometry of costs and of balls, and in what names a requirement."""
+"""The metric of a cost, and balls along a graph."""
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from surefoot.proof import exact
-from tests.proof import test_mutants_exact as plain
-from tests.proof.test_leaves import scaled_proof
+from tests.proof import two_numbers as plain
 
 WEIGHTS = {"two": [[0.0, 0.0], [0.5, 0.0]], "three": [[0.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.7, 0.0]]}
 
@@ -60,15 +58,6 @@ def test_the_ball_of_a_graph_goes_by_the_order_of_its_features():
     assert verdict("three", root, upper, **asked) == exact.FAILS
 
 
-@pytest.mark.parametrize(
-    ("r", "s"), [(True, -1), (0, False), (0.0, -1), (0, -1.0), (False, True), (2, -1), (0, 9)]
-)
-def test_requirements_are_named_by_whole_numbers(r, s):
-    """Truth values and doubles are none."""
-    with pytest.raises((exact.FaultError, exact.UnreadableError)):
-        exact.requirement_term(scaled_proof(), [1.0, r, s])
-
-
 @pytest.mark.parametrize("excess", [0.9e-6, -0.9e-6, 1.5e-6, -1.5e-6, -0.5])
 def test_the_room_of_the_metric_of_a_cost(excess):
     """Too small is as wrong as too large: it would make every distance smaller."""
@@ -100,14 +89,3 @@ def test_a_bound_on_a_cost_needs_a_diagonal_metric():
     diagonal = case_of("two", np.eye(2), root, prices=[(1.0, 2.0)] * 2, requirements=[])
     assert exact.bound_setting(diagonal).prices == [(1.0, 2.0)] * 2
     assert exact.bound_setting(case_of("two", root, None, requirements=[])).prices is None
-
-
-def test_the_ends_of_a_level():
-    """Of a budget by feature they are as wide as the feature's part, wider or narrower than the level."""
-    half = [Fraction(3), Fraction(1, 3), Fraction(1)]
-    for proof, reach in (
-        (scaled_proof(half=half), [6, Fraction(2, 3), 2]),
-        (scaled_proof(), [2.0, 2.0, 2.0]),
-    ):
-        piece = exact.Piece(proof, 2.0, [])
-        assert [piece.ends(i) for i in range(3)] == [(-end, end) for end in reach]

@@ -1,4 +1,4 @@
-"""Small faults of the least values in a ball that no other test would notice."""
+"""The least value of a quadratic in a ball: spheres, corners, boxes, and their bounds."""
 
 import functools
 import itertools
