@@ -261,10 +261,18 @@ def test_iterations_figure_has_a_line_for_each_contraction():
 
 
 def test_figures_without_runs():
-    for draw in (figures.balls_figure, figures.refinement_figure, figures.surface_figure):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            draw()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        balls, rounds, surface = (
+            figures.balls_figure(),
+            figures.refinement_figure(),
+            figures.surface_figure(),
+        )
+    assert [ax.get_title() for ax in balls] == ["original features", "after whitening"]
+    assert [ax.get_title().split(":")[0] for ax in rounds] == ["round 1", "round 2", "round 3"]
+    assert len(rounds[1].lines) == len(rounds[0].lines) + 1  # the perturbation that was found
+    assert (surface.get_xlabel(), surface.get_ylabel()) == ("variance", "curtosis")
+    assert surface.get_legend() is not None
 
 
 def test_structure_value():
