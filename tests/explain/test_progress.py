@@ -53,13 +53,13 @@ def test_only_single_explanations_show_it(bundled, monkeypatch):
     clf = ConditionalGaussianNetworkClassifier("naive").fit(bank.X, bank.y)
     monkeypatch.setattr(progress, "PATIENCE", 0.01)
     monkeypatch.setattr(sys, "stderr", Terminal())
-    real = explainer.answer
+    real = explainer.attempt
 
     def slow(task):
         time.sleep(0.1)
         return real(task)
 
-    monkeypatch.setattr(explainer, "answer", slow)
+    monkeypatch.setattr(explainer, "attempt", slow)
     CounterfactualExplainer(clf).explain(bank.X.iloc[0])
     assert "searching" in sys.stderr.getvalue()
     monkeypatch.setattr(sys, "stderr", Terminal())

@@ -87,7 +87,7 @@ def test_and_a_question_that_cannot_be_asked_is_an_invalid_request(monkeypatch, 
 
 
 def _divides_by_zero_once(called):
-    from surefoot.explain import assembly
+    from surefoot.explain.result import assembly
 
     real = assembly._expectations
 
