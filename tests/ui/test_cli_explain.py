@@ -476,7 +476,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
             "test_cli_tables.py",
             "test_cli_worth.py",
             "../experiments/test_reproduction.py",
-            "../explain/test_action_files.py",
+            "../explain/constraints/test_file.py",
         )
     )
     for command in (

@@ -162,7 +162,7 @@ def test_the_tree_agrees_with_semidefinite_bounds(number, monkeypatch):
     problem = next(itertools.islice(lattice_problems(), number, None))
 
     def bounds():
-        search = Search(whitened(problem), 1e-3, Clock(2.0))
+        search = Search(whitened(problem), 1e-3, Clock(0.7))
         return search.run(), search.points.distance, search.bound
 
     status, distance, bound = bounds()

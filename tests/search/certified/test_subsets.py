@@ -82,7 +82,7 @@ def one_by_one(problem):
             continue
         low[kept] = high[kept] = problem.factual[kept]
         alone = replace(problem, domain=replace(domain, low=low, high=high, limits=()))
-        found = certified_search(alone, GAP, 5.0)
+        found = certified_search(alone, GAP, 1.0)
         best = best if found.point is None else min(best, problem.distance(found.point))
         bound = min(bound, found.lower_bound)
     return best, bound
