@@ -31,7 +31,7 @@ bench: $(VENV)/.bench  ## measure speed against other implementations, side by s
 	$(BIN)/python benchmarks/run.py
 
 mutants: $(VENV)/.test  ## put small faults into the checker one at a time; the tests must notice each (hours)
-	$(BIN)/python benchmarks/mutants.py $(MUTANTS_ARGS)
+	$(BIN)/python benchmarks/audit/mutants.py $(MUTANTS_ARGS)
 
 corpus: $(VENV)/.test  ## the same requests of an earlier checkout and of this one, byte for byte: make corpus BEFORE=CHECKOUT
 	PYTHONPATH=$(BEFORE)/src $(BIN)/python -m tests.corpus write .corpus/before

@@ -1,6 +1,8 @@
 """Run the benchmarks and write each as a table (CSV and Markdown) into benchmarks/results.
 
 usage: python benchmarks/run.py [--resume] [NAME ...]      (default: all; --resume: after an interrupt)
+
+A name is that of a file in speed, quality or audit that has `rows`; README.md says what each one answers.
 """
 
 import importlib
@@ -9,7 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
-RESULTS = Path(__file__).parent / "results"
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+RESULTS = HERE / "results"
+FOLDERS = ("speed", "quality", "audit")
 NAMES = (
     "fitting", "structure", "paper_methods", "encoding", "coordinates", "certified", "norms", "growth",
     "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest",
@@ -21,7 +26,7 @@ NAMES = (
 def main(names, resume=False):
     RESULTS.mkdir(exist_ok=True)
     for name in names:
-        module = importlib.import_module(name)
+        module = found_module(name)
         print(f"\n{module.__doc__.strip()}\n", flush=True)
         kept = RESULTS / f"{name}.csv"
         resumed = resume and hasattr(module, "KEY") and kept.exists()
@@ -36,6 +41,15 @@ def main(names, resume=False):
             write(name, pd.DataFrame(found, columns=module.COLUMNS), module.__doc__.strip())
         if hasattr(module, "plot"):
             module.plot(pd.DataFrame(found, columns=module.COLUMNS), RESULTS / f"{name}.png")
+
+
+def found_module(name):
+    """The benchmark of that name, whichever folder it is in."""
+    folders = [folder for folder in FOLDERS if (HERE / folder / f"{name}.py").exists()]
+    module = importlib.import_module(f"benchmarks.{folders[0]}.{name}") if folders else None
+    if not hasattr(module, "rows"):
+        raise SystemExit(f"{name} is not a benchmark that writes a table; these are: {', '.join(NAMES)}")
+    return module
 
 
 def write(name, frame, title):

@@ -18,7 +18,6 @@ def test_means_that_are_huge_or_tiny(mean, tmp_path):
     write_model(tmp_path / "model.json", content)
     clf = ConditionalGaussianNetworkClassifier.load(tmp_path / "model.json")
     for norm in (2, 1):
-        explainer = CounterfactualExplainer(clf, norm=norm, time_limit=1.0, whole=False)
+        explainer = CounterfactualExplainer(clf, norm=norm, time_limit=0.3, whole=False)
         e = explainer.explain(row, target="good", on_failure="return")
         assert not any(claim.verdict == "FAILS" for claim in verify(e, clf).claims)
-        assert not any(claim.verdict == "FAILS" for claim in verify(e, clf, exact=True).claims)

@@ -1,4 +1,4 @@
-"""Random requests about what may change are never violated (2,000 of them: benchmarks/requests.py)."""
+"""Random requests about what may change are never violated (2,000 of them: benchmarks/audit/requests.py)."""
 
 import numpy as np
 import pytest

@@ -68,7 +68,7 @@ def test_a_scale_whose_end_no_double_holds(bank, tmp_path, power):
     path = saved(tmp_path / "m.json", bank, marginals="power")
     path = changed(path, lambda model: model["warps"][0].update(power=power))
     clf = ConditionalGaussianNetworkClassifier.load(path)
-    e = CounterfactualExplainer(clf, bounds=None, time_limit=5).explain(
+    e = CounterfactualExplainer(clf, bounds=None, time_limit=1).explain(
         bank.X.iloc[0], target=1, on_failure="return"
     )
     (tmp_path / "e.json").write_text(e.to_json())

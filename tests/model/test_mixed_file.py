@@ -11,12 +11,18 @@ from tests.model.test_mixed_classifier import FULL
 from tests.model.test_model_file import load, refused, with_content
 
 
-@pytest.fixture
-def saved(tmp_path):
+@pytest.fixture(scope="module")
+def fitted():
     frame, labels = people(200)
     clf = ConditionalGaussianNetworkClassifier(
         GRAPH, marginals="power", calibration="temperature", ordered={"housing": ["free", "rent", "own"]}
-    ).fit(frame, labels)
+    )
+    return clf.fit(frame, labels), frame
+
+
+@pytest.fixture
+def saved(fitted, tmp_path):
+    clf, frame = fitted
     clf.save(tmp_path / "model.json")
     return clf, tmp_path / "model.json", frame
 
@@ -152,13 +158,15 @@ def test_the_fingerprint_covers_everything_that_decides(saved):
     ],
 )
 def test_every_piece_is_checked(saved, change):
-    _, path, _ = saved
+    clf, path, _ = saved
+    assert load(path).fingerprint_ == clf.fingerprint_
     with_content(path, change)
     refused(path, "not a usable model")
 
 
 def test_a_version_says_what_is_inside(saved):
-    _, path, _ = saved
+    clf, path, _ = saved
+    assert load(path).fingerprint_ == clf.fingerprint_
     document = json.loads(path.read_text(encoding="utf-8"))
     for version, message in ((1, "not that of version 1"), (True, "true"), (2.0, "2.0"), ("2", "'2'")):
         path.write_text(json.dumps(document | {"version": version}), encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.proof import exact
 from surefoot.proof.exact import FAILS, HOLDS, NOT_PROVED, UnreadableError
-from tests.proof import handmade, test_mutants_exact
+from tests.proof import handmade, two_numbers
 from tests.proof.handmade import INF, explained, mean_of, question, small
 
 PRICES = [(1.0, 2.0), (0.5, 3.0), (2.0, 0.25)]
@@ -273,7 +273,7 @@ def test_one_change_too_many():
 
 def test_a_change_of_next_to_nothing():
     """From 0 to 1e-300 is a change, to -0.0 it is none."""
-    model, e = test_mutants_exact.content(), test_mutants_exact.answer()
+    model, e = two_numbers.content(), two_numbers.answer()
     e["question"]["domain"]["limits"] = [{"name": "few", "count": 1, "numbers": [0, 1], "categories": []}]
     for value, verdict in ((0.0, HOLDS), (-0.0, HOLDS), (1e-300, FAILS), (-5e-324, FAILS), (0, HOLDS)):
         e["counterfactual"]["values"][1] = value

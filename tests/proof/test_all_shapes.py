@@ -8,7 +8,7 @@ import pytest
 from surefoot.proof import exact
 from surefoot.proof.exact import HOLDS, NOT_PROVED, UnreadableError
 from tests.proof.test_covering import answer, assert_open, either, found, leaf, limit, way, within
-from tests.proof.test_mutants_states import content
+from tests.proof.two_categories import content
 
 ONE = ["1"]
 

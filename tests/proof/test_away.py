@@ -1,12 +1,14 @@
-"""Answers that stay away from a point, on the file of `test_mutants_exact`."""
+"""Answers that stay away from a point, on the file of `two_numbers`."""
 
 import math
+from fractions import Fraction
 
 import pytest
 
 from surefoot.proof import exact
 from surefoot.proof.exact import FAILS, HOLDS, NOT_PROVED, UnreadableError
-from tests.proof.test_mutants_exact import answer, content, leaf, proof
+from tests.proof import two_categories as states
+from tests.proof.two_numbers import answer, away, case_of, content, leaf, proof
 
 
 def asked(point, distance, **more):
@@ -81,3 +83,17 @@ def test_words():
     assert "Required: numbers at least 1.5 away from 0.25, 3" in exact.words(
         [content()], asked((0.25, 3.0), 1.5)
     )
+
+
+@pytest.mark.parametrize("distance", [1e-20, 1e-25, 0.1, 3.0])
+def test_a_distance_to_keep_is_enclosed_tightly(distance):
+    """Minus its square: only what has more than 128 binary places is rounded."""
+    found = case_of().twice_base(away(distance, (0.0, 0.0)), ())
+    value = -(Fraction(distance) ** 2) * 2**exact.PLACES
+    assert found.low <= value <= found.high == found.low + 1
+
+
+def test_categories_add_nothing_to_a_distance():
+    model = states.content(decision=None)
+    case = states.case_of(states.answer(model), model)
+    assert case.twice_gain(away(1.0, (0.0,)), (1, 0)) == exact.NOTHING

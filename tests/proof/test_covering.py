@@ -1,6 +1,6 @@
 """States of the categories with ways and limits, on a file in the head.
 
-Two categories and one number as in `test_mutants_states`: the odds of class 1 are ``a`` plus 1/2 if k is "y"
+Two categories and one number as in `two_categories`: the odds of class 1 are ``a`` plus 1/2 if k is "y"
 plus 1/4 if m is true; today a = -1, k = "x" and m = False. To change k costs 1/4, to change m 1/2.
 """
 
@@ -13,8 +13,9 @@ import pytest
 
 from surefoot.proof import exact
 from surefoot.proof.exact import FAILS, HOLDS, NOT_PROVED, UnreadableError
-from tests.proof import test_mutants_states as plain
-from tests.proof.test_mutants_states import chance, content, values
+from tests.proof import two_categories as plain
+from tests.proof.two_categories import chance, content, values
+from tests.proof.two_numbers import away
 
 INF = math.inf
 
@@ -376,3 +377,41 @@ def covered(e, proofs, state):
         and all(own <= most for most, own in zip(more, left, strict=True))
         for _, _, ways, more in proofs
     )
+
+
+def covering(eithers=(), limits=(), **options):
+    """All states of two categories with two values each."""
+    model = plain.content(decision=None)
+    e = plain.answer(model, **options)
+    e["question"]["domain"] |= {"eithers": list(eithers), "limits": list(limits)}
+    return exact.Cover(plain.case_of(e, model), [], [0.0], 1.0)
+
+
+def test_gains_of_a_distance_to_keep():
+    for k in (0, 1):
+        gain = covering()._gain(away(1.0, (0.0,)), k)
+        assert (gain.categories, gain.sizes, gain.entries) == ([k], [2], exact.Wholes([0, 0]))
+
+
+def test_ways_that_no_category_may_take():
+    ways = [{"rows": [], "values": [[0, [1]]]}, {"rows": [], "values": [[1, [0]]]}]
+    closed = covering([{"name": "e", "ways": ways}], prices=((0.0, "inf"), (0.0, 0.5)))
+    assert closed.ways == [[(1, {1: {0}})]]
+    assert closed.forbidden((0, 1))
+    assert not closed.forbidden((0, 0))
+
+
+def test_one_limit_is_enough_to_forbid():
+    counts = {0: 0, 1: 1}
+    few = covering(limits=[limit(count, [], [k]) for k, count in counts.items()])
+    assert [few.forbidden(values) for values in ((), (0, 1), (1, 0), (1, 1))] == [False, False, True, True]
+
+
+def test_less_than_nothing_is_left():
+    model = plain.content()
+    proof = plain.refuted(0.0, 0.74) | {"left": [-1]}
+    e = plain.answer(model, [proof])
+    e["question"]["domain"] |= {"limits": [limit(1, [0], [0])]}
+    with pytest.raises(exact.FaultError, match="less than nothing"):
+        exact._refuted(plain.case_of(e, model), proof)
+    assert exact._refuted(plain.case_of(e, model), proof | {"left": [1]}).left == [1]

@@ -4,11 +4,9 @@ import contextlib
 import copy
 import math
 import random
-import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +16,11 @@ from surefoot.proof import exact
 from surefoot.proof.exact import HOLDS, NOT_PROVED, Effort, EffortError
 from surefoot.ui.cli import main as surefoot
 from tests.proof import test_conditions as conditions
-from tests.proof import test_mutants_states as states
+from tests.proof import two_categories as states
 from tests.proof.handmade import banknote, banknote_row
 from tests.proof.test_exact import files
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-forging = pytest.importorskip("forging.inflated")
+forging = pytest.importorskip("benchmarks.audit.forging.inflated")
 
 INF = math.inf
 

@@ -2,9 +2,7 @@
 
 import copy
 import importlib
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +10,10 @@ import pytest
 from surefoot.proof import exact
 from surefoot.status import Status
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-forgeries = pytest.importorskip("forgeries")
-changes, judge = (importlib.import_module(f"forging.{name}") for name in ("changes", "judge"))
+forgeries = pytest.importorskip("benchmarks.audit.forgeries")
+changes, judge = (
+    importlib.import_module(f"benchmarks.audit.forging.{name}") for name in ("changes", "judge")
+)
 
 EACH = 15  # of every kind
 

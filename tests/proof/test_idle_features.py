@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 from surefoot.proof import exact
 from surefoot.proof.exact import HOLDS, Row, depended_on
-from tests.proof import test_mutants_exact as plain
-from tests.proof import test_mutants_states as mixed
+from tests.proof import two_categories as mixed
+from tests.proof import two_numbers as plain
 from tests.proof.test_conditions import disk, leaf, proven, setting
 
 INF = math.inf

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from surefoot.proof import exact
-from tests.proof import test_mutants_exact as plain
-from tests.proof import test_mutants_states as adopted
+from tests.proof import two_categories as adopted
+from tests.proof import two_numbers as plain
 
 DECISION = {"kind": "decision", "model": 0, "target": 1, "rival": 0, "value": 0.5, "robust": True}
 

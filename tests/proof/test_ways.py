@@ -50,7 +50,7 @@ NEEDS = leaf("inf")  # proves where the disk's other coordinates are fixed far a
 
 
 def refused(where, tree):
-    """Neither checker accepts it, however it says so."""
+    """The checker does not accept it, however it says so."""
     with contextlib.suppress(UnreadableError):
         assert proven(where, tree) is None
 

@@ -35,6 +35,7 @@ from surefoot.search.paper.program import Options
 from tests.problems import paper_problem, random_problem, rough_problem
 
 NORMS = [np.inf, 2, 1]
+UNFINISHED = (13, 32)  # seeds of problems that SCIP does not finish: its bound is all there is to compare
 
 
 def plain_noise(n, norm, radius):
@@ -68,7 +69,7 @@ def check_against_scip(problem, found, other, gap=1e-3):
 def test_rough_problems_agree_with_scip(seed):
     _, problem = rough_problem(seed)
     found = certified_search(problem, 1e-3, 60.0)
-    other = scip(problem)
+    other = scip(problem, 0.5 if seed in UNFINISHED else 2.0)
     check_against_scip(problem, found, other)
 
 

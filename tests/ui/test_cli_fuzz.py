@@ -1,4 +1,4 @@
-"""A small part of ``benchmarks/cli_fuzz.py``: random commands end well and leave their inputs alone."""
+"""A small part of ``benchmarks/audit/cli_fuzz.py``: random commands end well and leave their inputs alone."""
 
 import sys
 from pathlib import Path
@@ -12,8 +12,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 @pytest.mark.filterwarnings("default")
 def test_random_commands(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # where it comes back to
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    from cli_fuzz import fuzzed
+    from benchmarks.audit.cli_fuzz import fuzzed
 
     wrong, seen = [], set()
     for case in fuzzed(count=60, seed=12, share=0.0, tiny_disk=False):

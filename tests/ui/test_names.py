@@ -115,8 +115,7 @@ def test_the_words_of_a_model(clf, table):
 
 def test_the_words_of_a_checker(batch, clf):
     found = next(e for e in batch if e.changed)
-    for exact in (False, True):
-        check(str(verify(found, clf, exact=exact)))
+    check(str(verify(found, clf)))
 
 
 class Seen(HTMLParser):
@@ -253,11 +252,10 @@ def test_every_command(there, capsys, monkeypatch, name):
 def test_verify(there, capsys, monkeypatch):
     monkeypatch.chdir(there)
     assert run(capsys, *COMMANDS["all"][:3], *COMMANDS["all"][3:], "--json", "e.json")[0] == 0
-    for flags in ((), ("--exact",)):
-        status, out, err = run(capsys, "verify", "m.json", "e.json", *flags)
-        assert status == 0
-        check(out)
-        check(err)
+    status, out, err = run(capsys, "verify", "m.json", "e.json")
+    assert status == 0
+    check(out)
+    check(err)
 
 
 def test_files_hold_escapes_and_read_as_the_same(there, clf, batch, explainer):

@@ -1,11 +1,11 @@
-"""Small random requests against full enumeration; `benchmarks/enumeration.py` runs thousands of them."""
+"""Small random requests against full enumeration; `benchmarks/audit/enumeration.py` runs thousands."""
 
 import pytest
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
 from tests.enumeration import fault, judged, nearest, saved
 
-COUNT = 60
+COUNT = 40
 FOUND = (196, 413, 488)  # seeds of requests that ended in an exception
 STOPPED = (217, 582, 1680, 1862, 4638)  # and of those that rounding was said to have stopped
 

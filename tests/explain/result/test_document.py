@@ -179,11 +179,9 @@ def places(value, path=()):
 
 
 def replaced(content, path, value):
-    changed = copy.deepcopy(content)
-    inner = changed
-    for part in path[:-1]:
-        inner = inner[part]
-    inner[path[-1]] = value
+    """The document with another value in one place; the rest of it is shared."""
+    changed = copy.copy(content)
+    changed[path[0]] = replaced(content[path[0]], path[1:], value) if path[1:] else value
     return changed
 
 

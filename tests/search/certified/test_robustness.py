@@ -66,7 +66,7 @@ def test_a_leaf_with_corners_refutes_the_whole_cube():
 
 
 @pytest.mark.parametrize("budget", [0.05, {"plas": 3.0, "mass": (1.0, 2.0)}])
-def test_both_checkers_accept_leaves_with_corners(monkeypatch, budget):
+def test_the_checker_accepts_leaves_with_corners(monkeypatch, budget):
     pima = datasets.load_pima()
     clf = ConditionalGaussianNetworkClassifier(structure="ban").fit(pima.X, pima.y)
     explainer = CounterfactualExplainer(clf, budget=budget, bounds=None, whole=False)
@@ -80,7 +80,6 @@ def test_both_checkers_accept_leaves_with_corners(monkeypatch, budget):
     for i in range(8):
         e = explainer.explain(pima.X.iloc[i])
         assert verify(e, clf).ok
-        assert verify(e, clf, exact=True).ok
     assert sum(proof is not None for proof in made) > 4
 
 
@@ -110,7 +109,7 @@ def test_a_cube_around_a_point_is_cut_along_its_coordinates_alone():
     assert len(leaves(tree)) <= 8
 
 
-def test_both_checkers_accept_a_cube_that_is_cut():
+def test_the_checker_accepts_a_cube_that_is_cut():
     """The ball takes 5.9 log-odds from the answer and leaves 0.001: that took 49 leaves once."""
     data = datasets.load_ionosphere()
     clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(data.X, data.y)
@@ -118,7 +117,6 @@ def test_both_checkers_accept_a_cube_that_is_cut():
     (proof,) = e.certificate["robustness"]["proofs"]
     assert 1 < len(leaves(proof["tree"])) <= 4
     assert verify(e, clf).ok
-    assert verify(e, clf, exact=True).ok
 
 
 @pytest.mark.parametrize(

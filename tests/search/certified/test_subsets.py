@@ -1,4 +1,4 @@
-"""At most so many changes: against every choice of features by itself, and by the checkers."""
+"""At most so many changes: against every choice of features by itself, and by the checker."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -82,7 +82,7 @@ def one_by_one(problem):
             continue
         low[kept] = high[kept] = problem.factual[kept]
         alone = replace(problem, domain=replace(domain, low=low, high=high, limits=()))
-        found = certified_search(alone, GAP, 5.0)
+        found = certified_search(alone, GAP, 1.0)
         best = best if found.point is None else min(best, problem.distance(found.point))
         bound = min(bound, found.lower_bound)
     return best, bound
@@ -201,7 +201,6 @@ def test_few_leaves_refute_thousands_of_choices(norm, bounds):
     e = explainer.explain(data.X.iloc[218], 1, on_failure="return")
     assert e.status is Status.INFEASIBLE
     assert verify(e, clf).ok
-    assert verify(e, clf, exact=True).ok
     assert 1 < len(list(leaves_of(e.certificate["bound"]["tree"]))) < 200  # of C(32, 3) choices
 
 
@@ -608,7 +607,7 @@ def test_points_on_lines_are_where_the_margin_changes_sign(seed, norm):
             assert np.abs(np.array(own) - crossing).min() <= 2 * (steps[1] - steps[0])
 
 
-# --- answers that both checkers accept ----------------------------------------------------------------------
+# --- answers that the checker accepts -----------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -618,8 +617,8 @@ def pima():
 
 
 def accepted(e, clf):
-    verdicts = verify(e, clf), verify(e, clf, exact=True)
-    assert all(verdict.ok for verdict in verdicts), [v.failures for v in verdicts]
+    verdict = verify(e, clf)
+    assert verdict.ok, verdict.failures
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -714,7 +713,7 @@ def test_what_is_proved_when_time_is_up(bundled, monkeypatch, norm, looks):
     assert e.status.with_point is Status.TIME_LIMIT
     assert len(started) == 1
     assert e.lower_bound > 0
-    assert all(verify(e, clf, exact=exact).ok for exact in (False, True))
+    assert verify(e, clf).ok
 
 
 def test_a_choice_in_which_nothing_moves():

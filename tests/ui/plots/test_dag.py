@@ -50,8 +50,11 @@ def test_long_names_are_shortened():
 
 
 def test_names_are_not_taken_for_mathematics():
-    ax = plot_dag(Dag([(), (0,)]), ["$a_1", "$x^{2$"])
+    names = ["$a_1", "$x^{2$"]
+    ax = plot_dag(Dag([(), (0,)]), names)
     ax.figure.canvas.draw()
+    shown = {text.get_text(): text for text in ax.texts}
+    assert [shown[name].get_parse_math() for name in names] == [False, False]
 
 
 def test_categories_look_different():

@@ -155,14 +155,23 @@ def test_surface(marginals):
 
 def test_the_trace_and_the_graph(drawn):
     e, clf = drawn
-    plots.plot_trace(e)[0].figure.canvas.draw()
-    clf.plot_dag().figure.canvas.draw()
+    upper, _ = plots.plot_trace(e)
+    upper.figure.canvas.draw()
+    assert upper.lines[0].get_ydata().tolist() == [r.distance for r in e.iterations]
+    drawn = drawn_texts(clf.plot_dag())
+    assert sorted(text for text in drawn if text) == sorted([*clf.feature_labels_, "class"])
 
 
 def test_german_credit():
     data = datasets.load_german_credit()
     clf = ConditionalGaussianNetworkClassifier("tan", marginals="auto").fit(data.X, data.y)
     e = CounterfactualExplainer(clf, budget=0.05, whole=False).explain(data.X.iloc[1], "good")
-    plots.plot_changes(e).figure.canvas.draw()
-    plots.plot_plane(e, clf, features=["credit_amount", "duration_months"]).figure.canvas.draw()
-    plots.plot_surface(clf, "good").figure.canvas.draw()
+    changes = plots.plot_changes(e)
+    pair = ["credit_amount", "duration_months"]
+    plane, surface = plots.plot_plane(e, clf, features=pair), plots.plot_surface(clf, "good")
+    for ax in (changes, plane, surface):
+        ax.figure.canvas.draw()
+    assert [label.get_text() for label in changes.get_yticklabels()] == list(e.changed)
+    assert [plane.get_xlabel(), plane.get_ylabel()] == pair
+    assert "counterfactual" in [text.get_text() for text in plane.get_legend().get_texts()]
+    assert [surface.get_xlabel(), surface.get_ylabel()] == pair[::-1]  # the first two numbers

@@ -60,7 +60,11 @@ def test_three_classes():
 def test_a_constant_feature(bundled):
     data = bundled["banknote"]
     clf = ConditionalGaussianNetworkClassifier("naive").fit(data.X.assign(one=1.0), data.y)
-    plot_surface(clf, 1, features=("one", "variance")).figure.canvas.draw()
+    ax = plot_surface(clf, 1, features=("one", "variance"))
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    assert low < 1.0 < high
+    assert ax.get_legend() is not None  # the decision changes along the other feature
 
 
 def test_given_axes_are_used(classifiers):

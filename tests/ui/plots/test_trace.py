@@ -35,8 +35,10 @@ def test_what_is_not_finite_is_skipped(explain):
 
 
 def test_nothing_finite_still_makes_axes(explain):
-    upper, _ = plot_trace(with_rounds(explain("banknote"), (np.inf, np.nan, np.inf)))
+    upper, lower = plot_trace(with_rounds(explain("banknote"), (np.inf, np.nan, np.inf)))
     upper.figure.canvas.draw()
+    assert [len(line.get_xdata()) for line in (*upper.lines, lower.lines[0])] == [0, 0, 0]
+    assert np.isfinite([*upper.get_xlim(), *upper.get_ylim(), *lower.get_ylim()]).all()
 
 
 def test_a_single_round_shows_as_markers(explain):

@@ -75,8 +75,8 @@ def minimise(form: Lagrangian, x: Array, share: float, floor: float, clock: Cloc
     with Y = (moments of z). A primal-dual method (HKM direction, Mehrotra's corrector) keeps the first
     one feasible throughout, so that every iterate is a certificate in waiting. Written by hand because a
     general cone solver carries the n^2/2 entries of Y as variables: Clarabel takes less time up to some
-    16 features, eight times as much at 32 and forty-five at 60 (``benchmarks/bound.py``), and cannot stop
-    as soon as the sign is known.
+    16 features, eight times as much at 32 and forty-five at 60 (``benchmarks/speed/bound.py``), and cannot
+    stop as soon as the sign is known.
     It stops when the optimum is known to be positive up to ``share`` of itself, or to ``floor``; and when
     time is up, since what the multipliers prove by then is better than nothing.
     """

@@ -40,8 +40,8 @@ from surefoot.search.paper.rays import ray_point, reach, seen_by
 Array = NDArray[np.float64]
 Coordinates = Literal["features", "principal"]
 
-# benchmarks/coordinates.py measures what they do. With products of features SCIP finishes few of the runs
-# on Ionosphere. Gurobi would be faster there too, but gets the program as the paper prints it, to compare.
+# benchmarks/speed/coordinates.py measures what they do. With products of features SCIP finishes few of the
+# runs on Ionosphere. Gurobi would be faster there too, but gets the program as the paper prints it.
 COORDINATES: dict[str, Coordinates] = {"scip": "principal", "gurobi": "features"}
 FLAT = 1e-14  # curvature, as a share of the largest, below which a direction counts as straight
 
