@@ -41,7 +41,6 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
-from surefoot.problem.geometry import WhiteningKind
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
@@ -83,7 +82,9 @@ class CounterfactualExplainer:
         QCQP or its piecewise McCormick MILP.
     backend : {"scip", "gurobi", "highs"}, optional
         For the paper's methods. Default: the best open-source solver that is installed.
-    whitening : {"cholesky", "dag", "zca"}, default="cholesky"
+    whitening : {"cholesky", "dag", "zca"}, array or DataFrame, default="cholesky"
+        The coordinates in which changes and errors are measured. A matrix M of your own (not singular, a
+        column for each number; of a DataFrame by name) means the distance ``||M (x - factual)||_p``.
     distance : {"mahalanobis", "cost"}, default="mahalanobis"
         How far a change is: the paper's, in whitened coordinates; or what it costs, each number's change in
         standard deviations of the factual's class times its price (``Action(cost=...)``, 1 by default):
@@ -158,7 +159,7 @@ class CounterfactualExplainer:
         decision: float = NO_MORE,
         method: Method = "certified",
         backend: str | None = None,
-        whitening: WhiteningKind = "cholesky",
+        whitening: Any = "cholesky",
         distance: Distance = "mahalanobis",
         bounds: Any = "data",
         immutable: Iterable[Any] = (),
