@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from surefoot.model.dag import Dag
     from surefoot.model.diagnosis import diagnose
     from surefoot.model.network import LinearGaussianNetwork
+    from surefoot.model.quadratic_model import QuadraticModel
     from surefoot.model.selection import select
     from surefoot.problem.domain import Domain
     from surefoot.problem.geometry import Ball, Whitening
@@ -44,6 +45,7 @@ _HOMES = {
     "LinearGaussianNetwork": "model.network",
     "NoCounterfactualError": "exceptions",
     "Quadratic": "problem.quadratic",
+    "QuadraticModel": "model.quadratic_model",
     "Question": "problem.question",
     "RobustProblem": "problem.robust_problem",
     "Rule": "explain.constraints.actions",
@@ -71,6 +73,7 @@ __all__ = [
     "LinearGaussianNetwork",
     "NoCounterfactualError",
     "Quadratic",
+    "QuadraticModel",
     "Question",
     "RobustProblem",
     "Rule",
