@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from surefoot.model.dag import Dag
     from surefoot.model.diagnosis import diagnose
     from surefoot.model.network import LinearGaussianNetwork
+    from surefoot.model.quadratic_model import QuadraticModel
     from surefoot.model.selection import select
     from surefoot.problem.domain import Domain
     from surefoot.problem.geometry import Ball, Whitening
@@ -46,6 +47,7 @@ _HOMES = {
     "NoCounterfactualError": "exceptions",
     "Qcqp": "explain.answer.methods",
     "Quadratic": "problem.quadratic",
+    "QuadraticModel": "model.quadratic_model",
     "Question": "problem.question",
     "Refits": "explain.ask.refits",
     "RobustProblem": "problem.robust_problem",
@@ -76,6 +78,7 @@ __all__ = [
     "NoCounterfactualError",
     "Qcqp",
     "Quadratic",
+    "QuadraticModel",
     "Question",
     "Refits",
     "RobustProblem",

@@ -18,6 +18,7 @@ from surefoot.ui.cli import main as surefoot
 from tests.proof import test_conditions as conditions
 from tests.proof import two_categories as states
 from tests.proof.handmade import banknote, banknote_row
+from tests.proof.test_all_states import stair
 from tests.proof.test_exact import files
 
 forging = pytest.importorskip("benchmarks.audit.forging.inflated")
@@ -445,4 +446,4 @@ def test_the_rate_zero_is_always_there(monkeypatch):
 
 
 def test_the_best_proof_that_has_begun_counts():
-    assert states.stair(0.3, [(0.5, 0.74), (0.75, 0.5)], [])
+    assert stair(0.3, [(0.5, 0.74), (0.75, 0.5)], [])

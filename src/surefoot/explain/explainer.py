@@ -41,7 +41,6 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
-from surefoot.problem.geometry import WhiteningKind
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
@@ -82,7 +81,9 @@ class CounterfactualExplainer:
         The certified search (a global optimum with a proof, no solver to install), the paper's nonconvex
         QCQP or its piecewise McCormick MILP; options of these are said with ``Qcqp(backend="scip")`` and
         ``Milp(n_segments=10)``.
-    whitening : {"cholesky", "dag", "zca"}, default="cholesky"
+    whitening : {"cholesky", "dag", "zca"}, array or DataFrame, default="cholesky"
+        The coordinates in which changes and errors are measured. A matrix M of your own (not singular, a
+        column for each number; of a DataFrame by name) means the distance ``||M (x - factual)||_p``.
     distance : {"mahalanobis", "cost"}, default="mahalanobis"
         How far a change is: the paper's, in whitened coordinates; or what it costs, each number's change in
         standard deviations of the factual's class times its price (``Action(cost=...)``, 1 by default):
@@ -150,7 +151,7 @@ class CounterfactualExplainer:
         threshold: float = EVEN,
         decision: float = NO_MORE,
         method: Method | Qcqp = "certified",
-        whitening: WhiteningKind = "cholesky",
+        whitening: Any = "cholesky",
         distance: Distance = "mahalanobis",
         bounds: Any = "data",
         immutable: Iterable[Any] = (),

@@ -1251,6 +1251,7 @@ class Question:
     eithers: list[Either] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
     prices: list[tuple[float, float]] | None = None  # of numbers: up and down by a standard deviation
+    matrix: list[list[float]] | None = None  # of distance and ball, where the question states it
 
     @property
     def n(self) -> int:
@@ -1365,7 +1366,7 @@ def _last_whole(scale: Scale, end: float) -> float | None:
 def read_question(value: Any) -> Question:
     """Read a question; whether it fits the model is looked at later."""
     asked = _table(value, "the question", QUESTION_KEYS)
-    _header(asked, "the question", "surefoot-question", 3)
+    _header(asked, "the question", "surefoot-question", 3, 4)
     listed = {
         key: _list(asked[key], f"the question's {key}") for key in ("models", "features", "requirements")
     }
@@ -1377,8 +1378,9 @@ def read_question(value: Any) -> Question:
     factual = [_number(v, "the question's factual") for j, v in enumerate(row) if j not in taken]
     n = len(factual)
     scales = asked["warps"]
-    distance = _table(asked["distance"], "the distance", ("kind", "whitening", "norm", "prices"))
-    if distance["whitening"] not in ("cholesky", "dag", "zca"):
+    given = ("matrix",) if asked["version"] == 4 else ()
+    distance = _table(asked["distance"], "the distance", ("kind", "whitening", "norm", "prices", *given))
+    if distance["whitening"] not in (("given",) if given else ("cholesky", "dag", "zca")):
         raise UnreadableError("the question's distance is not known")
     ball = _table(asked["ball"], "the ball", ("norm", "budget", "exact"))
     domain = _table(asked["domain"], "the domain", DOMAIN_KEYS)
@@ -1406,6 +1408,7 @@ def read_question(value: Any) -> Question:
         eithers=[_either(v, n, choices) for v in _list(domain["eithers"], "the domain's eithers")],
         limits=[_limit(v, n, len(choices)) for v in _list(domain["limits"], "the domain's limits")],
         prices=_prices(distance["kind"], distance["prices"], n),
+        matrix=_matrix(distance["matrix"], "the question's matrix", n) if given else None,
     )
 
 
@@ -2857,6 +2860,8 @@ def _scales_misfit(case: Case) -> str:
         return "a row of the domain adds up numbers on curved scales"
     if isinstance(asked.budget, dict) and any(any(asked.budget.get(j, ())) for j in curved):
         return "a number on a curved scale has a budget in units of its own"
+    if asked.matrix is not None and curved:
+        return "the question's matrix is in the features' own units, but a number has a curved scale"
     own = [*asked.stated_numbers(), *(case.counterfactual or [])]
     bent = [*case.posed.stated_numbers(), *(case.point or [])]
     if any(math.isfinite(x) and not math.isfinite(z) for x, z in zip(own, bent, strict=True)):
@@ -2965,6 +2970,8 @@ def geometry_claim(case: Case) -> Claim | None:
 
 def geometry_words(asked: Question) -> str:
     """What the geometry is."""
+    if asked.matrix is not None:
+        return "the question's matrix" if asked.prices is None else "standard deviations, and that matrix"
     kind = f"the {asked.whitening} whitening"
     return f"{kind if asked.prices is None else f'standard deviations, and {kind}'} of the factual's class"
 
@@ -2987,12 +2994,12 @@ def _diagonal(metric: list[list[float]]) -> bool:
 
 def _whitening_fault(case: Case, matrix: list[list[float]], features: list[int], is_metric: bool) -> str:
     """Why a matrix D is not the whitening of these features: (1 - e) P <= D'D <= (1 + e) P, and its shape."""
+    if case.question.matrix is not None:
+        return _given_fault(case.question.matrix, matrix, features)
     fault = _shape_fault(case, matrix, features, is_metric)
     if fault:
         return fault
-    D, network = grid(matrix), case.factual_network
-    squares_of_rows = gram([_sparse(row) for row in D.rows], [1] * len(D.rows), len(D.rows))
-    product = Quadratic(squares_of_rows, 2 * D.shift)
+    network, product = case.factual_network, _products(matrix, len(features))
     for sign in (1, -1):  # D'D - (1 - e) P with P rounded up, then (1 + e) P - D'D with P rounded down
         squares = network.squares(sign > 0)
         block = [[squares[i][j] for j in features[: k + 1]] for k, i in enumerate(features)]
@@ -3001,6 +3008,33 @@ def _whitening_fault(case: Case, matrix: list[list[float]], features: list[int],
         if not definite(added(parts, len(features)).rows):
             return "is no root of the inverse covariance"
     return ""
+
+
+def _given_fault(given: list[list[float]], matrix: list[list[float]], features: list[int]) -> str:
+    """Why a matrix is not the question's M, restricted to these features.
+
+    What must be stated are the rows of M that involve the features, where there are as many: of all features
+    that is M itself. Otherwise it is the upper triangular root N of these columns C, up to (1 +- e) C'C.
+    """
+    columns = [[row[j] for j in features] for row in given]
+    seen = [row for row in columns if any(row)]
+    products = [_products(rows, len(features)) for rows in (matrix, columns)]
+    if not definite(products[1].rows):
+        return "belongs to a matrix of the question that is singular"
+    if len(seen) == len(features):
+        return "" if matrix == seen else "is not the matrix that the question states"
+    crooked = any(row[i] <= 0 or any(row[:i]) for i, row in enumerate(matrix))
+    for sign in (1, -1):  # D'D - (1 - e) C'C, then (1 + e) C'C - D'D
+        parts = [(sign * ROOM, 0, products[0]), (-sign * (ROOM - sign), 0, products[1])]
+        crooked = crooked or not definite(added(parts, len(features)).rows)
+    return "is no triangular root of the matrix that the question states" if crooked else ""
+
+
+def _products(rows: list[list[float]], size: int) -> Quadratic:
+    """The matrix R'R for the rows of R."""
+    flat = dyadic(v for row in rows for v in row)
+    whole = [_sparse(flat.whole[i * size : (i + 1) * size]) for i in range(len(rows))]
+    return Quadratic(gram(whole, [1] * len(rows), size), 2 * flat.shift)
 
 
 def _shape_fault(case: Case, matrix: list[list[float]], features: list[int], is_metric: bool) -> str:
@@ -3795,9 +3829,19 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
 
 def _distance_words(asked: Question, names: list[str]) -> str:
     if asked.prices is None:
-        return f"norm {asked.norm:g} with {asked.whitening} whitening"
+        return f"norm {asked.norm:g} with {_matrix_words(asked, names)}"
     each = (f"{name} +{up:g} -{down:g}" for name, (up, down) in zip(names, asked.prices, strict=True))
     return f"norm {asked.norm:g} of prices for one standard deviation up and down: {', '.join(each)}"
+
+
+def _matrix_words(asked: Question, names: list[str]) -> str:
+    """The name of the whitening, or the matrix itself: nothing else says how far a change is."""
+    if asked.matrix is None:
+        return f"{asked.whitening} whitening"
+    rows = (
+        " ".join(f"{v:+g} {name}" for v, name in zip(row, names, strict=True) if v) for row in asked.matrix
+    )
+    return f"the given coordinates {'; '.join(rows)}"
 
 
 def _asked_for(case: Case) -> float:

@@ -114,7 +114,8 @@ class RefittedModels:
             else tuple(_like(adopt(model, data), classifier) for model in _listed(models))
         )
         # Made here, not when the first answer is judged: no time limit of an explanation is for them.
-        self.fresh = () if data is None else self._drawn(FRESH, self.random_state + JUDGES)
+        judged = data is not None and hasattr(original, "fit")
+        self.fresh = self._drawn(FRESH, self.random_state + JUDGES) if judged else ()
 
     def share(self, asked: Sequence[Odds | Decision], numbers: Array, state: State) -> ModelShare | None:
         """How many fresh refits satisfy what is asked of the explained model, at one point on its scales."""
@@ -146,6 +147,10 @@ def refit(
 
     Curved scales are kept as they are: what is compared must be measured alike.
     """
+    if not hasattr(original, "fit"):
+        raise DataError(
+            f"a {type(original).__name__} cannot be fitted again; models must be a list of models"
+        )
     if original is classifier:
         return _refitted_network(classifier, *data, rng)
     return _refitted_estimator(original, classifier, data, rng)

@@ -162,7 +162,7 @@ def _made_safe(
     labels, rows = clf.classes_.tolist(), [question.factual, question.perturbed(question.factual, d)]
     chances = _judged(_scores(clf, rows, [question.state] * 2), labels.index(question.target))
     now, worst = ("" if not clf.has_probability else share(p) for _, p in chances)
-    size = miss_words(question.budget, question.number_names)
+    size = miss_words(question)
     lower = f"can lower that to {worst}" if now else "can undo that"
     chance = f" ({now})" if now else ""
     return f"The row has the target already{chance}, but {size} {lower}; this small change makes it safe."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,19 +16,29 @@ from surefoot.explain.constraints.feature import SAID, between, value_words
 from surefoot.explain.constraints.linear import rule_text
 from surefoot.formats import exact, first_names, number, share
 from surefoot.problem.either import Way
-from surefoot.problem.question import Asked, Away, Budget, Decision, DensityFloor, Odds, Question
+from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
 from surefoot.problem.row import Row
+
+if TYPE_CHECKING:
+    from surefoot.explain.result.explanation import Refusal
 
 NORMS = {
     1.0: "summed over the whitened coordinates",
     2.0: "as the length in whitened coordinates",
     math.inf: "in every whitened coordinate",
 }
+GIVEN_NORMS = {
+    1.0: "summed over the coordinates of the given matrix",
+    2.0: "as the length in the coordinates of the given matrix",
+    math.inf: "in every coordinate of the given matrix",
+}
 
 
 def question_words(question: Question) -> str:
     """What was asked, in one sentence."""
-    change = f"What is the {'smallest' if question.prices is None else 'cheapest'} change that"
+    change = f"What is the {'smallest' if question.prices is None else 'cheapest'} change"
+    given = question.whitening == "given" and question.prices is None
+    change += ", in the coordinates of a given matrix, that" if given else " that"
     reached = f"{change} gives {question.target} a probability of at least {share(question.threshold)}"
     if question.decision is not None and math.isnan(question.threshold):
         value = f"the decision value of {question.target} at least {question.decision:g}"
@@ -42,18 +52,27 @@ def _carried_out(question: Question) -> str:
     budget = question.budget
     if budget == 0:
         return "if it is carried out exactly"
-    even = f"even if it is carried out with {miss_words(budget, question.number_names)}"
+    even = f"even if it is carried out with {miss_words(question)}"
     if isinstance(budget, Mapping):
         return even
     exact = [str(question.number_names[j]) for j in question.exact]
     known = f"; no error in {first_names(exact)}" if exact else ""
-    return f"{even} ({NORMS[question.norm]}{known})"
+    return f"{even} ({norm_words(question)}{known})"
 
 
-def miss_words(budget: Budget, features: Sequence[Any]) -> str:
+def norm_words(question: Question | Refusal) -> str:
+    """In which coordinates errors are measured, and how their sizes are added up."""
+    return (GIVEN_NORMS if question.whitening == "given" else NORMS)[question.norm]
+
+
+def miss_words(question: Question | Refusal) -> str:
     """How far a change may miss."""
+    budget = question.budget
+    features = question.number_names if isinstance(question, Question) else question.features
     if isinstance(budget, Mapping):
         return f"an error of up to {first_names([_miss(features[j], *pair) for j, pair in budget.items()])}"
+    if question.whitening == "given":
+        return f"an error of up to {budget:g}"
     return f"an error of up to {_deviations(budget)}"
 
 

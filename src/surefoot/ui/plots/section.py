@@ -254,7 +254,8 @@ def explained_whitening(
 ) -> Whitening:
     """The whitening in which the explanation measured distances."""
     question = _question(explanation)
-    return class_network(classifier, question.factual_class, question.state).whitening(question.whitening)
+    class_network(classifier, question.factual_class)  # refuses a class that the classifier does not know
+    return question.coordinates(classifier)
 
 
 def _question(explanation: Explanation) -> Question:
