@@ -40,7 +40,6 @@ from surefoot.formats import sentence
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.answer import Answer
-from surefoot.problem.family import Family
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
@@ -372,8 +371,7 @@ class CounterfactualExplainer:
 
     def problem(self, factual: Any, target: Any) -> RobustProblem:
         """The optimisation problem behind a question; with categories, that of the factual's."""
-        posed = self._current_asker().asked(self._read(factual), target, None).task.problem
-        return posed.problem() if isinstance(posed, Family) else posed
+        return self._current_asker().asked(self._read(factual), target, None).problem.problem()
 
     def _read(self, row: Any) -> Filled:
         """A row as numbers and categories; its holes filled if that was asked for."""
@@ -419,7 +417,7 @@ class CounterfactualExplainer:
 
     def _answered(self, asked: Asked, clock: Clock) -> Explanation:
         """The explanation of one question within the time that is left for all of it."""
-        found = self._explanation(asked, attempt(asked.task.within(clock.left)), clock.left)
+        found = self._explanation(asked, attempt(asked.inquiry.within(clock.left)), clock.left)
         return replace(found, answer=replace(found.answer, seconds=clock.spent))
 
     def _asked_or_refused(self, asker: Asker, row: Any, target: Any, label: Any) -> Asked | Explanation:
@@ -443,16 +441,16 @@ class CounterfactualExplainer:
 
         asked = {k: entry for k, entry in enumerate(entries) if isinstance(entry, Asked)}
         done = {k: entry for k, entry in enumerate(entries) if isinstance(entry, Explanation)}
-        tasks = [(k, entry.task) for k, entry in asked.items()]
+        work = [(k, entry.inquiry) for k, entry in asked.items()]
         bar = tqdm(total=len(entries), initial=len(done), desc="explaining", unit="row", disable=not progress)
-        with bar, suppress(KeyboardInterrupt), answers(tasks, n_jobs) as stream:
+        with bar, suppress(KeyboardInterrupt), answers(work, n_jobs) as stream:
             for k, found in stream:
                 done[k] = self._explanation(asked[k], found)
                 bar.update()
                 if found.status.with_point is Status.INTERRUPTED:  # the search that ran took the signal
                     break
         for k in asked.keys() - done.keys():
-            stopped = failed(Status.INTERRUPTED_NO_POINT, asked[k].task.problem)
+            stopped = failed(Status.INTERRUPTED_NO_POINT, asked[k].problem)
             done[k] = self._explanation(asked[k], stopped)
         return Explanations(done[k] for k in range(len(entries)))
 
@@ -462,14 +460,14 @@ class CounterfactualExplainer:
 
     def _explanation(self, asked: Asked, found: Answer, seconds: float = np.inf) -> Explanation:
         """An answer with what the classifier says of it; where that fails, word of it in its place."""
-        place = self.classifier, asked.question, asked.task.problem
+        place = self.classifier, asked.question, asked.problem
         known = self._known(asked.label) | {"refits": self.refits, "seconds": seconds}
         try:
             return assembled(*place, found, **known)
         except SurefootError:
             raise
         except Exception as error:
-            nothing = failed(Status.FAILED, asked.task.problem, unforeseen(error))
+            nothing = failed(Status.FAILED, asked.problem, unforeseen(error))
             return assembled(*place, nothing, **known)
 
     def _known(self, label: Any) -> dict[str, Any]:

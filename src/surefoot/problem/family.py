@@ -160,6 +160,11 @@ class Family:
             raise ProblemError("if-then rules and limits allow nothing in this state of the categories")
         return RobustProblem(self.factual, requirements, self.metric, self.ball, where)
 
+    @property
+    def here(self) -> RobustProblem:
+        """The problem in the factual's state, whatever if-then rules and limits say of it."""
+        return self.problem(domain=self.domain)
+
     def distance(self, state: State, x: Array) -> float:
         """Price of the state and way of the numbers together."""
         return self.price(state) + self.metric.distance(x, self.factual)

@@ -18,7 +18,7 @@ from surefoot.problem.family import Family
 from surefoot.problem.geometry import dual_exponent, lp_norm
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.proof.worst_case import worst_perturbation
-from surefoot.search.certified import certificate, certified_search, certified_states, proven_robustness
+from surefoot.search.certified import certificate, certified_states, proven_robustness
 from surefoot.search.paper.backends import choose_backend
 from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.enumeration import each_state, each_way
@@ -168,22 +168,17 @@ class Settings:
     percentiles: tuple[Array, Array]
 
 
-def search(method: str, problem: RobustProblem | Family, settings: Settings) -> Answer:
+def search(method: str, problem: Family, settings: Settings) -> Answer:
     """Run a method."""
     limit = settings.options.time_limit
     if method == "certified":
-        if isinstance(problem, Family):
-            return certified_states(problem, settings.options.gap, limit)
-        return METHODS[method](problem, settings)
+        return certified_states(problem, settings.options.gap, limit)
 
     def run(posed: RobustProblem, seconds: float) -> Answer:
-        return each_way(posed, lambda case, left: METHODS[method](case, _within(settings, left)), seconds)
+        return each_way(posed, lambda case, left: PAPER[method](case, _within(settings, left)), seconds)
 
-    found = each_state(problem, run, limit) if isinstance(problem, Family) else run(problem, limit)
-    if found.certificate is not None:
-        return found
-    here = problem.problem(domain=problem.domain) if isinstance(problem, Family) else problem
-    return replace(found, certificate=certificate(here))
+    found = each_state(problem, run, limit) if problem.choices else run(problem.problem(), limit)
+    return found if found.certificate is not None else replace(found, certificate=certificate(problem.here))
 
 
 def _within(settings: Settings, seconds: float) -> Settings:
@@ -193,10 +188,6 @@ def _within(settings: Settings, seconds: float) -> Settings:
 def at_factual(problem: RobustProblem, time_limit: float) -> Answer:
     """The answer where nothing needs to change, with the largest radius that can be proved in time."""
     return _judged(problem, Answer(Status.ALREADY_TARGET, problem.factual), min(PATIENCE, time_limit))
-
-
-def _certified(problem: RobustProblem, settings: Settings) -> Answer:
-    return certified_search(problem, settings.options.gap, settings.options.time_limit)
 
 
 def _qcqp(problem: RobustProblem, settings: Settings) -> Answer:
@@ -220,8 +211,7 @@ def _milp(problem: RobustProblem, settings: Settings) -> Answer:
     return _cutting(problem, settings, formulation, tol)
 
 
-METHODS: dict[str, Callable[[RobustProblem, Settings], Answer]] = {
-    "certified": _certified,
+PAPER: dict[str, Callable[[RobustProblem, Settings], Answer]] = {
     "qcqp": _qcqp,
     "milp": _milp,
 }

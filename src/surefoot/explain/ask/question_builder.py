@@ -25,11 +25,13 @@ from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.diagnose.conflict import Noise
+from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
 from surefoot.explain.result.explanation import Refusal
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.decision import numbers_network
+from surefoot.problem.family import Family
 from surefoot.problem.geometry import checked_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Asked as Required
@@ -93,8 +95,17 @@ class Asked(NamedTuple):
     """A row about which something can be asked."""
 
     label: Any
-    question: Question
-    task: Task
+    inquiry: Inquiry
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        return self.inquiry.task.question
+
+    @property
+    def problem(self) -> Family:
+        """The problem that it poses."""
+        return self.inquiry.task.problem
 
 
 class Asker:
@@ -184,12 +195,11 @@ class Asker:
             prices=self.wishes.prices if terms.distance == "cost" else None,
             **self._allowed(factual, state, wanted, differing)._asdict(),
         )
-        family = question.family(clf, *self.others, shared=self.shared)
-        posed = family if question.choices else family.problem()
+        posed = question.family(clf, *self.others, shared=self.shared)
         typical = terms.plausible is not None and terms.plausible.share is not None
         percentiles = clf.density_percentiles_[labels.index(wanted)] if typical else None
-        task = Task(posed, question, self.wishes, self.method, self.settings, self._noise(state), percentiles)
-        return Asked(label, question, task)
+        task = Task(posed, question, self.method, self.settings)
+        return Asked(label, Inquiry(task, self.wishes, self._noise(state), percentiles))
 
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
         """What the wishes allow, what differs from earlier answers, and what is plausible of each feature."""

@@ -11,7 +11,6 @@ from surefoot.explain.diagnose.feasibility_oracle import Judge, Noise, Verdict
 from surefoot.explain.diagnose.relaxations import Part, beyond_training, parts
 from surefoot.problem.family import Family
 from surefoot.problem.question import Question
-from surefoot.problem.robust_problem import RobustProblem
 
 __all__ = ["Diagnosis", "Noise", "diagnosed"]
 
@@ -37,7 +36,7 @@ class Diagnosis(NamedTuple):
 
 
 def diagnosed(
-    problem: RobustProblem | Family,
+    problem: Family,
     question: Question,
     wishes: ConstraintSet,
     time_limit: float,
@@ -47,7 +46,7 @@ def diagnosed(
 
     Parameters
     ----------
-    problem : RobustProblem or Family
+    problem : Family
     question : Question
     wishes : ConstraintSet
     time_limit : float

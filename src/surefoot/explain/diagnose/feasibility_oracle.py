@@ -22,8 +22,8 @@ from surefoot.problem.geometry import Ball
 from surefoot.problem.mixed import MixedQuadratic, State
 from surefoot.problem.quadratic import Quadratic
 from surefoot.problem.question import Question
-from surefoot.problem.robust_problem import Requirement, RobustProblem
-from surefoot.search.certified import certified_search, certified_states, is_robust
+from surefoot.problem.robust_problem import RobustProblem
+from surefoot.search.certified import certified_states, is_robust
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -82,7 +82,7 @@ class Found(NamedTuple):
     ball: Ball
     distance: float
 
-    def answers(self, posed: RobustProblem | Family, seconds: float) -> bool:
+    def answers(self, posed: Family, seconds: float) -> bool:
         """Whether it is one of a problem, too."""
         one = _problem_at(posed, self.state)
         if one is None or not one.domain.contains(self.point):
@@ -96,7 +96,7 @@ class Judge:
 
     Parameters
     ----------
-    problem : RobustProblem or Family
+    problem : Family
         Of the question as it was asked.
     question : Question
     wishes : ConstraintSet
@@ -108,7 +108,7 @@ class Judge:
 
     def __init__(
         self,
-        problem: RobustProblem | Family,
+        problem: Family,
         question: Question,
         wishes: ConstraintSet,
         seconds: float,
@@ -179,7 +179,7 @@ class Judge:
             return NOTHING
         return self._searched(posed, ANY_GAP if gap is None else gap)
 
-    def _known_point(self, posed: RobustProblem | Family) -> Found | None:
+    def _known_point(self, posed: Family) -> Found | None:
         seconds = min(ONE_SEARCH, self.seconds_left)
         return next((one for one in self._found if one.answers(posed, seconds)), None)
 
@@ -201,30 +201,27 @@ class Judge:
         answer = self._answer(anything, ANY_GAP)
         return answer is not None and answer.status is Status.INFEASIBLE
 
-    def _searched(self, posed: RobustProblem | Family, gap: float) -> Verdict:
+    def _searched(self, posed: Family, gap: float) -> Verdict:
         answer = self._answer(posed, gap)
         if answer is None or answer.point is None:
             return NOTHING if answer is not None and answer.status is Status.INFEASIBLE else UNKNOWN
         if not posed.ball.is_point and answer.radius < posed.ball.radius:
             return UNKNOWN  # time was over before its robustness was proved
-        distance = _distance(posed, answer.state, answer.point)
+        distance = posed.distance(answer.state, answer.point)
         self._found.append(Found(answer.state, answer.point, posed.ball, distance))
         return Verdict(distance, True)
 
-    def _answer(self, posed: RobustProblem | Family, gap: float) -> Answer | None:
+    def _answer(self, posed: Family, gap: float) -> Answer | None:
         """The answer to a problem; None where the time is over."""
         seconds = min(ONE_SEARCH, self.seconds_left)
         if seconds <= 0:
             return None
-        if isinstance(posed, Family):
-            answer = certified_states(posed, gap, seconds)
-        else:
-            answer = certified_search(posed, gap, seconds)
+        answer = certified_states(posed, gap, seconds)
         if answer.status.with_point is Status.INTERRUPTED:
             raise KeyboardInterrupt  # the search took the signal; nothing may be concluded from it
         return answer
 
-    def _posed(self, allowed: Allowed, ball: Ball) -> RobustProblem | Family:
+    def _posed(self, allowed: Allowed, ball: Ball) -> Family:
         """The same question about what is allowed."""
         problem, warps = self.problem, self.question.warps
         domain, choices, eithers, limits = self._with_background(allowed)
@@ -232,10 +229,8 @@ class Judge:
             domain = domain.warped(warps)
             eithers = tuple(one.mapped(lambda row: warped_row(row, warps)) for one in eithers)
             limits = tuple(warped_limit(limit, warps) for limit in limits)
-        if isinstance(problem, Family):
-            said = replace(problem, domain=domain, choices=choices, eithers=eithers, limits=limits)
-            return replace(said, ball=ball)
-        return replace(problem, domain=replace(domain, eithers=eithers, limits=limits), ball=ball)
+        said = replace(problem, domain=domain, choices=choices, eithers=eithers, limits=limits)
+        return replace(said, ball=ball)
 
     def _with_background(self, allowed: Allowed) -> Allowed:
         """With what the question asks beyond the wishes: that an answer differs from others, for instance."""
@@ -251,16 +246,10 @@ class Judge:
         return Ball.whitened(metric.whitening, metric.norm, self.noise.budget, wishes.kept, self.noise.order)
 
 
-def _problem_at(posed: RobustProblem | Family, state: State) -> RobustProblem | None:
+def _problem_at(posed: Family, state: State) -> RobustProblem | None:
     """The problem over the numbers in a state; None where it is not allowed."""
-    if not isinstance(posed, Family):
-        return posed
     open_ = all(v in choice.allowed for v, choice in zip(state, posed.choices, strict=True))
     return posed.problem(state) if open_ and posed.allows(state) else None
-
-
-def _distance(posed: RobustProblem | Family, state: State, x: Array) -> float:
-    return posed.distance(state, x) if isinstance(posed, Family) else posed.distance(x)
 
 
 def is_empty(domain: Domain, unit: Array) -> bool:
@@ -278,7 +267,7 @@ def is_empty(domain: Domain, unit: Array) -> bool:
     return bool(found.status == 2)  # infeasible
 
 
-def _anything(posed: RobustProblem | Family) -> RobustProblem | Family:
+def _anything(posed: Family) -> Family:
     """The same domain, with nothing asked of its points."""
     n = len(posed.factual)
     holds = Quadratic(np.zeros((n, n)), np.zeros(n), 1.0)
@@ -286,6 +275,4 @@ def _anything(posed: RobustProblem | Family) -> RobustProblem | Family:
     def given(_: State) -> Quadratic:
         return holds
 
-    if isinstance(posed, Family):
-        return replace(posed, requirements=(MixedRequirement(MixedQuadratic(given), False),), _bases={})
-    return replace(posed, requirements=(Requirement(holds, robust=False),))
+    return replace(posed, requirements=(MixedRequirement(MixedQuadratic(given), False),), _bases={})

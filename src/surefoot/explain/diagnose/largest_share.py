@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.problem.family import Family
 from surefoot.problem.question import DensityFloor, Question
-from surefoot.problem.robust_problem import RobustProblem
-from surefoot.search.certified import certified_search, certified_states
+from surefoot.search.certified import certified_states
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -55,13 +54,13 @@ class Reachable:
 
 
 def largest_share(
-    problem: RobustProblem | Family, question: Question, percentiles: Array, time_limit: float
+    problem: Family, question: Question, percentiles: Array, time_limit: float
 ) -> Reachable | None:
     """The largest share for which there is an answer; None where the floor is not what stands in the way.
 
     Parameters
     ----------
-    problem : RobustProblem or Family
+    problem : Family
         Of the question.
     question : Question
         Proved to be without an answer; with a floor on the density.
@@ -98,17 +97,14 @@ def _is_close(low: float, high: float) -> bool:
     return high - low <= max(min(CLOSE, CLOSE_RATIO * high), FINEST)
 
 
-def _exists(problem: RobustProblem | Family, r: int, raised: float, end: float) -> bool | None:
+def _exists(problem: Family, r: int, raised: float, end: float) -> bool | None:
     """Whether there is an answer with the floor raised by so much; None where time is up."""
     higher = _with_higher_floor(problem, r, raised)
     for gap, seconds in GAPS.items():
         left = min(seconds, end - time.perf_counter())
         if left <= 0:
             return None
-        if isinstance(higher, Family):
-            found = certified_states(higher, gap, left)
-        else:
-            found = certified_search(higher, gap, left)
+        found = certified_states(higher, gap, left)
         if found.status.with_point is Status.INTERRUPTED:
             raise KeyboardInterrupt  # the search took the signal; nothing may be concluded from it
         if found.point is not None or found.status is Status.INFEASIBLE:
@@ -116,12 +112,8 @@ def _exists(problem: RobustProblem | Family, r: int, raised: float, end: float) 
     return None
 
 
-def _with_higher_floor(problem: RobustProblem | Family, r: int, raised: float) -> RobustProblem | Family:
+def _with_higher_floor(problem: Family, r: int, raised: float) -> Family:
     """The problem with the floor of requirement r raised."""
-    if isinstance(problem, Family):
-        mixed = list(problem.requirements)
-        mixed[r] = replace(mixed[r], margin=mixed[r].margin.shifted(-raised))
-        return replace(problem, requirements=tuple(mixed), _bases={})
-    plain = list(problem.requirements)
-    plain[r] = replace(plain[r], margin=plain[r].margin + -raised)
-    return replace(problem, requirements=tuple(plain))
+    mixed = list(problem.requirements)
+    mixed[r] = replace(mixed[r], margin=mixed[r].margin.shifted(-raised))
+    return replace(problem, requirements=tuple(mixed), _bases={})

@@ -23,7 +23,6 @@ from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Decision, Odds, Question
-from surefoot.problem.robust_problem import RobustProblem
 from surefoot.proof.worst_case import coverage, worst_perturbation
 from surefoot.status import Status
 
@@ -41,7 +40,7 @@ def class_position(clf: ConditionalGaussianNetworkClassifier, factual: Array, st
 def assembled(
     clf: ConditionalGaussianNetworkClassifier,
     question: Question,
-    problem: RobustProblem | Family,
+    problem: Family,
     answer: Answer,
     refits: RefittedModels | None = None,
     seconds: float = np.inf,
@@ -53,7 +52,7 @@ def assembled(
     ----------
     clf : ConditionalGaussianNetworkClassifier
     question : Question
-    problem : RobustProblem or Family
+    problem : Family
         Of that question.
     answer : Answer
         Its point in the features' own units.
@@ -73,7 +72,7 @@ def assembled(
     if distance not in (0, np.inf):
         answer = replace(answer, advice=_made_safe(clf, question, problem, seconds) or answer.advice)
     violation = _violation(clf, question, answer, scores)
-    budget = question.budget_radius if isinstance(problem, Family) else problem.budget
+    budget = question.budget_radius
     context = Context(
         distance=distance,
         gap=_gap(distance, answer.lower_bound),
@@ -151,11 +150,11 @@ def _lacking(clf: ConditionalGaussianNetworkClassifier, question: Question, scor
 def _made_safe(
     clf: ConditionalGaussianNetworkClassifier,
     question: Question,
-    problem: RobustProblem | Family,
+    problem: Family,
     seconds: float,
 ) -> str:
     """That the row has the target already, but not safely; "" where it has not."""
-    here = problem.problem(domain=problem.domain) if isinstance(problem, Family) else problem
+    here = problem.here
     if here.margin(here.factual) < 0 or not question.allows(question.factual, question.state):
         return ""
     d = worst_perturbation(here, here.factual, time_limit=min(1.0, max(seconds, 0.0))).perturbation
@@ -175,7 +174,7 @@ def _model_share(refits: RefittedModels | None, question: Question, answer: Answ
     return refits.share(_deciding(question), question.warped(answer.point), answer.state)
 
 
-def _distance(question: Question, problem: RobustProblem | Family, answer: Answer) -> float:
+def _distance(question: Question, problem: Family, answer: Answer) -> float:
     """Way of the numbers, and the price of the categories."""
     assert answer.point is not None
     price = sum(choice.prices[v] for choice, v in zip(question.choices, answer.state, strict=True))

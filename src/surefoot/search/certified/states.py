@@ -16,7 +16,14 @@ from surefoot.problem.family import Family
 from surefoot.problem.geometry import dual_exponent, lp_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.robust_problem import RobustProblem
-from surefoot.search.certified.answer import as_it_is, bound_document, certificate, search_of, searched
+from surefoot.search.certified.answer import (
+    as_it_is,
+    bound_document,
+    certificate,
+    certified_search,
+    search_of,
+    searched,
+)
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.cover import Cover, Leave, Refuted
 from surefoot.search.certified.currency import exchanged_search
@@ -60,6 +67,8 @@ def certified_states(family: Family, gap: float, time_limit: float) -> Answer:
     time_limit : float
         Seconds.
     """
+    if not family.choices:
+        return certified_search(family.problem(), gap, time_limit)
     clock = Clock(time_limit)
     with one_blas_thread():
         return exchanged_search(family, gap, lambda posed: _States(posed, gap, clock).run())

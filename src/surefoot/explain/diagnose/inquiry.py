@@ -1,0 +1,70 @@
+"""Inquiry: a task, and what is needed to say why it has no answer."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.explain.answer.executor import Task
+from surefoot.explain.constraints.constraint_set import ConstraintSet
+from surefoot.explain.diagnose.conflict import Noise, diagnosed
+from surefoot.explain.diagnose.feasibility_oracle import is_empty
+from surefoot.explain.diagnose.largest_share import largest_share
+from surefoot.problem.answer import Answer
+from surefoot.status import Status
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """A task with the constraints behind it: where nothing exists, they say what stands in the way.
+
+    Parameters
+    ----------
+    task : Task
+    constraints : ConstraintSet
+    noise : Noise or None
+        Where features that must not change land exactly: lifting such a constraint changes the ball too.
+        None where the ball does not depend on the constraints.
+    percentiles : array or None
+        Of the target's own log densities, where answers must be typical of it.
+    """
+
+    task: Task
+    constraints: ConstraintSet
+    noise: Noise | None = None
+    percentiles: Array | None = None
+
+    def within(self, seconds: float) -> Inquiry:
+        """The same with so many seconds for all of it."""
+        return replace(self, task=self.task.within(seconds))
+
+    def answer(self) -> Answer:
+        """Search; where nothing exists, say which constraints stand in the way. All within the time limit."""
+        start = time.perf_counter()
+        found = self.task.answer()
+        if not self._is_hopeless(found):
+            return found
+        left = self.task.settings.options.time_limit - (time.perf_counter() - start)
+        conflict, advice = self._why_none(left)
+        return replace(found, advice=advice, conflict=conflict, seconds=time.perf_counter() - start)
+
+    def _is_hopeless(self, found: Answer) -> bool:
+        """Whether there is nothing: proved, or since the rules themselves exclude each other."""
+        if found.status is Status.UNDECIDED:
+            problem = self.task.problem
+            return is_empty(problem.domain, problem.metric.unit)
+        return found.status is Status.INFEASIBLE
+
+    def _why_none(self, seconds: float) -> tuple[tuple[str, ...], str]:
+        """The constraints that exclude each other, and what would have to be given up."""
+        problem, question = self.task.problem, self.task.question
+        if self.percentiles is not None:
+            reachable = largest_share(problem, question, self.percentiles, seconds)
+            if reachable is not None:
+                return ("plausible",), reachable.words()
+        return diagnosed(problem, question, self.constraints, seconds, self.noise)
