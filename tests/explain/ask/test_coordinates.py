@@ -328,3 +328,15 @@ def test_uneven_matrices_claim_what_is_proved(bank):
     clf = ConditionalGaussianNetworkClassifier("tan").fit(X, bank.y)
     e = CounterfactualExplainer(clf, whitening=np.eye(4), budget=0.05, time_limit=4).explain(X.iloc[0], 1)
     assert verify(e, clf).ok
+
+
+def test_pictures_count_no_standard_deviations(bank, clf, tmp_path):
+    """A given matrix has units of its own: neither axes nor headings may say otherwise."""
+    explainer = CounterfactualExplainer(clf, whitening=M)
+    e = explainer.explain(bank.X.iloc[0], target=1)
+    found = explainer.trade_off(bank.X.iloc[0], 1, budget=(0, 0.05), plausible=())
+    axes = [plots.plot_trace(e)[0], plots.plot_distances([e, e]), *plots.plot_trade_off(found)]
+    assert not any("standard deviation" in ax.get_xlabel() + ax.get_ylabel() for ax in axes)
+    write_report(found, tmp_path / "costs.html")
+    page = (tmp_path / "costs.html").read_text(encoding="utf-8")
+    assert "Errors withstood, in the coordinates of the given matrix" in page

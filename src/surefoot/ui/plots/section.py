@@ -254,7 +254,7 @@ def explained_whitening(
 ) -> Whitening:
     """The whitening in which the explanation measured distances."""
     question = _question(explanation)
-    class_network(classifier, question.factual_class)  # refuses a class that the classifier does not know
+    class_network(classifier, question.factual_class, question.state)  # refuses a class that is not there
     return question.coordinates(classifier)
 
 
