@@ -9,7 +9,7 @@ why both need a global solver; the certified search proves the same optimum with
 
 # %%
 # The log-odds of class 1 over two features.
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, plots
+from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Qcqp, datasets, plots
 
 bank = datasets.load_banknote()
 clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(bank.X, bank.y)
@@ -18,7 +18,7 @@ plots.plot_surface(clf, 1, features=["variance", "curtosis"])
 # %%
 # The paper's QCQP, solved with SCIP: distance and bound rise, the violation falls to nothing.
 note = bank.X.iloc[0]
-paper = CounterfactualExplainer(clf, budget=0.1, method="qcqp", backend="scip", bounds=None)
+paper = CounterfactualExplainer(clf, budget=0.1, method=Qcqp(backend="scip"), bounds=None)
 e = paper.explain(note, target=1)
 plots.plot_trace(e)
 

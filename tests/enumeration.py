@@ -8,6 +8,7 @@ plainest way.
 import itertools
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -81,9 +82,12 @@ def _of_number(rng, column):
         return Action(str(rng.choice(["change", "rise", "fall"])))
     if kind < 0.05:
         return Action("stay")
+    least = float(np.round(column.std() * rng.uniform(0.2, 2.0), 2)) if rng.random() < 0.2 else None
+    if whole and column.max() - column.min() <= 30 and kind < 0.4:
+        return Action(least=least)
     count = 1 if rng.random() < 0.3 else int(rng.integers(2, 6))
     values = sorted({float(v) for v in rng.choice(column.to_numpy(), count)})
-    return Action(str(rng.choice(["change", "change", "rise", "fall"])), values=values)
+    return Action(str(rng.choice(["change", "change", "rise", "fall"])), values=values, least=least or None)
 
 
 def _when(rng, numbers, categories):
@@ -207,7 +211,11 @@ class Case:
         low, high = self.model.range[0][j], self.model.range[1][j]
         values = np.arange(low, high + 1) if listed is None else listed
         moves = {"rise": lambda v: v >= now, "fall": lambda v: v <= now}.get(action.may, lambda v: True)
-        return sorted({now, *(float(v) for v in values if low <= v <= high and moves(v))})
+        least = Fraction(repr(float(action.least or 0)))
+        far = (
+            float(v) for v in values if abs(Fraction(repr(float(v))) - Fraction(repr(float(now)))) >= least
+        )
+        return sorted({now, *(v for v in far if low <= v <= high and moves(v))})
 
     def _allowed(self, values):
         then = dict(zip(self.model.names, values, strict=True))

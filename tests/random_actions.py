@@ -12,10 +12,11 @@ import pandas as pd
 
 from surefoot import Action, Actions
 
-KINDS = ("stay", "rise", "fall", "ends", "most", "step", "values", "change", "whole")
+FIRST = ("stay", "rise", "fall", "ends", "most", "step", "values", "change", "whole")
+KINDS = (*FIRST, "least")
 
 
-def random_actions(rng, frame, categories):
+def random_actions(rng, frame, categories, kinds=KINDS):
     """Actions of every kind for some features of a table, with rules over several of them.
 
     Parameters
@@ -24,9 +25,11 @@ def random_actions(rng, frame, categories):
     frame : DataFrame
     categories : dict
         Name -> values.
+    kinds : sequence of str
+        Of actions about numbers.
     """
     numbers = [name for name in frame if name not in categories]
-    features = {name: _of_number(rng, frame[name]) for name in numbers if rng.random() < 0.6}
+    features = {name: _of_number(rng, frame[name], kinds) for name in numbers if rng.random() < 0.6}
     features |= {name: _of_category(rng, values) for name, values in categories.items() if rng.random() < 0.5}
     features = {name: action for name, action in features.items() if action is not None}
     settings = {}
@@ -54,9 +57,9 @@ def priced(rng, actions, numbers):
     return replace(actions, features=features)
 
 
-def _of_number(rng, column):
+def _of_number(rng, column, kinds):
     low, high, spread = float(column.min()), float(column.max()), float(column.std())
-    kind = rng.choice(KINDS)
+    kind = rng.choice(kinds)
     if kind in ("stay", "rise", "fall", "change"):
         return Action(str(kind))
     if kind == "ends":
@@ -66,6 +69,9 @@ def _of_number(rng, column):
         return Action(
             str(rng.choice(["rise", "fall", "change"])), most=float(np.ceil(spread * rng.uniform(0.5, 2)))
         )
+    if kind == "least":
+        size = max(round(spread * float(rng.uniform(0.2, 1.5)), 2), 0.01)
+        return Action(str(rng.choice(["rise", "fall", "change"])), least=size)
     if kind == "step":
         step = max(round(float(spread) / 4, 2), 0.01)
         return Action(step=step, most=20 * step)
@@ -176,6 +182,8 @@ def _broken_feature(name, action, x, y, is_whole, ends):
         1 + 1e-12
     ):
         found.append(f"{name} changes by more than {action.most}")
+    if action.least is not None and abs(_written(y) - _written(x)) < _written(action.least):
+        found.append(f"{name} changes by less than {action.least}")
     if action.step is not None:
         steps = (y - x) / action.step
         if abs(steps - round(steps)) > 1e-6:
@@ -190,6 +198,11 @@ def _broken_feature(name, action, x, y, is_whole, ends):
     if not min(bottom, x) <= y <= max(top, x):
         found.append(f"{name} leaves the range of the data")
     return found
+
+
+def _written(value):
+    """A number as it is written: 0.3 is three tenths."""
+    return Fraction(repr(float(value)))
 
 
 def _holds(rule, now, then):

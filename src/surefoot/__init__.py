@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from surefoot.model.dag import Dag
     from surefoot.model.diagnosis import diagnose
     from surefoot.model.network import LinearGaussianNetwork
+    from surefoot.model.quadratic_model import QuadraticModel
     from surefoot.model.selection import select
     from surefoot.problem.domain import Domain
     from surefoot.problem.geometry import Ball, Whitening
@@ -42,9 +43,13 @@ _HOMES = {
     "Explanation": "explain.result.explanation",
     "Explanations": "explain.result.batch",
     "LinearGaussianNetwork": "model.network",
+    "Milp": "explain.answer.methods",
     "NoCounterfactualError": "exceptions",
+    "Qcqp": "explain.answer.methods",
     "Quadratic": "problem.quadratic",
+    "QuadraticModel": "model.quadratic_model",
     "Question": "problem.question",
+    "Refits": "explain.ask.refits",
     "RobustProblem": "problem.robust_problem",
     "Rule": "explain.constraints.actions",
     "Status": "status",
@@ -69,9 +74,13 @@ __all__ = [
     "Explanation",
     "Explanations",
     "LinearGaussianNetwork",
+    "Milp",
     "NoCounterfactualError",
+    "Qcqp",
     "Quadratic",
+    "QuadraticModel",
     "Question",
+    "Refits",
     "RobustProblem",
     "Rule",
     "Status",

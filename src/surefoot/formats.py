@@ -204,3 +204,15 @@ def listed(names: Sequence[Any], most: int = 8) -> str:
     "'age', 'sex', ..."
     """
     return ", ".join(repr(name) for name in names[:most]) + (", ..." if len(names) > most else "")
+
+
+def first_names(names: Sequence[str], most: int = 12) -> str:
+    """The first of some names, and how many more there are.
+
+    Examples
+    --------
+    >>> first_names(["age", "sex", "income"], most=2)
+    'age, sex and 1 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from surefoot import Actions, ConditionalGaussianNetworkClassifier, datasets
-from tests.random_actions import priced, random_actions
+from tests.random_actions import FIRST, priced, random_actions
 
 COUNT = 300
 KINDS = ("explain", "explain", "explain", "explain", "alternatives", "batch", "trade_off", "infeasible")
@@ -96,7 +96,7 @@ def _settings(rng, name, X, y, numbers):
 
 
 def _actions(rng, X, categories, settings):
-    actions = random_actions(rng, pd.DataFrame(X), categories)
+    actions = random_actions(rng, pd.DataFrame(X), categories, FIRST)
     if settings.get("distance") == "cost":
         actions = priced(rng, actions, [n for n in X if n not in categories])
     named = {*settings.get("increasing", ()), *settings.get("decreasing", ())}

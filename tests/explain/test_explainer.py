@@ -9,7 +9,9 @@ from surefoot import (
     ConditionalGaussianNetworkClassifier,
     CounterfactualExplainer,
     Explanation,
+    Milp,
     NoCounterfactualError,
+    Qcqp,
     Status,
     verify,
 )
@@ -197,7 +199,7 @@ def test_no_time(clf, bank, method):
 
 
 def test_iteration_limit_keeps_the_point(clf, bank):
-    e = CounterfactualExplainer(clf, budget=0.05, method="qcqp", max_iterations=1).explain(
+    e = CounterfactualExplainer(clf, budget=0.05, method=Qcqp(max_iterations=1)).explain(
         bank.X.iloc[0], target=1
     )
     assert e.status is Status.ITERATION_LIMIT
@@ -241,8 +243,8 @@ def test_trouble_in_a_later_master_keeps_the_point(clf, bank, monkeypatch, troub
         ({"norm": 3}, DataError, "norm must be 1, 2"),
         ({"whitening": "pca"}, DataError, "whitening must be one of"),
         ({"method": "magic"}, ProblemError, "method must be one of 'certified', 'qcqp', 'milp'"),
-        ({"method": "qcqp", "backend": "cplex"}, BackendError, "unknown backend 'cplex'"),
-        ({"method": "qcqp", "backend": "highs"}, BackendError, "highs cannot solve a qcqp"),
+        ({"method": Qcqp(backend="cplex")}, BackendError, "unknown backend 'cplex'"),
+        ({"method": Qcqp(backend="highs")}, BackendError, "highs cannot solve a qcqp"),
         ({"backend": "scip"}, ProblemError, "certified method needs no backend"),
         ({"gap": -1}, ProblemError, "gap"),
         ({"bounds": "tight"}, ProblemError, "bounds must be 'data', None or a dict"),
@@ -309,7 +311,7 @@ def test_not_fitted_and_bad_numbers(clf, bank):
         CounterfactualExplainer(ConditionalGaussianNetworkClassifier())
     for bad in ({"tol": 0}, {"max_iterations": 0}, {"tol": "a"}):
         with pytest.raises(ProblemError, match="must be a positive "):
-            CounterfactualExplainer(clf, **bad)
+            CounterfactualExplainer(clf, method=Qcqp(**bad))
     with pytest.raises(DataError, match="budget must be"):
         CounterfactualExplainer(clf, budget="a").explain(bank.X.iloc[0], target=1)
 
@@ -333,7 +335,7 @@ def test_licence_too_small(bundled):
     data = bundled["ionosphere"]
     clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
     row = data.X.iloc[np.flatnonzero(clf.predict(data.X) == 0)[0]]
-    explainer = CounterfactualExplainer(clf, budget=0.05, method="milp", backend="gurobi")
+    explainer = CounterfactualExplainer(clf, budget=0.05, method=Milp(backend="gurobi"))
     with pytest.raises(BackendTooLargeError, match="too large for the Gurobi licence"):
         explainer.explain(row, target=1)
 
@@ -346,7 +348,7 @@ def test_scip_and_gurobi_agree(bundled, name):
     for _, row in rows.iterrows():
         first, second = (
             CounterfactualExplainer(
-                clf, budget=0.05, method="qcqp", backend=backend, bounds=None, whole=False
+                clf, budget=0.05, method=Qcqp(backend=backend), bounds=None, whole=False
             ).explain(row, target=1)
             for backend in ("scip", "gurobi")
         )

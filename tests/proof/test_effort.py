@@ -5,6 +5,7 @@ import copy
 import math
 import random
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -14,8 +15,10 @@ from surefoot.exceptions import ProblemError
 from surefoot.proof import exact
 from surefoot.proof.exact import HOLDS, NOT_PROVED, Effort, EffortError
 from surefoot.ui.cli import main as surefoot
+from tests.proof import test_conditions as conditions
 from tests.proof import two_categories as states
 from tests.proof.handmade import banknote, banknote_row
+from tests.proof.test_all_states import stair
 from tests.proof.test_exact import files
 
 forging = pytest.importorskip("benchmarks.audit.forging.inflated")
@@ -163,33 +166,24 @@ def test_the_largest_of_ratios():
         ([5e-324, 1e-323, 5e-324], [1e308, 1e308, 1e307], 2),
         ([0.25, 0.5], [0.5, 1.0], 0),
     ):
-        entries = exact.Ratios(above, below)
-        found = entries.largest(list(range(len(above))))
+        found = exact.Ratios(above, below).largest(list(range(len(above))))
         exactly = [Fraction(a) / Fraction(b) for a, b in zip(above, below, strict=True)]
-        assert Fraction(found[1]) / Fraction(found[2]) == max(exactly) == exactly[largest]
-        ratio = exactly[largest]
-        assert entries.rounded(found) == exact.enclosed_log(ratio.numerator, ratio.denominator, 2).high
-    assert exact.Ratios([0.25, 0.5, 0.125], None).largest([0, 2]) == (0.25, 0.25, 1.0)
-    for one, other, larger in (
-        ((INF, 2.0, 5e-324), (INF, 1.0, 5e-324), True), ((INF, 1.0, 5e-324), (INF, 2.0, 5e-324), False),
-        ((1.0, 3.0, 3.0), (1.0, 1.0, 1.0), False), ((2.0, 2.0, 1.0), (1.0, 1.0, 1.0), True),
-        ((1.0, 1.0, 1.0), (2.0, 2.0, 1.0), False),
-    ):  # fmt: skip
-        assert exact.Ratios([], []).larger(one, other) == larger
+        assert found == max(exactly) == exactly[largest]
+    assert exact.Ratios([0.25, 0.5, 0.125], None).largest([0, 2]) == 0.25
 
 
 def test_gains_are_those_of_every_entry():
     """Random tables and prices: what is found is the largest of all, entry by entry."""
     rng = random.Random(0)
-    for _ in range(60):
+    for _ in range(150):
         sizes = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
         count = math.prod(sizes)
         allowed = [sorted(rng.sample(range(n), rng.randint(1, n))) for n in sizes]
-        prices = [rng.choice([0.0, 0.25, rng.random()]) for _ in range(sizes[-1])]
+        prices = [rng.choice([0.0, 0.25, 9 * rng.random()]) for _ in range(sizes[-1])]
         above, below = ([rng.choice([0.5, 0.25, rng.random()]) for _ in range(count)] for _ in range(2))
         gain = exact.Gain(list(range(len(sizes))), sizes, allowed, prices, exact.Ratios(above, below))
         known = {i: rng.choice(values) for i, values in enumerate(allowed) if rng.random() < 0.4}
-        rate = Fraction(rng.choice([0, 1, 3, 1 / 3]))
+        rate = Fraction(rng.choice([0, 1, 3, 1 / 3, 1e-3]))
         found = gain.most(tuple(known.items()), rate)
         assert found == gain.most(tuple(known.items()), rate)
         every = []
@@ -203,6 +197,16 @@ def test_gains_are_those_of_every_entry():
                 less = math.floor(2 * rate * Fraction(prices[values[-1]]) * (1 << exact.PLACES))
                 every.append(exact.enclosed_log(ratio.numerator, ratio.denominator, 2).high - less)
         assert found == max(every)
+
+
+def test_dear_entries_count_where_they_are_larger():
+    """Without a rate the largest counts, with a small one too; with a large one it is better to stay."""
+    ratios = exact.Ratios([0.5, 0.625, 0.75, 0.875], [1.0] * 4)
+    gain = exact.Gain([0], [4], [[0, 1, 2, 3]], [0.0, 5.0, 6.0, 7.0], ratios)
+    assert gain.most((), Fraction(0)) == exact.enclosed_log(7, 8, 2).high
+    small = Fraction(1, 2**10)
+    assert gain.most((), small) == exact.enclosed_log(7, 8, 2).high - 14 * (1 << exact.PLACES - 10)
+    assert gain.most((), Fraction(1)) == exact.enclosed_log(1, 2, 2).high
 
 
 def test_few_logarithms_of_a_large_table(monkeypatch):
@@ -290,3 +294,156 @@ def test_inflated_files_are_done_or_refused_in_time(base, change):
     with contextlib.suppress(exact.UnreadableError):
         exact.check(contents, document, 1.0)
     assert time.process_time() - start < 6.0
+
+
+# ----- every loop that can be long is counted ---------------------------------------------------------------
+
+
+def setting_of(n):
+    every = list(range(n))
+    metric = [[float(i <= j) for j in every] for i in every]
+    return exact.Setting(2.0, metric, None, exact.dyadic([0.0] * n), every, [])
+
+
+def proof_of(n):
+    return exact.read_proof(setting_of(n), {"directions": [], "scenarios": [], "tree": None})
+
+
+def form(*entries, space="u"):
+    return exact.Form(space, [(i, 1) for i in entries], 0)
+
+
+def network(n):
+    return exact.Network([[float(j < i) for j in range(n)] for i in range(n)], [0.0] * n, [1.0] * n)
+
+
+def chain(n):
+    """Each the next one's parent, by a tenth: a number of 55 binary places, and twice as many one later."""
+    weights = [[0.1 * (j == i - 1) for j in range(n)] for i in range(n)]
+    return exact.Network(weights, [0.0] * n, [1.0] * n)
+
+
+def cover_of(count=3):
+    proofs = [refuted(Fraction(k, 20), 10 - k) for k in range(count)]
+    return exact.Cover(states.case_of(), proofs, [0.0, 1.0], 0.74)
+
+
+def deciding(n):
+    """A tree of cuts, deep on one side."""
+    tree = None
+    for k in range(n):
+        tree = {"cut": [["u", 0], float(k)], "below": None, "above": tree}
+    return exact.Proof(setting_of(1), [], [], tree)
+
+
+WIDE = exact.Row([1.0] * 4, 0.0, 1.0, "r")
+COUNTED = {
+    "gram": (lambda: exact.gram([[(0, 1), (1, 1)], [(1, 1)]], [1, 1], 2), 2**2 + 1),
+    "elimination": (lambda: exact._pivots_positive([[9], [0, 9], [0, 0, 9]]), 9 // 2 + 4 // 2),
+    "congruent": (lambda: exact.congruent({(1, 0): 1}, [[1, 1], [0, 1]]), (2 + 1) + 2 * (2 + 1)),
+    "places": (lambda: exact._places([[0, 1], [0, 1, 2]], [2, 3]), 6),
+    "forms of u": (
+        lambda: exact.in_features(setting_of(2).lift([0, 1]), {0: 0, 1: 1, 2: 2}, form(0, 1)), 2 * 3,
+    ),
+    "products": (lambda: exact.gathered([exact.Term(1.0, form(0, 1), form(0, 1, 2))]), 6),
+    "functions": (lambda: exact.beyond(form(0, 1, 2), 1.0, 3, 1), 3),
+    "rows": (lambda: exact.row_form(setting_of(4), WIDE), 4),
+    "pieces": (lambda: exact.Piece(proof_of(4), 1.0, ()), 4),
+    "deviations": (lambda: network(3).deviations(exact.dyadic([0.0] * 3)), 1 + 2 + 3),
+    "spreads": (lambda: network(3).squared_spreads([0, 1, 2]), 3 * 3),
+    "spreads of many bits": (lambda: chain(12).squared_spreads(list(range(12))), 12 * (11 + 1)),
+    "pieces on a way": (lambda: exact.Piece(proof_of(4), 1.0, (exact.Step("d", 0, True),)), 4 + 1),
+    "logarithm": (lambda: exact.enclosed_log(2, 3), 100),
+    "scale": (lambda: exact.Scale(0.5, 0.0, 1.0)(2.0), 300),
+    "dominated": (lambda: exact.undominated([refuted(k, 9 - k) for k in range(4)]), 0 + 1 + 2 + 3),
+    "parents": (lambda: exact._split([0], [None, None]), 2 * 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_work_is_counted(name):
+    run, work = COUNTED[name]
+    with exact.limited(Effort(work)):
+        run()
+        assert exact.EFFORT.get().work == 0
+    with exact.limited(Effort(work - 1)), pytest.raises(EffortError):
+        run()
+
+
+def test_looks_are_counted():
+    """One requirement and two categories at every look; stairs: two rates, ten for each of three steps."""
+    for run, work in (
+        (lambda cover: cover.most(0, Fraction(0), ()), 0),
+        (lambda cover: cover._stair(Fraction(7, 10), (), cover.holding((), ())), 2 * 2 + 10 * 2 * 3),
+    ):
+        with exact.limited(Effort(10**6)):
+            cover = cover_of()
+            for rate in cover.trades:
+                cover.most(0, rate, ())
+            before = exact.EFFORT.get().work
+            run(cover)
+            assert before - exact.EFFORT.get().work == work
+    with exact.limited(Effort(10**6)):
+        cover = exact.Cover(states.case_of(), [], [0.0], 0.0)  # the first look is at what is too dear
+        before = exact.EFFORT.get().work
+        assert cover.uncovered() is None
+        assert before - exact.EFFORT.get().work == 1 * 2
+
+
+def test_nodes_are_counted():
+    """Each as deep as it is, before anything else is done; the first leaf is open."""
+    with exact.limited(Effort(10**6)):
+        with pytest.raises(exact.FaultError, match="left open"):
+            exact.proven_level(deciding(3))
+        functions = 2  # of the cut, one for each side
+        assert 10**6 - exact.EFFORT.get().work == 1 + functions + 2
+
+
+def test_requirements_are_counted():
+    """Each adds a row to the matrix, which has one more than there are features."""
+    read, taken = conditions.proof(conditions.setting()), []
+    for count in (1, 1, 3):
+        with exact.limited(Effort(10**6)):
+            exact.negated(read, [], [(1.0, 0, -1)] * count, [0, 1])
+            taken.append(10**6 - exact.EFFORT.get().work)
+    assert taken[2] - taken[1] == 2 * 3
+
+
+def test_scenarios_and_sets_are_counted():
+    asked = exact.read_question(files()[1]["question"])
+    n = asked.n
+    with exact.limited(Effort(10**6)):
+        exact.Ball(asked, [[float(i == j) for j in range(n)] for i in range(n)]).contains([0.0] * n)
+        assert 10**6 - exact.EFFORT.get().work == n * n
+    with exact.limited(Effort(10**6)):
+        where = replace(asked, sets={0: [1.0, 2.0, 3.0]})
+        where.nothing_between(0, asked.factual[0] + 1, asked.factual[0] + 2)
+        assert 10**6 - exact.EFFORT.get().work == 3
+
+
+def test_networks_of_states_are_counted():
+    """Their matrices are put together: as many entries as numbers squared."""
+    model = exact.read_model(states.shaped_content())
+    with exact.limited(Effort(1)):
+        model.network(1, (0, 0))
+        assert exact.EFFORT.get().work == 0
+
+
+def test_an_empty_vector_is_within_any_radius():
+    for norm in (1.0, 2.0, INF):
+        assert exact.within(exact.Dyadic([], 0), norm, Fraction(0))
+
+
+# ----- stairs -----------------------------------------------------------------------------------------------
+
+
+def test_the_rate_zero_is_always_there(monkeypatch):
+    """No state adds more than its price, nor more than 3/4: one look is enough with both rates."""
+    proofs = [states.refuted(0.09 * (k + 1) + 0.005, 0.9 - 0.09 * k) for k in range(9)]
+    e = states.answer(proofs=proofs, trades=[1.0], prices=((0.0, 0.5), (0.0, 0.5)))
+    monkeypatch.setattr(exact, "MOST_STEPS", 1)
+    assert exact.covered_claim(states.case_of(e), 0.9).verdict == HOLDS
+
+
+def test_the_best_proof_that_has_begun_counts():
+    assert stair(0.3, [(0.5, 0.74), (0.75, 0.5)], [])

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Quadratic, Status, verify
+from surefoot import (
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Qcqp,
+    Quadratic,
+    Status,
+    verify,
+)
 from surefoot.problem.domain import Domain
 from surefoot.problem.geometry import Whitening, lp_norm
 from surefoot.proof.worst_case import lowest_in_ball, worst_perturbation
@@ -271,7 +278,7 @@ def test_other_norms_agree_with_gurobi_and_scip(bundled, norm):
         e = CounterfactualExplainer(clf, **settings, gap=1e-5).explain(row, target=1)
         backend = "gurobi" if norm == 2 else "scip"
         other = CounterfactualExplainer(
-            clf, **settings, method="qcqp", backend=backend, gap=1e-5, tol=1e-6
+            clf, **settings, method=Qcqp(backend=backend, tol=1e-6), gap=1e-5
         ).explain(row, target=1)
         assert e.distance == pytest.approx(other.distance, rel=1e-4)
         assert verify(e, clf)

@@ -1,4 +1,4 @@
-"""A first point comes early, memory is bounded, and what was refuted at a lower level is not done."""
+"""A first point comes early, memory is bounded, and what is refuted at a lower level is open at a higher."""
 
 import tracemalloc
 from dataclasses import replace
@@ -16,6 +16,11 @@ from surefoot import (
     Status,
     plain,
 )
+from surefoot.model import mixed
+from surefoot.model.dag import Dag
+from surefoot.model.mixed import Cells, MixedNetwork
+from surefoot.model.schema import Schema
+from surefoot.problem import family
 from surefoot.problem.domain import Domain
 from surefoot.problem.either import Limit
 from surefoot.problem.geometry import Ball, Metric, Whitening
@@ -25,7 +30,7 @@ from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search, certified_states, changes, states, subsets
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.subsets import Subsets
-from tests.families import random_family
+from tests.families import all_states, random_family
 
 GAP = 1e-3
 MEGABYTE = 2**20
@@ -77,9 +82,11 @@ def test_splits_end_where_files_would_be_too_deep(monkeypatch, seed):
     assert max(choice.depth for choice in search.choices) <= 4
     assert status in (best.status, Status.BOUND_LIMIT, Status.BOUND_LIMIT_NO_POINT)
     distance = np.inf if best.point is None else posed.distance(best.point)
-    assert search.bound <= distance * (1 + 1e-9)
+    assert 0 < search.bound <= distance * (1 + 1e-9)
     if search.points.best is not None:
         assert posed.domain.contains(search.points.point)
+    assert search.too_deep == (status.with_point is Status.BOUND_LIMIT)
+    assert ("nested too deeply" in certified_search(posed, GAP, 30).advice) == search.too_deep
 
 
 def test_the_deepest_proofs_can_be_read():
@@ -173,8 +180,8 @@ def enumerated(explainer, row, target):
     best = np.inf
     for values in sorted(product(*grids), key=lambda v: problem.distance(np.array(v))):
         x = np.array(values)
-        met = problem.domain.contains(x) and problem.margin(x) >= 0
-        if met and worst_perturbation(problem, x).violation <= 0:
+        allowed = problem.domain.contains(x) and problem.margin(x) >= 0
+        if allowed and worst_perturbation(problem, x).violation <= 0:
             best = problem.distance(x)
             break
     return best
@@ -197,3 +204,21 @@ def test_the_nearest_point_on_a_line_is_found(seed):
     explainer, row = tiny(seed, at_most=1)
     e = explainer.explain(row, on_failure="return")
     assert e.status is Status.OPTIMAL
+
+
+def test_shapes_are_remembered_while_there_is_room(monkeypatch):
+    posed = random_family(np.random.default_rng(0), n=3, sizes=(7, 7), n_shaping=2)
+    before = [posed.problem(state).margin(posed.factual) for state in all_states(posed)]
+    monkeypatch.setattr(family, "KEPT_ENTRIES", 5 * 3**2)
+    again = replace(posed, _bases={})
+    assert [again.problem(state).margin(posed.factual) for state in all_states(posed)] == before
+    assert len(again._bases) <= 6
+
+
+def test_networks_are_remembered_while_there_is_room(monkeypatch):
+    schema = Schema(("c", "x"), (tuple("abcdefgh"), None))
+    cells = Cells((), (0,), np.arange(8.0), np.zeros((8, 0)), np.zeros((8, 0)), np.ones(8))
+    network = MixedNetwork(Dag([(), (0,)]), schema, (np.full(8, 0.125),), (cells,))
+    monkeypatch.setattr(mixed, "KEPT_ENTRIES", 2)
+    assert [float(network.given((k,)).means[0]) for k in range(8)] == list(range(8))
+    assert len(network._networks) <= 3

@@ -197,11 +197,15 @@ def long_sets(e, size):
 
 def many_ways(e, size):
     e["question"]["domain"]["eithers"] += [{"name": "e", "ways": [{"rows": [], "values": []}] * 10}] * size
+    for entry in e["certificate"]["states"]["proofs"]:
+        entry["ways"] += [None] * size
 
 
 def many_limits(e, size):
     entry = {"name": "l", "count": 10**9, "numbers": [], "categories": []}
     e["question"]["domain"]["limits"] += [entry] * size
+    for proof in e["certificate"]["states"]["proofs"]:
+        proof["left"] += [10**9] * size
 
 
 def long_words(e, size):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from surefoot.experiments.log import Log, Record
 from surefoot.experiments.settings import Setting, classifier, data_set
+from surefoot.explain.answer.methods import Milp, Qcqp
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.explanation import Explanation
 from surefoot.status import Status
@@ -44,6 +45,16 @@ class RunLog(Log):
         return [run for run in runs if tried.get(run.setting.key(run.factual), -1.0) < run.time_limit]
 
 
+def _method(setting: Setting) -> Qcqp | Literal["certified"]:
+    """The method of a setting with its options."""
+    backend = setting.backend or None
+    if setting.method == "qcqp":
+        return Qcqp(backend=backend)
+    if setting.method == "milp":
+        return Milp(backend=backend, n_segments=setting.n_segments, contraction=setting.contraction)
+    return "certified"
+
+
 def carried_out(run: Run) -> Record:
     """Explain one factual as the paper does: the whole space, p = inf, class 1 wanted."""
     setting = run.setting
@@ -51,13 +62,10 @@ def carried_out(run: Run) -> Record:
     explainer = CounterfactualExplainer(
         clf,
         budget=setting.budget,
-        method=setting.method,  # type: ignore[arg-type]
-        backend=setting.backend or None,
+        method=_method(setting),
         bounds=None,
         whole=False,
         time_limit=run.time_limit,
-        n_segments=setting.n_segments,
-        contraction=setting.contraction,
     )
     e = explained(explainer, setting.data, run.factual)
     return {

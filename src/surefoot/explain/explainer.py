@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import NoCounterfactualError, ProblemError, SurefootError
 from surefoot.explain.answer.executor import answers, attempt, failed, unforeseen
-from surefoot.explain.answer.methods import GAPS, Settings
+from surefoot.explain.answer.methods import GAPS, Qcqp, Settings, as_method, chosen_method
 from surefoot.explain.ask.differing import (
     NOTHING,
     Differing,
@@ -25,12 +25,12 @@ from surefoot.explain.ask.differing import (
 from surefoot.explain.ask.imputation import Filled, filled
 from surefoot.explain.ask.plausible import checked_plausible
 from surefoot.explain.ask.question_builder import EVEN, NO_MORE, Asked, Asker, Distance, NoiseOn, Terms
-from surefoot.explain.ask.refits import Refits
+from surefoot.explain.ask.refits import refitted
 from surefoot.explain.ask.row import encoded, raw_values, row_label, split_rows
 from surefoot.explain.ask.target import each_target
 from surefoot.explain.constraints.actions import Actions
-from surefoot.explain.constraints.categories import Category
-from surefoot.explain.constraints.wishes import DATA, Wishes
+from surefoot.explain.constraints.category import Category
+from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
 from surefoot.explain.progress import alive
 from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.batch import Explanations
@@ -41,7 +41,6 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
-from surefoot.problem.geometry import WhiteningKind
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
@@ -78,12 +77,13 @@ class CounterfactualExplainer:
     decision : float, default=0.0
         In the place of the threshold, for models without probabilities (``LinearSVC`` for instance): how far
         the decision value of the target must be above that of each rival.
-    method : {"certified", "qcqp", "milp"}, default="certified"
+    method : {"certified", "qcqp", "milp"}, `Qcqp` or `Milp`, default="certified"
         The certified search (a global optimum with a proof, no solver to install), the paper's nonconvex
-        QCQP or its piecewise McCormick MILP.
-    backend : {"scip", "gurobi", "highs"}, optional
-        For the paper's methods. Default: the best open-source solver that is installed.
-    whitening : {"cholesky", "dag", "zca"}, default="cholesky"
+        QCQP or its piecewise McCormick MILP; options of these are said with ``Qcqp(backend="scip")`` and
+        ``Milp(n_segments=10)``.
+    whitening : {"cholesky", "dag", "zca"}, array or DataFrame, default="cholesky"
+        The coordinates in which changes and errors are measured. A matrix M of your own (not singular, a
+        column for each number; of a DataFrame by name) means the distance ``||M (x - factual)||_p``.
     distance : {"mahalanobis", "cost"}, default="mahalanobis"
         How far a change is: the paper's, in whitened coordinates; or what it costs, each number's change in
         standard deviations of the factual's class times its price (``Action(cost=...)``, 1 by default):
@@ -109,9 +109,10 @@ class CounterfactualExplainer:
         A share: the answer, and the whole ball around it, is at least as typical of the target as this share
         of its training rows; proven. ``("conditional", k)``: no changed number is farther than k standard
         deviations from what its parents predict in the target class.
-    models : int or list of fitted classifiers, optional
+    models : int, `Refits` or list of fitted classifiers, optional
         The decision turns under each of them as well: so many refits to rows drawn with replacement from
-        ``data``, structure learned anew; or other models of the same features. ``explainer.refits.searched``
+        ``data``, structure learned anew (``Refits(50, data=(X, y))`` says both); or other models of the same
+        features. ``explainer.refits.searched``
         keeps them, and ``explanation.model_share`` says how many fresh refits agree.
     random_state : int, default=0
         For the refits.
@@ -125,16 +126,9 @@ class CounterfactualExplainer:
     gap : float, optional
         Relative gap between distance and proven bound: 0.001 for ``"certified"``; for the paper's methods
         0.01, as there, in every solve.
-    tol : float, default=0.001
-        The paper's epsilon, for its methods: largest violation accepted at the end. Lowered by itself
-        where it would cost more than a hundredth of the ball.
-    n_segments, contraction : int, float
-        The paper's m and nu, for ``"milp"``.
-    max_iterations : int, default=200
-    threads : int, default=0
-        0 leaves the choice to the solver.
-    verbose : bool, default=False
-        Show the solver's log.
+    **paper
+        ``backend``, ``tol``, ``n_segments``, ``contraction``, ``max_iterations``, ``threads``, ``verbose``:
+        options of the paper's methods by their old names. Say ``method=Qcqp(...)`` or ``method=Milp(...)``.
 
     Examples
     --------
@@ -156,9 +150,8 @@ class CounterfactualExplainer:
         norm: float = np.inf,
         threshold: float = EVEN,
         decision: float = NO_MORE,
-        method: Method = "certified",
-        backend: str | None = None,
-        whitening: WhiteningKind = "cholesky",
+        method: Method | Qcqp = "certified",
+        whitening: Any = "cholesky",
         distance: Distance = "mahalanobis",
         bounds: Any = "data",
         immutable: Iterable[Any] = (),
@@ -173,32 +166,24 @@ class CounterfactualExplainer:
         data: Any = None,
         time_limit: float = 30.0,
         gap: float | None = None,
-        tol: float = 1e-3,
-        n_segments: int = 20,
-        contraction: float = 0.5,
-        max_iterations: int = 200,
-        threads: int = 0,
-        verbose: bool = False,
+        **paper: Any,
     ) -> None:
-        self._given = {name: value for name, value in locals().items() if name != "self"}
-        _check_method(method, backend, gap)
+        given = {name: value for name, value in locals().items() if name not in ("self", "paper")}
+        self.method, self.paper = chosen_method(method, paper)
+        self._given = given | {"method": as_method(self.method, self.paper)}
+        _check_gap(self.method, gap)
         actions = _checked_actions(bounds, actions)
         if whole is not None and whole is not False:
             raise ProblemError(f"whole must be None or False, not {whole!r}; see Action(whole=True)")
         if impute not in (None, "expected"):
             raise ProblemError(f"impute must be None or 'expected', not {impute!r}")
-        _check_numbers(tol=tol, max_iterations=max_iterations, n_segments=n_segments, contraction=contraction)
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
         likely = checked_plausible(plausible)
         self.terms = Terms(norm, whitening, threshold, budget, noise_on, decision, distance, likely).checked()
         self.plausible = plausible
-        self.refits = (
-            models
-            if models is None or isinstance(models, Refits)
-            else Refits(classifier, self.classifier, models, data, random_state)
-        )
+        self.refits = refitted(classifier, self.classifier, models, data, random_state)
         self.budget, self.norm, self.threshold = budget, norm, threshold
-        self.method, self.backend, self.whitening, self.noise_on = method, backend, whitening, noise_on
+        self.whitening, self.noise_on = whitening, noise_on
         self.distance = distance
         self.bounds, self.actions, self.whole, self.impute = bounds, actions, whole, impute
         self.immutable, self.increasing, self.decreasing = (
@@ -209,13 +194,11 @@ class CounterfactualExplainer:
                 ("decreasing", decreasing),
             )
         )
-        self.tol, self.n_segments, self.contraction = tol, n_segments, contraction
-        self.max_iterations = max_iterations
         self.options = Options(
             time_limit=time_limit,
-            gap=GAPS[method] if gap is None else gap,
-            threads=threads,
-            verbose=verbose,
+            gap=GAPS[self.method] if gap is None else gap,
+            threads=self.paper.threads,
+            verbose=self.paper.verbose,
         )
         self._asker = self._new_asker()
 
@@ -285,7 +268,8 @@ class CounterfactualExplainer:
         if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
             raise ProblemError(f"n_jobs must be an integer other than 0, or None, not {n_jobs!r}")
         if self.method != "certified":
-            choose_backend(self.method, self.backend)  # a missing solver is one error, not one for each row
+            # A missing solver is one error, not one for each row.
+            choose_backend(self.method, self.paper.backend)
         asker, clf = self._current_asker(), self.classifier
         labels, single = split_rows(rows, clf.feature_labels_)
         targets = each_target(target, rows, len(single), clf.classes_.tolist())
@@ -406,7 +390,7 @@ class CounterfactualExplainer:
     def _new_asker(self) -> Asker:
         clf = self.classifier
         schema = clf.schema_
-        wishes = Wishes.by_name(
+        wishes = ConstraintSet.by_name(
             clf.feature_labels_,
             categories=[
                 Category(j, schema.names[j], schema.values[j] or (), schema.ordered[j])
@@ -474,15 +458,7 @@ class CounterfactualExplainer:
 
     def _settings(self) -> Settings:
         low, high = self.classifier.feature_percentiles_[:, list(self.classifier.schema_.numbers)]
-        return Settings(
-            self.options,
-            self.backend,
-            self.tol,
-            self.n_segments,
-            self.contraction,
-            self.max_iterations,
-            (low, high),
-        )
+        return Settings(self.options, self.paper, (low, high))
 
     def _explanation(self, asked: Asked, found: Answer, seconds: float = np.inf) -> Explanation:
         """An answer with what the classifier says of it; where that fails, word of it in its place."""
@@ -497,14 +473,10 @@ class CounterfactualExplainer:
             return assembled(*place, nothing, **known)
 
     def _known(self, label: Any) -> dict[str, Any]:
-        return {"tol": float(self.tol), "method": self.method, "row": label}
+        return {"tol": float(self.paper.tol), "method": self.method, "row": label}
 
 
-def _check_method(method: Any, backend: Any, gap: Any) -> None:
-    if method not in GAPS:
-        raise ProblemError(f"method must be one of {', '.join(map(repr, GAPS))}, not {method!r}")
-    if method == "certified" and backend is not None:
-        raise ProblemError(f"the certified method needs no backend; {backend!r} is for 'qcqp' or 'milp'")
+def _check_gap(method: str, gap: Any) -> None:
     if method == "certified" and gap is not None and isinstance(gap, Real) and 0 <= float(gap) < SMALLEST_GAP:
         raise ProblemError(f"the certified method proves gaps down to {SMALLEST_GAP:g}, not {gap!r}")
 
@@ -526,16 +498,3 @@ def _listed(what: str, features: Any) -> Any:
         return tuple(features)
     except TypeError:
         raise ProblemError(f"{what} must be a list of features, not {features!r}") from None
-
-
-def _check_numbers(**values: Any) -> None:
-    for name, value in values.items():
-        whole = name in ("max_iterations", "n_segments")
-        if (
-            not isinstance(value, Integral if whole else Real)
-            or isinstance(value, bool)
-            or not float(value) > 0
-        ):
-            raise ProblemError(f"{name} must be a positive {'integer' if whole else 'number'}, not {value!r}")
-    if not values["contraction"] < 1:
-        raise ProblemError(f"contraction must lie between 0 and 1, not {values['contraction']!r}")

@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 KEPT_NETWORKS = 4096  # states whose network is remembered
+# And entries of their matrices; ten times as many take gigabytes for categories of a thousand values.
+KEPT_ENTRIES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +166,7 @@ class MixedNetwork:
         key = tuple(state[k] for k in self.shaping)
         found = self._networks.get(key)
         if found is None:
-            if len(self._networks) >= KEPT_NETWORKS:
+            if len(self._networks) >= min(KEPT_NETWORKS, 1 + KEPT_ENTRIES // max(len(self.cells), 1) ** 2):
                 self._networks.pop(next(iter(self._networks)), None)
             found = self._networks[key] = self._composed(state)
         return found

@@ -19,6 +19,9 @@ from surefoot.problem.robust_problem import Requirement, RobustProblem
 
 Array = NDArray[np.float64]
 
+# Entries of the matrices that are remembered; ten times as many take gigabytes for thousands of shapes.
+KEPT_ENTRIES = 4_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class MixedRequirement:
@@ -162,9 +165,12 @@ class Family:
         return self.price(state) + self.metric.distance(x, self.factual)
 
     def _base(self, state: State) -> tuple[Requirement, ...]:
-        """The requirements of a shape, without what the categories add; made once."""
+        """The requirements of a shape, without what the categories add; made once while there is room."""
         key = tuple(state[k] for k in self.shaping)
         if key not in self._bases:
+            entries = max(len(self.requirements) * len(self.factual) ** 2, 1)
+            if len(self._bases) > KEPT_ENTRIES // entries:
+                self._bases.pop(next(iter(self._bases)))
             self._bases[key] = tuple(
                 Requirement(r.margin.shape(state), r.robust, r.decides, r.heat) for r in self.requirements
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from numbers import Real
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,17 @@ from surefoot.exceptions import DataError
 
 Array = NDArray[np.float64]
 WhiteningKind = Literal["cholesky", "dag", "zca"]
+MatrixKind = Literal["cholesky", "dag", "zca", "given"]  # the last: whatever somebody gave
 
 NORMS = (1.0, 2.0, np.inf)
+
+# Entries of a given matrix are zero or between these: their squares must not overflow. Were the upper one ten
+# times larger, nothing would happen; beyond 1e150, infinite numbers.
+TINY, HUGE = 1e-100, 1e100
+# How much shorter than the longest the shortest step of one unit may come out in a given matrix. Were it ten
+# times larger, matrices would be refused with which answers are still proven; ten times smaller, rounding in
+# the search leaves more and more of them unproven.
+SINGULAR = 1e-10
 
 
 def checked_norm(p: float) -> float:
@@ -55,16 +64,16 @@ def inverted(matrix: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """A matrix M with M'M = inv(Sigma), so that d(x, x') = ||M (x - x')||_p.
+    """A matrix M with M'M = inv(Sigma), so that d(x, x') = ||M (x - x')||_p; or any other M.
 
     M is unique up to a rotation, which changes nothing for p = 2 and everything for p = 1 and
-    p = infinity; hence the choice has a name and is kept.
+    p = infinity; hence the choice has a name and is kept. A matrix of one's own has the name ``"given"``.
 
     Parameters
     ----------
     matrix : array of shape (n, n)
         M itself.
-    kind : {"cholesky", "dag", "zca"}
+    kind : {"cholesky", "dag", "zca", "given"}
         How it was made.
 
     Examples
@@ -75,14 +84,14 @@ class Whitening:
     """
 
     matrix: Array
-    kind: WhiteningKind = "cholesky"
+    kind: MatrixKind = "cholesky"
 
     def __post_init__(self) -> None:
         matrix = np.array(self.matrix, dtype=float)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
             raise DataError(f"a whitening matrix must be square and finite; got shape {matrix.shape}")
-        if self.kind not in get_args(WhiteningKind):
-            raise DataError(f"whitening must be one of {get_args(WhiteningKind)}, not {self.kind!r}")
+        if self.kind not in get_args(MatrixKind):
+            raise DataError(f"whitening must be one of {get_args(MatrixKind)}, not {self.kind!r}")
         matrix.setflags(write=False)
         object.__setattr__(self, "matrix", matrix)
 
@@ -129,14 +138,45 @@ class Whitening:
         return lp_norm(self.apply(np.asarray(x, dtype=float) - np.asarray(other, dtype=float)), p)
 
 
-def rotated(root: ArrayLike, kind: WhiteningKind, order: Sequence[int] | None = None) -> Array:
+def checked_matrix(values: Any, n: int) -> Array:
+    """A matrix that measures changes of n numbers: n x n, finite and not singular."""
+    try:
+        given = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        given = np.array(None)
+    if given.dtype.kind not in "iuf":
+        raise DataError("the matrix of the distance must consist of numbers, in rows of the same length")
+    matrix = np.array(given, dtype=float)
+    if matrix.shape != (n, n):
+        raise DataError(
+            f"the matrix of the distance must be {n} x {n}, a column for each number; its shape is "
+            f"{matrix.shape}"
+        )
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise DataError(f"the matrix of the distance must be finite; row {i}, column {j} is {matrix[i, j]}")
+    sizes = np.abs(matrix[matrix != 0])
+    if (sizes < TINY).any() or (sizes > HUGE).any():
+        raise DataError(
+            f"entries of the matrix of the distance must be 0 or from {TINY:g} to {HUGE:g} in size"
+        )
+    sizes = np.abs(matrix).max(axis=0)  # units may lie orders apart, which makes nothing singular
+    steps = linalg.svdvals(matrix / np.where(sizes > 0, sizes, 1.0))
+    if not steps[-1] > SINGULAR * steps[0]:
+        raise DataError("the matrix of the distance is singular: some change would have no length")
+    matrix.setflags(write=False)
+    return matrix
+
+
+def rotated(root: ArrayLike, kind: MatrixKind, order: Sequence[int] | None = None) -> Array:
     """The square M of the named kind with M'M = root'root, without ever forming that product.
 
     Parameters
     ----------
     root : array of shape (m, k), m >= k
-    kind : {"cholesky", "dag", "zca"}
-        Upper triangular; lower triangular when the columns are put in ``order``; symmetric.
+    kind : {"cholesky", "dag", "zca", "given"}
+        Upper triangular; lower triangular when the columns are put in ``order``; symmetric; the rows that are
+        not zero where they are square, and else upper triangular.
     order : sequence of int, optional
         For ``"dag"``: the columns, parents before children.
     """
@@ -147,7 +187,10 @@ def rotated(root: ArrayLike, kind: WhiteningKind, order: Sequence[int] | None = 
         _, singular, directions = linalg.svd(R, full_matrices=False)
         root = np.asarray((directions.T * singular) @ directions)
         return np.asarray(0.5 * (root + root.T))  # symmetric to the last digit
-    columns = np.arange(R.shape[1]) if kind == "cholesky" else np.asarray(order)[::-1]
+    seen = R[R.any(axis=1)]
+    if kind == "given" and len(seen) == R.shape[1]:
+        return seen
+    columns = np.asarray(order)[::-1] if kind == "dag" else np.arange(R.shape[1])
     triangle = np.asarray(linalg.qr(R[:, columns], mode="economic")[1])
     M = np.empty_like(triangle)
     M[np.ix_(columns, columns)] = triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
@@ -156,7 +199,7 @@ def rotated(root: ArrayLike, kind: WhiteningKind, order: Sequence[int] | None = 
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """The distance ||D (x - y)||_p; D is the whitening of the factual's class (the paper's choice).
+    """The distance ||D (x - y)||_p; D is the whitening of the factual's class (the paper's choice), or given.
 
     With prices D is diagonal, one over each feature's standard deviation in that class, and every entry of
     D (x - y) is multiplied by the price of its direction: then p = 1 is the total price.
@@ -169,11 +212,14 @@ class Metric:
         The p.
     prices : array of shape (n, 2), optional
         Of a rise and of a fall of each feature by one standard deviation; above zero.
+    deviations : array of shape (n,), optional
+        Standard deviation of each feature, where the matrix is given and does not say it.
     """
 
     whitening: Whitening
     norm: float
     prices: Array | None = None
+    deviations: Array | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "norm", checked_norm(self.norm))
@@ -204,7 +250,9 @@ class Metric:
 
     @cached_property
     def unit(self) -> Array:
-        """Standard deviation of each feature in the class that D belongs to."""
+        """Standard deviation of each feature in the factual's class."""
+        if self.deviations is not None:
+            return self.deviations
         return np.asarray(lp_norm(self.whitening.inverse, 2))
 
     @cached_property
@@ -324,6 +372,10 @@ class Ball:
         """Keep an N that is known: inverted twice, its zeros would be rounding errors."""
         self.__dict__["matrix"] = matrix
         return self
+
+    def in_units(self, unit: float) -> Ball:
+        """The same errors with a radius that is counted in a unit; not for a budget by feature."""
+        return Ball(self.basis * unit, self.norm, self.radius / unit)._with_matrix(self.matrix / unit)
 
     @property
     def is_point(self) -> bool:

@@ -17,7 +17,7 @@ from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain, warped_limit, warped_row
 from surefoot.problem.either import Either, Limit, Way
 from surefoot.problem.family import Family, MixedRequirement
-from surefoot.problem.geometry import Ball, Metric, Whitening, WhiteningKind, checked_norm
+from surefoot.problem.geometry import Ball, MatrixKind, Metric, Whitening, checked_matrix, checked_norm
 from surefoot.problem.mixed import MixedQuadratic, Same, State
 from surefoot.problem.quadratic import Quadratic
 from surefoot.problem.robust_problem import RobustProblem, checked_threshold, log_odds
@@ -27,6 +27,9 @@ from surefoot.problem.warp import Warp
 Array = NDArray[np.float64]
 
 FORMAT, VERSION = "surefoot-question", 3
+GIVEN_VERSION = (
+    4  # of questions that state a matrix; all others are written as readers of version 3 know them
+)
 
 
 class Decider(Protocol):
@@ -227,7 +230,8 @@ class Question:
     factual_class, target : labels
     norm : {1, 2, inf}
         Of distance and ball.
-    whitening : {"cholesky", "dag", "zca"}
+    whitening : {"cholesky", "dag", "zca", "given"}
+        The last where ``matrix`` is the one of distance and ball.
     budget : float, or dict of feature position -> (down, up)
         The paper's gamma; or how far each feature may miss, in its own units.
     exact : tuple of int
@@ -248,6 +252,8 @@ class Question:
         How many features change at most.
     prices : tuple of (up, down), optional
         Of a change of each number by one standard deviation: the distance is then what a change costs.
+    matrix : array of shape (n, n), optional
+        With the whitening ``"given"``: M of the distance ``||M (x - factual)||_p``.
     """
 
     models: tuple[str, ...]
@@ -256,7 +262,7 @@ class Question:
     factual_class: Any
     target: Any
     norm: float
-    whitening: WhiteningKind
+    whitening: MatrixKind
     budget: Budget
     exact: tuple[int, ...]
     requirements: tuple[Asked, ...]
@@ -268,6 +274,7 @@ class Question:
     eithers: tuple[Either, ...] = ()
     limits: tuple[Limit, ...] = ()
     prices: tuple[tuple[float, float], ...] | None = None
+    matrix: Array | None = None
 
     def __post_init__(self) -> None:
         places = [choice.feature for choice in self.choices]
@@ -301,7 +308,22 @@ class Question:
             raise ProblemError("a requirement names a model that the question does not have")
         if self.prices is not None and len(self.prices) != len(self.numbers):
             raise ProblemError("there must be prices for each number, or none at all")
+        self._check_matrix()
         self._check_eithers()
+
+    def _check_matrix(self) -> None:
+        """A matrix is there where the whitening is given, and measures numbers in their own units."""
+        if (self.matrix is None) != (self.whitening != "given"):
+            raise ProblemError("there is a matrix exactly where the whitening is 'given'")
+        if self.matrix is None:
+            return
+        curved = [name for name, w in zip(self.number_names, self.warps, strict=False) if not w.is_identity]
+        if curved:
+            raise ProblemError(
+                f"the model measures {curved[0]!r} on a curved scale, where a matrix of your own has no "
+                "meaning; fit the model with marginals='gaussian'"
+            )
+        object.__setattr__(self, "matrix", checked_matrix(self.matrix, len(self.numbers)))
 
     def _check_eithers(self) -> None:
         """If-then rules and limits must be about features and values that are there."""
@@ -425,7 +447,8 @@ class Question:
     def family(self, classifier: Decider, *others: Decider, shared: dict[Any, Any] | None = None) -> Family:
         """The optimisation problems of this question, one for every state of the categories."""
         models, kept = (classifier, *others), {} if shared is None else shared
-        place = (self.factual_class, self.state, self.whitening, self.norm, self.prices)
+        given = None if self.matrix is None else self.matrix.tobytes()
+        place = (self.factual_class, self.state, self.whitening, given, self.norm, self.prices)
         metric = _once(kept, place, lambda: self._metric(classifier))
         size = tuple(self.budget.items()) if isinstance(self.budget, Mapping) else self.budget
         return Family(
@@ -448,10 +471,18 @@ class Question:
 
     def _metric(self, classifier: Decider) -> Metric:
         prices = None if self.prices is None else np.array(self.prices)
-        return Metric(self._whitening(classifier), self.norm, prices)
+        unit = None if self.matrix is None else self._of_class(classifier, "cholesky")
+        deviations = None if unit is None else Metric(unit, self.norm).unit
+        return Metric(self.coordinates(classifier), self.norm, prices, deviations)
 
-    def _whitening(self, classifier: Decider) -> Whitening:
-        found: Whitening = classifier.network(self.factual_class, self.state).whitening(self.whitening)
+    def coordinates(self, classifier: Decider) -> Whitening:
+        """The matrix in whose coordinates distances and errors are measured."""
+        if self.matrix is not None:
+            return Whitening(self.matrix, "given")
+        return self._of_class(classifier, self.whitening)
+
+    def _of_class(self, classifier: Decider, kind: MatrixKind) -> Whitening:
+        found: Whitening = classifier.network(self.factual_class, self.state).whitening(kind)
         return found
 
     def ball(self, classifier: Decider, metric: Metric | None = None) -> Ball:
@@ -472,7 +503,7 @@ class Question:
             budget = {str(j): [float(a), float(b)] for j, (a, b) in budget.items()}
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": VERSION if self.matrix is None else GIVEN_VERSION,
             "models": list(self.models),
             "features": list(self.features),
             "factual": self.row(self.factual, self.state),
@@ -483,6 +514,7 @@ class Question:
                 "whitening": self.whitening,
                 "norm": _norm(self.norm),
                 "prices": None if self.prices is None else [list(pair) for pair in self.prices],
+                **({} if self.matrix is None else {"matrix": self.matrix.tolist()}),
             },
             "ball": {"norm": _norm(self.ball_norm), "budget": budget, "exact": list(self.exact)},
             "requirements": [r.to_dict() for r in self.requirements],

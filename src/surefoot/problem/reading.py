@@ -13,10 +13,11 @@ from surefoot.plain import end, entries, finite, label, position, sequence, shal
 from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.either import Either, Limit, Way
-from surefoot.problem.geometry import WhiteningKind
+from surefoot.problem.geometry import MatrixKind
 from surefoot.problem.mixed import State
 from surefoot.problem.question import (
     FORMAT,
+    GIVEN_VERSION,
     VERSION,
     Asked,
     Away,
@@ -41,17 +42,17 @@ def read_question(values: Any) -> Question:
     """Read what `Question.to_dict` gave."""
     if not isinstance(values, Mapping) or values.get("format") != FORMAT:
         raise DataError("this is not a question of surefoot")
-    if values.get("version") != VERSION or isinstance(values.get("version"), bool):
-        raise DataError(
-            f"the question has format version {shown(values.get('version'))}; this surefoot reads {VERSION}"
-        )
+    version = values.get("version")
+    if version not in (VERSION, GIVEN_VERSION) or isinstance(version, bool):
+        known = f"{VERSION} and {GIVEN_VERSION}"
+        raise DataError(f"the question has format version {shown(version)}; this surefoot reads {known}")
     entries(values, "the question", KEYS)
     features = read_features(values["features"])
     row = sequence(values["factual"], "factual", len(features))
     choices = tuple(_choice(entry, row) for entry in sequence(values["choices"], "choices"))
     taken = {choice.feature for choice in choices}
     factual = [finite(v, "a value of the factual") for j, v in enumerate(row) if j not in taken]
-    distance = entries(values["distance"], "the distance", ("kind", "whitening", "norm", "prices"))
+    distance, whitening = _distance(values["distance"], version == GIVEN_VERSION)
     norm = read_norm(distance["norm"])
     budget, exact = _ball(values["ball"], norm, len(factual))
     models = tuple(text(m, "the fingerprint of a model") for m in sequence(values["models"], "models"))
@@ -63,7 +64,7 @@ def read_question(values: Any) -> Question:
         factual_class=label(values["factual_class"], "factual_class"),
         target=label(values["target"], "target"),
         norm=norm,
-        whitening=read_whitening(distance["whitening"]),
+        whitening=whitening,
         budget=budget,
         exact=exact,
         requirements=_requirements(values, choices, len(factual)),
@@ -75,7 +76,25 @@ def read_question(values: Any) -> Question:
         eithers=tuple(_either(e, len(factual)) for e in sequence(values["domain"]["eithers"], "eithers")),
         limits=tuple(_limit(one, factual) for one in sequence(values["domain"]["limits"], "limits")),
         prices=_prices(distance, len(factual)),
+        matrix=_matrix(distance.get("matrix"), len(factual)),
     )
+
+
+def _distance(values: Any, states_matrix: bool) -> tuple[Mapping[str, Any], MatrixKind]:
+    """The entries of the distance, and the name of its matrix: one of the model's, or the one it states."""
+    more = ("matrix",) if states_matrix else ()
+    found = entries(values, "the distance", ("kind", "whitening", "norm", "prices", *more))
+    kind = read_whitening(found["whitening"])
+    if (kind == "given") != states_matrix:
+        raise DataError(f"a question states a matrix exactly where its whitening is given, not {shown(kind)}")
+    return found, kind
+
+
+def _matrix(values: Any, n: int) -> Any:
+    if values is None:
+        return None
+    rows = sequence(values, "the matrix of the distance", n)
+    return [[finite(v, "the matrix of the distance") for v in sequence(row, "its row", n)] for row in rows]
 
 
 def _prices(distance: Any, n: int) -> tuple[tuple[float, float], ...] | None:
@@ -173,11 +192,11 @@ def read_norm(value: Any) -> float:
     return NORMS[value]
 
 
-def read_whitening(value: Any) -> WhiteningKind:
+def read_whitening(value: Any) -> MatrixKind:
     """The name of a whitening."""
-    if not isinstance(value, str) or value not in get_args(WhiteningKind):
-        raise DataError(f"whitening must be one of {get_args(WhiteningKind)}, not {shown(value)}")
-    kind: WhiteningKind = value  # type: ignore[assignment]
+    if not isinstance(value, str) or value not in get_args(MatrixKind):
+        raise DataError(f"whitening must be one of {get_args(MatrixKind)}, not {shown(value)}")
+    kind: MatrixKind = value  # type: ignore[assignment]
     return kind
 
 

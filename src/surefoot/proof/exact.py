@@ -1251,6 +1251,7 @@ class Question:
     eithers: list[Either] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
     prices: list[tuple[float, float]] | None = None  # of numbers: up and down by a standard deviation
+    matrix: list[list[float]] | None = None  # of distance and ball, where the question states it
 
     @property
     def n(self) -> int:
@@ -1365,7 +1366,7 @@ def _last_whole(scale: Scale, end: float) -> float | None:
 def read_question(value: Any) -> Question:
     """Read a question; whether it fits the model is looked at later."""
     asked = _table(value, "the question", QUESTION_KEYS)
-    _header(asked, "the question", "surefoot-question", 3)
+    _header(asked, "the question", "surefoot-question", 3, 4)
     listed = {
         key: _list(asked[key], f"the question's {key}") for key in ("models", "features", "requirements")
     }
@@ -1377,8 +1378,9 @@ def read_question(value: Any) -> Question:
     factual = [_number(v, "the question's factual") for j, v in enumerate(row) if j not in taken]
     n = len(factual)
     scales = asked["warps"]
-    distance = _table(asked["distance"], "the distance", ("kind", "whitening", "norm", "prices"))
-    if distance["whitening"] not in ("cholesky", "dag", "zca"):
+    given = ("matrix",) if asked["version"] == 4 else ()
+    distance = _table(asked["distance"], "the distance", ("kind", "whitening", "norm", "prices", *given))
+    if distance["whitening"] not in (("given",) if given else ("cholesky", "dag", "zca")):
         raise UnreadableError("the question's distance is not known")
     ball = _table(asked["ball"], "the ball", ("norm", "budget", "exact"))
     domain = _table(asked["domain"], "the domain", DOMAIN_KEYS)
@@ -1406,6 +1408,7 @@ def read_question(value: Any) -> Question:
         eithers=[_either(v, n, choices) for v in _list(domain["eithers"], "the domain's eithers")],
         limits=[_limit(v, n, len(choices)) for v in _list(domain["limits"], "the domain's limits")],
         prices=_prices(distance["kind"], distance["prices"], n),
+        matrix=_matrix(distance["matrix"], "the question's matrix", n) if given else None,
     )
 
 
@@ -2857,6 +2860,8 @@ def _scales_misfit(case: Case) -> str:
         return "a row of the domain adds up numbers on curved scales"
     if isinstance(asked.budget, dict) and any(any(asked.budget.get(j, ())) for j in curved):
         return "a number on a curved scale has a budget in units of its own"
+    if asked.matrix is not None and curved:
+        return "the question's matrix is in the features' own units, but a number has a curved scale"
     own = [*asked.stated_numbers(), *(case.counterfactual or [])]
     bent = [*case.posed.stated_numbers(), *(case.point or [])]
     if any(math.isfinite(x) and not math.isfinite(z) for x, z in zip(own, bent, strict=True)):
@@ -2965,6 +2970,8 @@ def geometry_claim(case: Case) -> Claim | None:
 
 def geometry_words(asked: Question) -> str:
     """What the geometry is."""
+    if asked.matrix is not None:
+        return "the question's matrix" if asked.prices is None else "standard deviations, and that matrix"
     kind = f"the {asked.whitening} whitening"
     return f"{kind if asked.prices is None else f'standard deviations, and {kind}'} of the factual's class"
 
@@ -2987,12 +2994,12 @@ def _diagonal(metric: list[list[float]]) -> bool:
 
 def _whitening_fault(case: Case, matrix: list[list[float]], features: list[int], is_metric: bool) -> str:
     """Why a matrix D is not the whitening of these features: (1 - e) P <= D'D <= (1 + e) P, and its shape."""
+    if case.question.matrix is not None:
+        return _given_fault(case.question.matrix, matrix, features)
     fault = _shape_fault(case, matrix, features, is_metric)
     if fault:
         return fault
-    D, network = grid(matrix), case.factual_network
-    squares_of_rows = gram([_sparse(row) for row in D.rows], [1] * len(D.rows), len(D.rows))
-    product = Quadratic(squares_of_rows, 2 * D.shift)
+    network, product = case.factual_network, _products(matrix, len(features))
     for sign in (1, -1):  # D'D - (1 - e) P with P rounded up, then (1 + e) P - D'D with P rounded down
         squares = network.squares(sign > 0)
         block = [[squares[i][j] for j in features[: k + 1]] for k, i in enumerate(features)]
@@ -3001,6 +3008,33 @@ def _whitening_fault(case: Case, matrix: list[list[float]], features: list[int],
         if not definite(added(parts, len(features)).rows):
             return "is no root of the inverse covariance"
     return ""
+
+
+def _given_fault(given: list[list[float]], matrix: list[list[float]], features: list[int]) -> str:
+    """Why a matrix is not the question's M, restricted to these features.
+
+    What must be stated are the rows of M that involve the features, where there are as many: of all features
+    that is M itself. Otherwise it is the upper triangular root N of these columns C, up to (1 +- e) C'C.
+    """
+    columns = [[row[j] for j in features] for row in given]
+    seen = [row for row in columns if any(row)]
+    products = [_products(rows, len(features)) for rows in (matrix, columns)]
+    if not definite(products[1].rows):
+        return "belongs to a matrix of the question that is singular"
+    if len(seen) == len(features):
+        return "" if matrix == seen else "is not the matrix that the question states"
+    crooked = any(row[i] <= 0 or any(row[:i]) for i, row in enumerate(matrix))
+    for sign in (1, -1):  # D'D - (1 - e) C'C, then (1 + e) C'C - D'D
+        parts = [(sign * ROOM, 0, products[0]), (-sign * (ROOM - sign), 0, products[1])]
+        crooked = crooked or not definite(added(parts, len(features)).rows)
+    return "is no triangular root of the matrix that the question states" if crooked else ""
+
+
+def _products(rows: list[list[float]], size: int) -> Quadratic:
+    """The matrix R'R for the rows of R."""
+    flat = dyadic(v for row in rows for v in row)
+    whole = [_sparse(flat.whole[i * size : (i + 1) * size]) for i in range(len(rows))]
+    return Quadratic(gram(whole, [1] * len(rows), size), 2 * flat.shift)
 
 
 def _shape_fault(case: Case, matrix: list[list[float]], features: list[int], is_metric: bool) -> str:
@@ -3312,30 +3346,33 @@ class Gain:
     prices: list[float]  # of the category's own values
     entries: Ratios | Wholes  # flat
     _steps: dict[Known, list[tuple[int, float]]] = field(default_factory=dict)
-    _rounded: dict[Any, int] = field(default_factory=dict)
+    _rounded: dict[Fraction, int] = field(default_factory=dict)
 
     def most(self, known: Known, rate: Fraction) -> int:
         """The largest of what is added less the rate times the price, given some values."""
         if known not in self._steps:
             self._steps[known] = self._found_steps(dict(known))
-        steps = self._steps[known]
-        if not rate:
-            return steps[-1][0]
-        return max(entry - math.floor(2 * rate * Fraction(price) * (1 << PLACES)) for entry, price in steps)
+        return max(
+            entry - math.floor(2 * rate * Fraction(price) * (1 << PLACES))
+            for entry, price in self._steps[known]
+        )
 
     def _found_steps(self, known: dict[int, int]) -> list[tuple[int, float]]:
         """Entries with their prices, the cheapest first: those that exceed all cheaper ones."""
         ranges = [[known[i]] if i in known else values for i, values in enumerate(self.allowed)]
-        steps: list[tuple[Any, float]] = []
+        steps: list[tuple[Fraction | int, float]] = []
         for v in sorted(ranges.pop(), key=self.prices.__getitem__):
-            entry: Any = self.entries.largest(_places([*ranges, [v]], self.sizes))
-            if not steps or self.entries.larger(entry, steps[-1][0]):
+            entry = self.entries.largest(_places([*ranges, [v]], self.sizes))
+            if not steps or entry > steps[-1][0]:
                 steps.append((entry, self.prices[v]))
         return [(self._round(entry), price) for entry, price in steps]
 
-    def _round(self, entry: Any) -> int:
+    def _round(self, entry: Fraction | int) -> int:
+        """A logarithm is computed once."""
+        if isinstance(entry, int):
+            return entry
         if entry not in self._rounded:
-            self._rounded[entry] = self.entries.rounded(entry)
+            self._rounded[entry] = enclosed_log(entry.numerator, entry.denominator, 2).high
         return self._rounded[entry]
 
 
@@ -3366,11 +3403,10 @@ class Ratios(NamedTuple):
     above: list[float]
     below: list[float] | None
 
-    def largest(self, places: list[int]) -> tuple[float, float, float]:
-        """The largest ratio: rounded, and its two parts. A rounded quotient does not fall where one rises."""
+    def largest(self, places: list[int]) -> Fraction:
+        """The largest ratio, exactly; a rounded quotient does not fall where the ratio rises."""
         if self.below is None:
-            top = max(self.above[place] for place in places)
-            return top, top, 1.0
+            return Fraction(max(self.above[place] for place in places))
         quotients = [self.above[place] / self.below[place] for place in places]
         top = max(quotients)
         pairs = {
@@ -3378,36 +3414,18 @@ class Ratios(NamedTuple):
             for place, quotient in zip(places, quotients, strict=True)
             if quotient == top
         }
-        return top, *max(pairs, key=lambda pair: Fraction(pair[0]) / Fraction(pair[1]))
-
-    def larger(self, one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
-        """Whether a ratio is larger than another, exactly."""
-        if one[0] != other[0]:
-            return one[0] > other[0]
-        return Fraction(one[1]) * Fraction(other[2]) > Fraction(other[1]) * Fraction(one[2])
-
-    def rounded(self, entry: tuple[float, float, float]) -> int:
-        """Twice the logarithm, rounded up."""
-        (a, b), (c, d) = entry[1].as_integer_ratio(), entry[2].as_integer_ratio()
-        return enclosed_log(a * d, b * c, 2).high
+        return max(Fraction(one) / Fraction(other) for one, other in pairs)
 
 
 class Wholes(NamedTuple):
-    """Twice what is added, rounded up already."""
+    """Twice what is added, rounded up already: of a category that depends on no other."""
 
     entries: list[int]
 
     def largest(self, places: list[int]) -> int:
-        """The largest of some."""
-        return max(self.entries[place] for place in places)
-
-    def larger(self, one: int, other: int) -> bool:
-        """Whether one is larger."""
-        return one > other
-
-    def rounded(self, entry: int) -> int:
-        """As it is."""
-        return entry
+        """The one that there is."""
+        (place,) = places
+        return self.entries[place]
 
 
 Bounds = tuple[int, list[tuple[Most, list[int]]]]  # a sum, and what depends on the values at these places
@@ -3660,7 +3678,7 @@ class Cover:
             return [k], [size], Wholes([0] * size)
         model, (t, r) = self.case.models[asked.model], self.case.classes(asked)
         if model.decision is not None and r is not None:
-            states = ([v] * (k + 1) for v in range(size))
+            states = ([v] * len(self.choices) for v in range(size))
             return [k], [size], Wholes([model.twice_gain(t, r, state, k).high for state in states])
         own = model.tables[t][k]
         return own.categories, own.sizes, Ratios(own.flat, None if r is None else model.tables[r][k].flat)
@@ -3811,9 +3829,19 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
 
 def _distance_words(asked: Question, names: list[str]) -> str:
     if asked.prices is None:
-        return f"norm {asked.norm:g} with {asked.whitening} whitening"
+        return f"norm {asked.norm:g} with {_matrix_words(asked, names)}"
     each = (f"{name} +{up:g} -{down:g}" for name, (up, down) in zip(names, asked.prices, strict=True))
     return f"norm {asked.norm:g} of prices for one standard deviation up and down: {', '.join(each)}"
+
+
+def _matrix_words(asked: Question, names: list[str]) -> str:
+    """The name of the whitening, or the matrix itself: nothing else says how far a change is."""
+    if asked.matrix is None:
+        return f"{asked.whitening} whitening"
+    rows = (
+        " ".join(f"{v:+g} {name}" for v, name in zip(row, names, strict=True) if v) for row in asked.matrix
+    )
+    return f"the given coordinates {'; '.join(rows)}"
 
 
 def _asked_for(case: Case) -> float:

@@ -15,7 +15,7 @@ from surefoot import (
 )
 from surefoot.exceptions import ProblemError
 from surefoot.explain.ask import refits
-from surefoot.explain.ask.refits import FRESH, Refits, lower_bound
+from surefoot.explain.ask.refits import FRESH, RefittedModels, lower_bound
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,9 @@ def test_a_batch_shares_the_refits_and_their_order_is_that_of_the_seed(pima, rob
     es = robust.explain_batch(data.X.head(3), progress=False)
     assert robust.refits.searched is before
     assert all(e.question.models == es[0].question.models for e in es)
-    again = Refits(clf, clf, 3, (data.X, data.y))
+    again = RefittedModels(clf, clf, 3, (data.X, data.y))
     assert [m.fingerprint_ for m in again.searched] == [m.fingerprint_ for m in before[:3]]
-    other = Refits(clf, clf, 3, (data.X, data.y), random_state=1)
+    other = RefittedModels(clf, clf, 3, (data.X, data.y), random_state=1)
     assert other.searched[0].fingerprint_ != before[0].fingerprint_
     assert not {m.fingerprint_ for m in before} & {m.fingerprint_ for m in robust.refits.fresh}
 
@@ -90,7 +90,7 @@ def test_a_list_of_models_is_taken(pima):
 def test_refits_of_tables_with_categories(settings):
     german = datasets.load_german_credit()
     clf = ConditionalGaussianNetworkClassifier("naive", **settings).fit(german.X, german.y)
-    refits = Refits(clf, clf, 2, (german.X, german.y))
+    refits = RefittedModels(clf, clf, 2, (german.X, german.y))
     for model in refits.searched:
         assert model.schema_.category_values == clf.schema_.category_values
         assert tuple(model.warps_) == tuple(clf.warps_)
@@ -103,7 +103,7 @@ def test_a_value_that_a_draw_leaves_out_is_still_known():
     y = (X["size"] + 0.5 * rng.normal(size=40) > 0).astype(int)
     for table in (X, X.to_numpy()):
         clf = ConditionalGaussianNetworkClassifier("naive").fit(table, y)
-        refits = Refits(clf, clf, 8, (table, y))
+        refits = RefittedModels(clf, clf, 8, (table, y))
         assert {model.schema_.category_values for model in refits.searched} == {(("a", "b", "rare"),)}
 
 

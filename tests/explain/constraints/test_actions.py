@@ -19,9 +19,9 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import DataError, ProblemError, SurefootWarning
-from surefoot.explain.constraints.wishes import Wishes
+from surefoot.explain.constraints.constraint_set import ConstraintSet
+from surefoot.explain.constraints.document import read_constraints
 from surefoot.explain.diagnose.relaxations import parts, without
-from surefoot.explain.result.constraint_document import read_declared
 from surefoot.explain.result.words import allowed_words, question_words
 
 NAMES = ["age", "income", "cards"]
@@ -40,7 +40,7 @@ def clf(pima):
 
 def wishes(actions=None, bounds=None, rules=(), links=(), at_most_of=(), **kinds):
     said = Actions(actions or {}, rules=rules, links=links, at_most_of=at_most_of)
-    return Wishes.by_name(NAMES, actions=said, bounds=bounds, observed_range=RANGE, **kinds)
+    return ConstraintSet.by_name(NAMES, actions=said, bounds=bounds, observed_range=RANGE, **kinds)
 
 
 def ends(actions, factual, bounds=None, feature=1):
@@ -272,7 +272,7 @@ def test_steps_count_from_today():
     apart = wishes({"income": Action(step=4, low=60, high=70)}).domain([30, 50, 3])
     assert apart.contains([30, 50, 3])
     assert not apart.contains([30, 54, 3])
-    whole = Wishes.by_name(NAMES, whole=[2], actions=Actions({"cards": Action(step=0.5, most=1)}))
+    whole = ConstraintSet.by_name(NAMES, whole=[2], actions=Actions({"cards": Action(step=0.5, most=1)}))
     assert allowed(whole.domain([30, 1, 3]), 2) == [2, 2.5, 3, 3.5, 4]
     assert "whole" not in whole.declared()
 
@@ -315,7 +315,7 @@ def test_what_was_declared_gives_the_domain_again():
     }
     for bounds in (None, "data", {"income": (100, None)}, {"income": "data", "age": (0, 90)}):
         first = wishes(said, bounds)
-        again = read_declared(first.declared(), tuple(NAMES), RANGE)
+        again = read_constraints(first.declared(), tuple(NAMES), RANGE)
         for factual in ([30, 2000, 3], [70.5, 12_000, 1]):
             a, b = first.domain(factual), again.domain(factual)
             np.testing.assert_array_equal([a.low, a.high], [b.low, b.high])
@@ -536,7 +536,7 @@ def test_numbers_that_were_whole_stay_whole(clf, pima):
 
 
 def test_whole_numbers_from_the_data_are_declared_and_can_be_given_up():
-    asked = Wishes.by_name(NAMES, whole=[0, 2], actions=Actions({"age": Action(values=[40, 50])}))
+    asked = ConstraintSet.by_name(NAMES, whole=[0, 2], actions=Actions({"age": Action(values=[40, 50])}))
     assert asked.declared()["whole"] == ["cards"]
     domain = asked.domain([30, 1, 2.5])
     assert [s.feature for s in domain.sets] == [0, 2]
@@ -545,7 +545,7 @@ def test_whole_numbers_from_the_data_are_declared_and_can_be_given_up():
     assert not domain.contains([40, 1.5, 7.5])
     (given_up,) = [part for part in parts(asked) if part.lifted == "'cards' may take any number"]
     assert [s.feature for s in without(asked, [given_up]).domain([30, 1, 2.5]).sets] == [0]
-    assert Wishes.by_name(NAMES, whole=[0], immutable=["age"]).declared() == {
+    assert ConstraintSet.by_name(NAMES, whole=[0], immutable=["age"]).declared() == {
         "bounds": None,
         "actions": {"age": {"may": "stay"}},
     }
@@ -719,12 +719,12 @@ def test_proofs_with_equations_are_accepted(clf, pima, row, norm, distance, said
 def test_what_is_linked_to_a_kept_feature_is_kept():
     names, today = ["age", "tenure", "rank", "income"], [40.0, 10.0, 3.0, 2.0]
     said = Actions({"age": "stay"}, links=[("rank", "tenure", 0.5), ("tenure", "age", 1.0)])
-    domain = Wishes.by_name(names, actions=said).domain(today)
+    domain = ConstraintSet.by_name(names, actions=said).domain(today)
     assert domain.low.tolist() == [40, 10, 3, -np.inf]
     assert domain.high.tolist() == [40, 10, 3, np.inf]
     assert domain.rows == ()
-    free = Wishes.by_name(names, actions=Actions(links=said.links)).domain(today)
+    free = ConstraintSet.by_name(names, actions=Actions(links=said.links)).domain(today)
     assert len(free.rows) == 2
     # Where today's value is not allowed, the link must not hide it.
-    outside = Wishes.by_name(names, actions=said, bounds={"tenure": (11, 20)}).domain(today)
+    outside = ConstraintSet.by_name(names, actions=said, bounds={"tenure": (11, 20)}).domain(today)
     assert (outside.low[1], outside.high[1], len(outside.rows)) == (11, 20, 2)

@@ -194,8 +194,8 @@ MALFORMED = [
     ("features.age = ['stay']", "features.age: must be a word or a table, not a list"),
     ("features.age = 'grow'", "features.age: a feature may 'change', 'stay', 'rise' or 'fall'; 'grow'"),
     ("features.age = { may = 3 }", "features.age: a feature may"),
-    ("features.a.b = 'stay'", "features.a: 'b' is unknown; there are may, low, high, most, step, whole, "
-     "values, moves, cost, protected; put a name with a point in quotes"),
+    ("features.a.b = 'stay'", "features.a: 'b' is unknown; there are may, low, high, most, least, step, "
+     "whole, values, moves, cost, protected; put a name with a point in quotes"),
     ("features.'a.b' = { lo = 1 }", 'features."a.b": \'lo\' is unknown'),
     ("features.age = { low = 'a' }", "features.age: the ends of an action must be numbers or None, not 'a'"),
     ("features.age = { low = true }", "features.age: the ends of an action must be numbers or None, not T"),

@@ -12,8 +12,8 @@ from surefoot import (
     Status,
     verify,
 )
+from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.presolve import held, joined
-from surefoot.explain.constraints.wishes import Wishes
 from surefoot.problem.row import Row
 
 INF = np.inf
@@ -52,10 +52,10 @@ def test_rounding_does_not_exclude_today():
     for today in ({"a": 0.1, "b": 0.2}, {"a": 2.994, "b": 7.2011}):
         row = [today["a"], today["b"]]
         for may, rule in (("rise", "a + b <= a.now + b.now"), ("fall", "a + b >= a.now + b.now")):
-            domain = Wishes.by_name(["a", "b"], actions=Actions(rules=[rule])).domain(row)
+            domain = ConstraintSet.by_name(["a", "b"], actions=Actions(rules=[rule])).domain(row)
             assert domain.contains(row)
             actions = Actions({"a": may, "b": may}, rules=[rule])
-            domain = Wishes.by_name(["a", "b"], actions=actions).domain(row)
+            domain = ConstraintSet.by_name(["a", "b"], actions=actions).domain(row)
             assert domain.low.tolist() == domain.high.tolist() == row
     _, high = Rule({"a": 1}, high=0, now={"a": -1, "b": -0.1}).ends({"a": 0.2, "b": 0.1})
     assert high <= 0.2 + 0.1 * 0.1  # elsewhere an end is never wider than it is
@@ -65,7 +65,7 @@ def test_a_feature_that_has_to_change_counts():
     """Held at another value than today's, it is one of those that change."""
     actions = Actions(rules=["a + b >= 5"], at_most=1)
     bounds = {"a": (0, 3), "b": (0, 2), "c": (0, 9)}
-    allowed = Wishes.by_name(["a", "b", "c"], actions=actions, bounds=bounds).allowed([0.0, 2.0, 1.0])
+    allowed = ConstraintSet.by_name(["a", "b", "c"], actions=actions, bounds=bounds).allowed([0.0, 2.0, 1.0])
     assert allowed.domain.fixed.tolist() == [True, True, False]
     assert allowed.limits[0].numbers == (0, 2)
 

@@ -16,7 +16,7 @@ from surefoot import (
     Rule,
     Status,
 )
-from surefoot.explain.constraints.wishes import Wishes
+from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose import conflict as diagnosis
 from surefoot.explain.diagnose import feasibility_oracle as judging
 from surefoot.explain.diagnose.relaxations import parts
@@ -154,7 +154,7 @@ def test_the_range_seen_in_training_is_named_where_it_is_to_blame(clf, bank):
 
 
 def pieces(row):
-    """Wishes in words, each with what an explainer is told."""
+    """Constraints in words, each with what an explainer is told."""
     found = {}
     for name in FEATURES:
         now = float(row[name])
@@ -190,7 +190,7 @@ def said(some, known):
 
 
 def drawn(clf, row, known, rng):
-    """Wishes that leave nothing, and what is said of them."""
+    """Constraints that leave nothing, and what is said of them."""
     for _ in range(100):
         chosen = sorted(rng.sample(list(known), 8))
         directions = [wish.split("'")[1] for wish in chosen if "must not" in wish or "may only" in wish]
@@ -230,7 +230,7 @@ def test_points_that_were_found_are_not_sought_again(clf, bank, monkeypatch):
     monkeypatch.setattr(judging, "certified_search", lambda *a: searched.append(a) or search(*a))
     row = bank.X.iloc[0]
     said = {"immutable": ["variance"], "bounds": {"entropy": (-90, 90), "skewness": (-90, 90)}}
-    wishes = Wishes.by_name(FEATURES, **said)
+    wishes = ConstraintSet.by_name(FEATURES, **said)
     question = CounterfactualExplainer(clf, noise_on="all", **said).explain(row, 1).question
     judge = judging.Judge(question.problem(clf), question, wishes, 20.0, None)
     every = parts(wishes)

@@ -1,4 +1,4 @@
-"""Wishes one by one: what each says, what is left without it, and which may be proposed."""
+"""Constraints one by one: what each says, what is left without it, and which may be proposed."""
 
 import math
 
@@ -7,10 +7,10 @@ import pytest
 
 from surefoot import Action, Actions
 from surefoot.exceptions import DataError
-from surefoot.explain.constraints.categories import Category
-from surefoot.explain.constraints.wishes import Wishes
+from surefoot.explain.constraints.category import Category
+from surefoot.explain.constraints.constraint_set import ConstraintSet
+from surefoot.explain.constraints.document import read_constraints
 from surefoot.explain.diagnose.relaxations import beyond_training, parts, without
-from surefoot.explain.result.constraint_document import read_declared
 
 NAMES = ["age", "income", "cards", "housing"]
 RANGE = [[18.0, 0.0, 0.0, np.nan], [90.0, 9000.0, 8.0, np.nan]]
@@ -19,7 +19,7 @@ FACTUAL = [30.0, 2000.0, 2.0]
 
 
 def wishes(actions, bounds="data", **more):
-    return Wishes.by_name(
+    return ConstraintSet.by_name(
         NAMES, actions=actions, bounds=bounds, observed_range=RANGE, categories=CATEGORIES, whole=[2], **more
     )
 
@@ -135,7 +135,7 @@ def test_what_was_declared_gives_the_same_again():
         declared = first.declared()
         assert declared["at_most"] == [[2, None], [1, ["age", "cards"]]]
         assert declared["gaps"] == {"income": pytest.approx(9e-3)}
-        again = read_declared(declared, tuple(NAMES), RANGE, CATEGORIES)
+        again = read_constraints(declared, tuple(NAMES), RANGE, CATEGORIES)
         assert again.declared() == declared
         a, b = (said.allowed(FACTUAL, (2,)) for said in (first, again))
         assert repr(a) == repr(b)
@@ -152,8 +152,8 @@ def test_what_was_declared_gives_the_same_again():
         ({"when": [["age rises"]]}, "an if-then rule must be"),
         ({"when": [["age rises", "age"]]}, "the condition cannot be read"),
         ({"when": {"a": 1}}, "when must be a list"),
-        ({"at_most": [3]}, "a limit must be a list of 2 entries"),
-        ({"at_most": [[2, None], [3, None]]}, "limit all features twice"),
+        ({"at_most": [3]}, "at_most_of must list pairs (count, features), not 3"),
+        ({"at_most": [[2, None], [3, None]]}, "at_most is given twice"),
         ({"at_most": [[0, None]]}, "at_most must be a positive integer"),
         ({"at_most": [[1, ["height"]]]}, "unknown feature 'height'"),
         ({"at_most": [[1, "age"]]}, "at_most_of must list pairs"),
@@ -169,6 +169,6 @@ def test_what_was_declared_gives_the_same_again():
 def test_declared_wishes_are_read_strictly(change, message):
     declared = {**wishes(EVERYTHING).declared(), **change}
     with pytest.raises((DataError, ValueError)) as error:
-        read_declared(declared, tuple(NAMES), RANGE, CATEGORIES)
+        read_constraints(declared, tuple(NAMES), RANGE, CATEGORIES)
     assert message in str(error.value)
     assert "\n" not in str(error.value)

@@ -5,7 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot import (
+    Action,
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Qcqp,
+    verify,
+)
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.geometry import Ball, Metric, Whitening, dual_exponent, lp_norm
 from surefoot.problem.quadratic import Quadratic
@@ -324,7 +331,7 @@ def test_distances_are_those_of_a_mixed_integer_program(pima, row, norm):
     asked = {"budget": 0.05, "norm": norm, "gap": 1e-2, "actions": actions, "time_limit": 30}
     e = CounterfactualExplainer(clf, **asked).explain(data.X.iloc[row])
     assert e.status is Status.OPTIMAL
-    other = CounterfactualExplainer(clf, method="qcqp", backend="scip", **asked).explain(
+    other = CounterfactualExplainer(clf, method=Qcqp(backend="scip"), **asked).explain(
         data.X.iloc[row], on_failure="return"
     )
     if other.status is Status.OPTIMAL:

@@ -13,12 +13,16 @@ from surefoot.explain.result.explanation import Explanation
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.content import classifier_content
 from surefoot.problem.answer import Answer
+from surefoot.problem.question import Question
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
 LARGE = 1e5  # scores beyond which rounding shows in what is said of their differences
 FAR = 1e3  # standard deviations, beyond which rounding may undo a proof
+# How many times as long as another a change by a standard deviation may be in a given matrix. Ten times more
+# would let bounds pass that rounding has undone; ten times fewer would check many that it has not.
+UNEVEN = 1e4
 FEW = 200  # nodes of a proof that is checked before it is shown
 # Seconds for that check, after which the bound is not claimed. Ten times as long would keep some more bounds
 # of models with hundreds of features, and answers would take that much longer.
@@ -62,6 +66,9 @@ def without_bound(answer: Answer) -> Answer:
 
 def _is_doubtful(e: Explanation, scores: Array) -> bool:
     """Whether its bound may not withstand a check: far from the data, or where features hardly differ."""
+    if isinstance(e.question, Question) and e.question.matrix is not None:
+        lengths = np.linalg.svd(e.question.matrix * e.context.unit, compute_uv=False)
+        return bool(lengths[0] > UNEVEN * lengths[-1] or np.abs(scores).max() > LARGE)
     far = FAR < e.distance < np.inf or FAR < e.lower_bound < np.inf
     if not (far or np.abs(scores).max() > LARGE):
         return False

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import SurefootError
 from surefoot.explain.answer.methods import Settings, at_factual, search
-from surefoot.explain.constraints.wishes import Wishes
+from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose.conflict import Noise, diagnosed
 from surefoot.explain.diagnose.feasibility_oracle import is_empty
 from surefoot.explain.diagnose.largest_share import largest_share
@@ -44,7 +44,7 @@ class Task:
     Parameters
     ----------
     problem : RobustProblem
-    wishes : Wishes
+    wishes : ConstraintSet
     method : str
     settings : Settings
     noise : Noise or None
@@ -56,7 +56,7 @@ class Task:
 
     problem: RobustProblem | Family
     question: Question
-    wishes: Wishes
+    wishes: ConstraintSet
     method: str
     settings: Settings
     noise: Noise | None = None

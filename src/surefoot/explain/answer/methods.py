@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.exceptions import ProblemError
+from surefoot.formats import suggestion
 from surefoot.problem.answer import Answer, Round
 from surefoot.problem.family import Family
 from surefoot.problem.geometry import dual_exponent, lp_norm
@@ -29,6 +34,121 @@ GAPS = {"certified": 1e-3, "qcqp": 1e-2, "milp": 1e-2}
 PATIENCE = 2.0  # seconds for the radius of a factual about which nothing was searched
 
 
+@dataclass(frozen=True)
+class Qcqp:
+    """The paper's nonconvex QCQP, as a method of `CounterfactualExplainer`.
+
+    Parameters
+    ----------
+    backend : {"scip", "gurobi"}, optional
+        Default: the best open-source solver that is installed.
+    tol : float, default=0.001
+        The paper's epsilon: largest violation accepted at the end. Lowered by itself where it would cost
+        more than a hundredth of the ball.
+    max_iterations : int, default=200
+    threads : int, default=0
+        0 leaves the choice to the solver.
+    verbose : bool, default=False
+        Show the solver's log.
+
+    Examples
+    --------
+    >>> Qcqp(backend="scip").name
+    'qcqp'
+    """
+
+    backend: str | None = None
+    tol: float = 1e-3
+    max_iterations: int = 200
+    threads: int = 0
+    verbose: bool = False
+
+    def __post_init__(self) -> None:
+        for field, value in (("tol", self.tol), ("max_iterations", self.max_iterations)):
+            check_positive(field, value, whole=field == "max_iterations")
+
+    @property
+    def name(self) -> str:
+        """The method in one word."""
+        return "qcqp"
+
+
+@dataclass(frozen=True)
+class Milp(Qcqp):
+    """The paper's piecewise McCormick MILP, as a method of `CounterfactualExplainer`.
+
+    Parameters
+    ----------
+    backend : {"highs", "scip", "gurobi"}, optional
+    tol, max_iterations, threads, verbose
+        As in `Qcqp`.
+    n_segments, contraction : int, float
+        The paper's m and nu.
+
+    Examples
+    --------
+    >>> Milp(n_segments=10).name
+    'milp'
+    """
+
+    n_segments: int = 20
+    contraction: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive("n_segments", self.n_segments, whole=True)
+        check_positive("contraction", self.contraction)
+        if not self.contraction < 1:
+            raise ProblemError(f"contraction must lie between 0 and 1, not {self.contraction!r}")
+
+    @property
+    def name(self) -> str:
+        """The method in one word."""
+        return "milp"
+
+
+def chosen_method(method: Any, old: Mapping[str, Any]) -> tuple[str, Milp]:
+    """The method in one word, and options of the paper's methods; old names of these give a warning."""
+    known = {field.name for field in fields(Milp)}
+    wrong = [name for name in old if name not in known]
+    if wrong:
+        hint = suggestion(wrong[0], sorted(known))
+        raise TypeError(f"CounterfactualExplainer got an unexpected keyword argument {wrong[0]!r}{hint}")
+    own = {field.name: getattr(method, field.name) for field in fields(method)} if _is_paper(method) else {}
+    word = method.name if _is_paper(method) else method
+    if not isinstance(word, str) or word not in GAPS:
+        words = ", ".join(map(repr, GAPS))
+        raise ProblemError(f"method must be one of {words}, or a Qcqp or Milp, not {method!r}")
+    if word == "certified" and old.get("backend") is not None:
+        raise ProblemError(
+            f"the certified method needs no backend; {old['backend']!r} is for 'qcqp' or 'milp'"
+        )
+    if old:
+        say = "Milp" if word == "milp" else "Qcqp"
+        listed = ", ".join(f"{name}={value!r}" for name, value in old.items())
+        warnings.warn(f"write method={say}({listed})", DeprecationWarning, stacklevel=3)
+    return word, Milp(**{**own, **old})
+
+
+def as_method(word: str, options: Milp) -> str | Qcqp:
+    """What `chosen_method` was given, with the names of today."""
+    if word == "certified":
+        return word
+    own = {field.name: getattr(options, field.name) for field in fields(Qcqp)}
+    return options if word == "milp" else Qcqp(**own)
+
+
+def _is_paper(method: Any) -> bool:
+    return isinstance(method, Qcqp)
+
+
+def check_positive(name: str, value: Any, whole: bool = False) -> None:
+    """Refuse what is no positive number."""
+    kind = Integral if whole else Real
+    if not isinstance(value, kind) or isinstance(value, bool) or not float(value) > 0:
+        raise ProblemError(f"{name} must be a positive {'integer' if whole else 'number'}, not {value!r}")
+
+
 @dataclass(frozen=True, eq=False)
 class Settings:
     """What a method has to go by.
@@ -37,22 +157,14 @@ class Settings:
     ----------
     options : Options
         Time limit, gap, threads and verbosity.
-    backend : str, optional
-    tol : float
-        The paper's epsilon.
-    n_segments, contraction : int, float
-        The paper's m and nu.
-    max_iterations : int
+    paper : Milp
+        Options of the paper's methods.
     percentiles : pair of arrays
         5th and 95th percentiles of the features, where the MILP starts to look.
     """
 
     options: Options
-    backend: str | None
-    tol: float
-    n_segments: int
-    contraction: float
-    max_iterations: int
+    paper: Milp
     percentiles: tuple[Array, Array]
 
 
@@ -88,21 +200,21 @@ def _certified(problem: RobustProblem, settings: Settings) -> Answer:
 
 
 def _qcqp(problem: RobustProblem, settings: Settings) -> Answer:
-    backend = choose_backend("qcqp", settings.backend)
-    tol = _tolerance(problem, settings.tol)
+    backend = choose_backend("qcqp", settings.paper.backend)
+    tol = _tolerance(problem, settings.paper.tol)
     return _cutting(problem, settings, QcqpFormulation(problem, backend, settings.options, tol), tol)
 
 
 def _milp(problem: RobustProblem, settings: Settings) -> Answer:
-    backend = choose_backend("milp", settings.backend)
-    tol = _tolerance(problem, settings.tol)
+    backend = choose_backend("milp", settings.paper.backend)
+    tol = _tolerance(problem, settings.paper.tol)
     formulation = MilpFormulation(
         problem,
         backend,
         settings.options,
         *settings.percentiles,
-        settings.n_segments,
-        settings.contraction,
+        settings.paper.n_segments,
+        settings.paper.contraction,
         tol,
     )
     return _cutting(problem, settings, formulation, tol)
@@ -122,13 +234,13 @@ def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulatio
     try:
         rounds.extend(
             cutting_set(
-                problem, formulation, tol=tol, time_limit=limit, max_iterations=settings.max_iterations
+                problem, formulation, tol=tol, time_limit=limit, max_iterations=settings.paper.max_iterations
             )
         )
     except KeyboardInterrupt:
         bound = rounds[-1].lower_bound if rounds else 0.0
         rounds.append(Round(np.inf, bound, np.inf, None, 0.0, 0.0, status=Status.INTERRUPTED))
-    status, final = _result(problem, rounds, settings.tol)
+    status, final = _result(problem, rounds, settings.paper.tol)
     point = None if final is None else final.candidate
     answer = Answer(
         status,

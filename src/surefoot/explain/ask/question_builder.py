@@ -15,21 +15,22 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError, ProblemError, SurefootWarning
 from surefoot.explain.answer.executor import Task
 from surefoot.explain.answer.methods import Settings
+from surefoot.explain.ask.coordinates import check_name, coordinates
 from surefoot.explain.ask.differing import NOTHING, Differing
 from surefoot.explain.ask.imputation import Filled
 from surefoot.explain.ask.keeping import keeping_one
 from surefoot.explain.ask.plausible import Plausible, density_floor, near_expected
-from surefoot.explain.ask.refits import Refits
+from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
-from surefoot.explain.constraints.wishes import Allowed, Wishes
+from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.diagnose.conflict import Noise
 from surefoot.explain.result.assembly import class_position
 from surefoot.explain.result.explanation import Refusal
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.decision import numbers_network
-from surefoot.problem.geometry import WhiteningKind, checked_norm
+from surefoot.problem.geometry import checked_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Asked as Required
 from surefoot.problem.question import Budget, Decision, Odds, Question
@@ -50,7 +51,7 @@ class Terms(NamedTuple):
     Parameters
     ----------
     norm : float
-    whitening : str
+    whitening : str, array or DataFrame
     threshold : float
     budget : float or dict
         As the user gives it: by feature name.
@@ -62,7 +63,7 @@ class Terms(NamedTuple):
     """
 
     norm: float
-    whitening: WhiteningKind
+    whitening: Any
     threshold: float
     budget: Any
     noise_on: NoiseOn
@@ -78,8 +79,7 @@ class Terms(NamedTuple):
             raise ProblemError(f"decision must be a number, not {self.decision!r}")
         if not math.isfinite(self.decision):
             raise ProblemError(f"decision must be a finite number, not {self.decision!r}")
-        if self.whitening not in get_args(WhiteningKind):
-            raise DataError(f"whitening must be one of {get_args(WhiteningKind)}, not {self.whitening!r}")
+        check_name(self.whitening)
         if not isinstance(self.noise_on, str) or self.noise_on not in get_args(NoiseOn):
             raise ProblemError(f"noise_on must be 'changeable' or 'all', not {self.noise_on!r}")
         if not isinstance(self.distance, str) or self.distance not in get_args(Distance):
@@ -103,22 +103,22 @@ class Asker:
     Parameters
     ----------
     classifier : ConditionalGaussianNetworkClassifier
-    wishes : Wishes
+    wishes : ConstraintSet
     terms : Terms
     method : str
     settings : Settings
-    refits : Refits, optional
+    refits : RefittedModels, optional
         Further models under which the decision must turn.
     """
 
     def __init__(
         self,
         classifier: ConditionalGaussianNetworkClassifier,
-        wishes: Wishes,
+        wishes: ConstraintSet,
         terms: Terms,
         method: str,
         settings: Settings,
-        refits: Refits | None = None,
+        refits: RefittedModels | None = None,
     ) -> None:
         self.others = () if refits is None else refits.searched
         self.classifier, self.terms = classifier, terms
@@ -130,6 +130,7 @@ class Asker:
         self.features = tuple(classifier.feature_labels_)
         self.schema, self.warps = classifier.schema_, _curved(classifier.warps_)
         self.numbers = tuple(self.features[j] for j in self.schema.numbers)
+        self.whitening, self.matrix = coordinates(terms.whitening, self.numbers)
         if terms.distance != "cost" and wishes.priced:
             names = ", ".join(repr(name) for name in wishes.priced)
             said = "has a price, which counts" if len(wishes.priced) == 1 else "have prices, which count"
@@ -172,7 +173,8 @@ class Asker:
             factual_class=labels[here],
             target=wanted,
             norm=terms.norm,
-            whitening=terms.whitening,
+            whitening=self.whitening,
+            matrix=self.matrix,
             budget=self.budget,
             exact=self.exact,
             requirements=(*self._requirements(wanted, labels), *differing.away),
@@ -234,7 +236,7 @@ class Asker:
             target=target,
             budget=self.budget,
             norm=float(self.terms.norm),
-            whitening=self.terms.whitening,
+            whitening=self.whitening,
             threshold=float(self.terms.threshold),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -44,7 +45,39 @@ class ModelShare(NamedTuple):
     refits: int
 
 
+@dataclass(frozen=True, eq=False)
 class Refits:
+    """How often the model is fitted again, and to which rows: an argument of `CounterfactualExplainer`.
+
+    Parameters
+    ----------
+    count : int
+    data : (X, y)
+        Rows to draw from, with replacement.
+    random_state : int, default=0
+    """
+
+    count: int
+    data: tuple[Any, Any]
+    random_state: int = 0
+
+
+def refitted(
+    original: Any,
+    classifier: ConditionalGaussianNetworkClassifier,
+    models: Any,
+    data: tuple[Any, Any] | None,
+    random_state: int,
+) -> RefittedModels | None:
+    """The models that an explainer is asked to take into account, whichever way that is said."""
+    if models is None or isinstance(models, RefittedModels):
+        return models
+    if isinstance(models, Refits):
+        models, data, random_state = models.count, models.data, models.random_state
+    return RefittedModels(original, classifier, models, data, random_state)
+
+
+class RefittedModels:
     """The models of an explainer beside the explained one, and those that judge.
 
     Parameters
@@ -81,7 +114,8 @@ class Refits:
             else tuple(_like(adopt(model, data), classifier) for model in _listed(models))
         )
         # Made here, not when the first answer is judged: no time limit of an explanation is for them.
-        self.fresh = () if data is None else self._drawn(FRESH, self.random_state + JUDGES)
+        judged = data is not None and hasattr(original, "fit")
+        self.fresh = self._drawn(FRESH, self.random_state + JUDGES) if judged else ()
 
     def share(self, asked: Sequence[Odds | Decision], numbers: Array, state: State) -> ModelShare | None:
         """How many fresh refits satisfy what is asked of the explained model, at one point on its scales."""
@@ -113,6 +147,10 @@ def refit(
 
     Curved scales are kept as they are: what is compared must be measured alike.
     """
+    if not hasattr(original, "fit"):
+        raise DataError(
+            f"a {type(original).__name__} cannot be fitted again; models must be a list of models"
+        )
     if original is classifier:
         return _refitted_network(classifier, *data, rng)
     return _refitted_estimator(original, classifier, data, rng)

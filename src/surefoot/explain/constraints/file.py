@@ -13,24 +13,26 @@ from typing import Any
 import numpy as np
 
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.constraints.actions import Action, Actions
-from surefoot.explain.constraints.grammar import parse_condition, read_rule_entry, rule_entry
-from surefoot.explain.constraints.rules import Rule
+from surefoot.explain.constraints.actions import Actions
+from surefoot.explain.constraints.at_most import AtMost
+from surefoot.explain.constraints.constraint import Constraint
+from surefoot.explain.constraints.feature import Action
+from surefoot.explain.constraints.kinds import KINDS
 from surefoot.files import read_limited
 from surefoot.formats import suggestion
 
 LARGEST = 1_000_000  # characters of a file
 FIRST_LINE = "# What may change: actions of surefoot."
-KEYS = ("at_most", "at_most_of", "rules", "when", "links", "features")
-FIELDS = ("may", "low", "high", "most", "step", "whole", "values", "moves", "cost", "protected")
-BY_VALUE = ("moves", "cost")  # fields that may be tables
-TRUTHS = ("whole", "protected")
+# The order in which files hold what is over several features.
+FIRST = ("at_most", "at_most_of", "rules", "when", "links")
+LISTS = sorted(KINDS, key=lambda kind: (*FIRST, kind.key).index(kind.key))
+KEYS = ("at_most", *(kind.key for kind in LISTS), "features")
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 TEMPLATE = f"""{FIRST_LINE}
 # Every line that begins with # is a comment: take the # away and say what holds. Features that are not
 # named may change. A feature may "stay", "rise", "fall" or "change", or have a table with
 #   may, low, high     direction and ends
-#   most, step         largest change from today, and the steps in which it changes
+#   most, least, step  largest and smallest change from today, and the steps in which it changes
 #   whole, values      whole numbers only; the only values that it takes
 #   moves              of a category: where it may go from which value
 #   cost               of a category: price of a change, one number or by value; of a number: price of a
@@ -93,21 +95,20 @@ def _read(text: str, where: str) -> Actions:
     features = values.get("features", {})
     if not isinstance(features, dict):
         raise ProblemError(f"{where}: features must be a table, not {_shown(features)}")
-    return Actions(
-        {name: _at(f"{where}: features.{_key(name)}", _action, entry) for name, entry in features.items()},
-        rules=_entries(values, "rules", read_rule_entry, where),
-        links=_entries(values, "links", _link, where),
-        when=_entries(values, "when", _when, where),
-        at_most=_at(where, _count, values.get("at_most")),
-        at_most_of=_entries(values, "at_most_of", _at_most_of, where),
-    )
+    lists = [one for kind in LISTS for one in _entries(values, kind, where)]
+    most = values.get("at_most")
+    every = [] if most is None else [_at(where, AtMost.of_all, most)]
+    named = {
+        name: _at(f"{where}: features.{_key(name)}", Action.read, entry) for name, entry in features.items()
+    }
+    return Actions.gathered(named, [*every, *lists])
 
 
-def _entries(values: Mapping[str, Any], name: str, read: Callable[[Any], Any], where: str) -> list[Any]:
-    found = values.get(name, [])
+def _entries(values: Mapping[str, Any], kind: type[Constraint], where: str) -> list[Any]:
+    found = values.get(kind.key, [])
     if not isinstance(found, list):
-        raise ProblemError(f"{where}: {name} must be a list, not {_shown(found)}")
-    return [_at(f"{where}: {name}[{k}]", read, entry) for k, entry in enumerate(found)]
+        raise ProblemError(f"{where}: {kind.key} must be a list, not {_shown(found)}")
+    return [_at(f"{where}: {kind.key}[{k}]", kind.from_toml, entry) for k, entry in enumerate(found)]
 
 
 def _at(place: str, read: Callable[[Any], Any], entry: Any) -> Any:
@@ -118,69 +119,14 @@ def _at(place: str, read: Callable[[Any], Any], entry: Any) -> Any:
         raise ProblemError(f"{place}: {error}") from None
 
 
-def _action(entry: Any) -> Action:
-    if isinstance(entry, str):
-        return Action(entry)  # type: ignore[arg-type]
-    if not isinstance(entry, dict):
-        raise ProblemError(f"must be a word or a table, not {_shown(entry)}")
-    for name in entry:
-        if name not in FIELDS:
-            pointed = "; put a name with a point in quotes" if isinstance(entry[name], dict | str) else ""
-            hint = suggestion(name, FIELDS) or pointed
-            raise ProblemError(f"{_shown(name)} is unknown; there are {', '.join(FIELDS)}{hint}")
-    return Action(**{name: _field(name, value) for name, value in entry.items()})
-
-
-def _field(name: str, value: Any) -> Any:
-    """A field of an action; tables by value may be lists of pairs, for values that are not text."""
-    pairs = isinstance(value, list) and value and all(isinstance(p, list) and len(p) == 2 for p in value)
-    if name in BY_VALUE and pairs:
-        if any(isinstance(key, list | dict) for key, _ in value):
-            raise ProblemError(f"the values that {name} names must be text or numbers")
-        return dict(value)
-    if name == "values" and isinstance(value, dict):
-        raise ProblemError(f"values must be a list, not {_shown(value)}")
-    if name in TRUTHS and not isinstance(value, bool):
-        raise ProblemError(f"{name} must be true or false, not {_shown(value)}")
-    return value
-
-
-def _link(entry: Any) -> Any:
-    return Actions(links=[entry]).links[0]
-
-
-def _when(entry: Any) -> Any:
-    if not isinstance(entry, dict):
-        raise ProblemError(f"must be a table with if and then, not {_shown(entry)}")
-    wrong = [name for name in entry if name not in ("if", "then")]
-    if wrong:
-        raise ProblemError(f"{_shown(wrong[0])} is unknown; there are if and then")
-    lacking = [name for name in ("if", "then") if name not in entry]
-    if lacking:
-        raise ProblemError(f"lacks {lacking[0]!r}")
-    for name, text in entry.items():
-        _at(name, parse_condition, text)
-    return entry["if"], entry["then"]
-
-
-def _count(entry: Any) -> Any:
-    return Actions(at_most=entry).at_most
-
-
-def _at_most_of(entry: Any) -> Any:
-    return Actions(at_most_of=[entry]).at_most_of[0]
-
-
 def toml_text(actions: Actions) -> str:
     """Actions as TOML, such that reading gives equal ones."""
     lines = [FIRST_LINE]
-    lines += [] if actions.at_most is None else [f"at_most = {_written(actions.at_most)}"]
-    lines += _listed("at_most_of", [_written(list(one)) for one in actions.at_most_of])
-    lines += _listed(
-        "rules", [_written(rule_entry(rule)) for rule in actions.rules if isinstance(rule, Rule)]
-    )
-    lines += _listed("when", [_written({"if": one[0], "then": one[1]}) for one in actions.when])
-    lines += _listed("links", [_written(list(link)) for link in actions.links])
+    every = None if actions.at_most is None else AtMost(actions.at_most)
+    lines += [] if every is None else [f"at_most = {_written(every.most)}"]
+    for kind in LISTS:
+        some = [one for one in actions.over_several if type(one) is kind and one != every]
+        lines += _listed(kind.key, [_written(one.to_toml()) for one in some])
     names = [str(name) for name in actions.features]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.rules import Rule
+from surefoot.explain.constraints.linear import Rule
 
 LONGEST = 10_000  # characters of a text
 LONGEST_NUMBER = 100
@@ -360,38 +360,6 @@ class _Reader:
         start = _printable(before if len(before) <= AROUND else f"...{before[-AROUND:]}")
         rest = _printable(after if len(after) <= AROUND else f"{after[:AROUND]}...")
         raise ProblemError(f"the {self.what} cannot be read {place}, {start}^{rest}: {reason}")
-
-
-def rule_entry(rule: Rule) -> str | dict[str, Any]:
-    """A rule as files hold it: as text where that says all of it, else as a table.
-
-    Examples
-    --------
-    >>> rule_entry(parse_rule("rent <= 0.4 * income"))
-    'rent <= 0.4 * income'
-    >>> rule_entry(Rule({"rent": 1}, high=5, name="my rule"))
-    {'coefficients': {'rent': 1}, 'high': 5, 'name': 'my rule'}
-    """
-    try:
-        if parse_rule(rule.name) == rule:
-            return rule.name
-    except ProblemError:  # its name is something else
-        pass
-    ends = {name: getattr(rule, name) for name in ("low", "high") if getattr(rule, name) is not None}
-    terms, now = ({str(name): a for name, a in part.items()} for part in (rule.coefficients, rule.now))
-    return {"coefficients": terms, **ends, "name": rule.name, **({"now": now} if now else {})}
-
-
-def read_rule_entry(entry: Any) -> Rule:
-    """A rule from what `rule_entry` gives."""
-    if isinstance(entry, str):
-        return parse_rule(entry)
-    if not isinstance(entry, dict):
-        raise ProblemError(f"must be text or a table, not {entry!r:.60}")
-    for name in entry:
-        if name not in ("coefficients", "low", "high", "name", "now"):
-            raise ProblemError(f"{name!r:.60} is unknown; there are coefficients, low, high, name, now")
-    return Rule(**{"coefficients": {}, **entry})
 
 
 def quoted_name(name: str) -> str:

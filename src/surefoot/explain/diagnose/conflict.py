@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from surefoot.explain.constraints.wishes import Wishes
+from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose.feasibility_oracle import Judge, Noise, Verdict
 from surefoot.explain.diagnose.relaxations import Part, beyond_training, parts
 from surefoot.problem.family import Family
@@ -27,7 +27,7 @@ class Diagnosis(NamedTuple):
     Parameters
     ----------
     conflict : tuple of str
-        Wishes that leave nothing together, in words; without any one of them something would be left.
+        ConstraintSet that leave nothing together, in words; without any one of them something would be left.
     advice : str
         The same as sentences, and what could be given up, the cheapest first.
     """
@@ -39,7 +39,7 @@ class Diagnosis(NamedTuple):
 def diagnosed(
     problem: RobustProblem | Family,
     question: Question,
-    wishes: Wishes,
+    wishes: ConstraintSet,
     time_limit: float,
     noise: Noise | None = None,
 ) -> Diagnosis:
@@ -49,7 +49,7 @@ def diagnosed(
     ----------
     problem : RobustProblem or Family
     question : Question
-    wishes : Wishes
+    wishes : ConstraintSet
     time_limit : float
         Seconds that are left.
     noise : Noise, optional
@@ -71,7 +71,7 @@ def diagnosed(
 
 
 class _Filter:
-    """Finds wishes none of which can be left out.
+    """Finds constraints none of which can be left out.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class _Filter:
         self.is_certain = True
 
     def irreducible(self, gone: Sequence[Part]) -> tuple[Part, ...]:
-        """Wishes that leave nothing together, when some are gone already and the rest leave nothing."""
+        """Constraints that leave nothing together, when some are gone already and the rest leave nothing."""
         kept = self._kept(list(gone), [part for part in self.every if part not in gone])
         return self._again(kept)
 

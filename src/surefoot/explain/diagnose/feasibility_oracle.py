@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.rules import ContradictionError
-from surefoot.explain.constraints.wishes import Allowed, Wishes
+from surefoot.explain.constraints.arithmetic import ContradictionError
+from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.diagnose.relaxations import Part, without
 from surefoot.problem.answer import Answer
 from surefoot.problem.domain import Domain, warped_limit, warped_row
@@ -99,7 +99,7 @@ class Judge:
     problem : RobustProblem or Family
         Of the question as it was asked.
     question : Question
-    wishes : Wishes
+    wishes : ConstraintSet
         All of them.
     seconds : float
     noise : Noise or None
@@ -110,13 +110,14 @@ class Judge:
         self,
         problem: RobustProblem | Family,
         question: Question,
-        wishes: Wishes,
+        wishes: ConstraintSet,
         seconds: float,
         noise: Noise | None,
     ) -> None:
         self.problem, self.question, self.wishes, self.noise = problem, question, wishes, noise
         self.end = time.perf_counter() + seconds
-        said = {rule.name for rule in wishes.when} | {limit.name for limit in wishes.limits}
+        own = wishes.allowed(question.factual, question.state)
+        said = {one.name for one in own.eithers} | {limit.name for limit in own.limits}
         self._eithers = tuple(one for one in question.eithers if one.name not in said)
         self._limits = tuple(one for one in question.limits if one.name not in said)
         self._known: dict[frozenset[Part], Verdict] = {}
@@ -161,7 +162,7 @@ class Judge:
             return UNKNOWN
         return self._verdict(without(self.wishes, gone), NEARLY)
 
-    def _verdict(self, wishes: Wishes, gap: float | None) -> Verdict:
+    def _verdict(self, wishes: ConstraintSet, gap: float | None) -> Verdict:
         """Without a gap any point will do."""
         try:
             allowed = wishes.allowed(self.question.factual, self.question.state)
@@ -242,7 +243,7 @@ class Judge:
             eithers=(*allowed.eithers, *self._eithers), limits=(*allowed.limits, *self._limits)
         )
 
-    def _ball(self, wishes: Wishes) -> Ball:
+    def _ball(self, wishes: ConstraintSet) -> Ball:
         """The ball of the same question under other wishes: what may change need not land exactly."""
         if self.noise is None:
             return self.problem.ball

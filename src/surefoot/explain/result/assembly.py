@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.explain.answer.bound_recheck import LARGE, is_unproved, without_bound
-from surefoot.explain.ask.refits import ModelShare, Refits
+from surefoot.explain.ask.refits import ModelShare, RefittedModels
 from surefoot.explain.result.cautions import model_cautions
 from surefoot.explain.result.explanation import Context, Explanation, Refusal
 from surefoot.explain.result.words import miss_words
@@ -43,7 +43,7 @@ def assembled(
     question: Question,
     problem: RobustProblem | Family,
     answer: Answer,
-    refits: Refits | None = None,
+    refits: RefittedModels | None = None,
     seconds: float = np.inf,
     **known: Any,
 ) -> Explanation:
@@ -57,7 +57,7 @@ def assembled(
         Of that question.
     answer : Answer
         Its point in the features' own units.
-    refits : Refits, optional
+    refits : RefittedModels, optional
         Fresh ones judge the answer.
     seconds : float
         That are left for it.
@@ -162,13 +162,13 @@ def _made_safe(
     labels, rows = clf.classes_.tolist(), [question.factual, question.perturbed(question.factual, d)]
     chances = _judged(_scores(clf, rows, [question.state] * 2), labels.index(question.target))
     now, worst = ("" if not clf.has_probability else share(p) for _, p in chances)
-    size = miss_words(question.budget, question.number_names)
+    size = miss_words(question)
     lower = f"can lower that to {worst}" if now else "can undo that"
     chance = f" ({now})" if now else ""
     return f"The row has the target already{chance}, but {size} {lower}; this small change makes it safe."
 
 
-def _model_share(refits: Refits | None, question: Question, answer: Answer) -> ModelShare | None:
+def _model_share(refits: RefittedModels | None, question: Question, answer: Answer) -> ModelShare | None:
     """How many refits that the search has not seen come to the target's side."""
     if refits is None or answer.point is None:
         return None

@@ -95,7 +95,7 @@ def _about_model(clf: ConditionalGaussianNetworkClassifier, question: Question) 
     labels = clf.classes_.tolist()
     for label in dict.fromkeys((question.factual_class, question.target)):
         rows = clf.class_count_[labels.index(label)]
-        if rows < FEW_ROWS:
+        if rows < FEW_ROWS and clf.n_rows_ > len(labels):  # otherwise nobody counted them
             yield Caution(
                 "few_rows",
                 f"Class {label} has {rows:.0f} training rows: its averages and spreads are guesses. Fit the "

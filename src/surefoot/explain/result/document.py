@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
-from surefoot.explain.result.constraint_document import check_declared
 from surefoot.explain.result.explanation import Context, Explanation, Refusal
+from surefoot.explain.result.question_consistency import check_declared
 from surefoot.formats import escaped
 from surefoot.plain import (
     entries,

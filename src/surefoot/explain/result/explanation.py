@@ -474,7 +474,7 @@ class Explanation:
 
     def _not_safe(self) -> str:
         """That errors within the budget may undo the decision, with the worst one found."""
-        size = miss_words(self.question.budget, self._number_names)
+        size = miss_words(self.question)
         if self.violation > 0 and not math.isnan(self.worst_probability):
             lowered = f"can lower the probability of {self.target} to {share(self.worst_probability)}"
             return f"Not safe: {size} {lowered}."

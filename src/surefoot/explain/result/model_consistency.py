@@ -1,4 +1,4 @@
-"""Wishes held against the model: what a question says of it must be so."""
+"""ConstraintSet held against the model: what a question says of it must be so."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import numpy as np
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.imputation import filled
 from surefoot.explain.ask.plausible import density_floor, near_expected
-from surefoot.explain.result.constraint_document import (
+from surefoot.explain.constraints.document import feature_named, read_constraints
+from surefoot.explain.result.question_consistency import (
     categories_of,
     check_declared,
     declared_plausible,
-    feature_named,
-    read_declared,
     same_eithers,
 )
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -25,7 +24,7 @@ def check_by_model(question: Question, clf: ConditionalGaussianNetworkClassifier
     """Refuse a question whose wishes do not mean what they say by the model's own figures."""
     check_declared(question, clf.feature_range_, _near(question, clf))
     said = {key: value for key, value in question.declared.items() if key != "gaps"}
-    wishes = read_declared(said, question.features, clf.feature_range_, categories_of(question))
+    wishes = read_constraints(said, question.features, clf.feature_range_, categories_of(question))
     if question.declared.get("gaps", {}) != wishes.declared().get("gaps", {}):
         raise DataError("the gaps of the if-then rules are not a millionth of the range seen in training")
     for name in question.declared.get("whole", []):

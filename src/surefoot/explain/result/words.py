@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefoot.explain.constraints.actions import AtMost, Link, When
-from surefoot.explain.constraints.grammar import read_rule_entry
-from surefoot.explain.constraints.rules import rule_text
-from surefoot.explain.constraints.wishes import DATA
-from surefoot.formats import exact, number, share
+from surefoot.explain.constraints.constraint_set import DATA
+from surefoot.explain.constraints.document import read_actions, read_over_several
+from surefoot.explain.constraints.feature import SAID, between, value_words
+from surefoot.explain.constraints.linear import rule_text
+from surefoot.formats import exact, first_names, number, share
 from surefoot.problem.either import Way
-from surefoot.problem.question import Asked, Away, Budget, Decision, DensityFloor, Odds, Question
+from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
 from surefoot.problem.row import Row
+
+if TYPE_CHECKING:
+    from surefoot.explain.result.explanation import Refusal
 
 NORMS = {
     1.0: "summed over the whitened coordinates",
     2.0: "as the length in whitened coordinates",
     math.inf: "in every whitened coordinate",
 }
-MAY = {"stay": "must not change", "rise": "may only rise", "fall": "may only fall"}
-MOST_NAMED = 12  # features in one line
-INFINITE = (-math.inf, math.inf, "-inf", "inf")
+GIVEN_NORMS = {
+    1.0: "summed over the coordinates of the given matrix",
+    2.0: "as the length in the coordinates of the given matrix",
+    math.inf: "in every coordinate of the given matrix",
+}
 
 
 def question_words(question: Question) -> str:
     """What was asked, in one sentence."""
-    change = f"What is the {'smallest' if question.prices is None else 'cheapest'} change that"
+    change = f"What is the {'smallest' if question.prices is None else 'cheapest'} change"
+    given = question.whitening == "given" and question.prices is None
+    change += ", in the coordinates of a given matrix, that" if given else " that"
     reached = f"{change} gives {question.target} a probability of at least {share(question.threshold)}"
     if question.decision is not None and math.isnan(question.threshold):
         value = f"the decision value of {question.target} at least {question.decision:g}"
@@ -45,18 +52,27 @@ def _carried_out(question: Question) -> str:
     budget = question.budget
     if budget == 0:
         return "if it is carried out exactly"
-    even = f"even if it is carried out with {miss_words(budget, question.number_names)}"
+    even = f"even if it is carried out with {miss_words(question)}"
     if isinstance(budget, Mapping):
         return even
     exact = [str(question.number_names[j]) for j in question.exact]
-    known = f"; no error in {_listed(exact)}" if exact else ""
-    return f"{even} ({NORMS[question.norm]}{known})"
+    known = f"; no error in {first_names(exact)}" if exact else ""
+    return f"{even} ({norm_words(question)}{known})"
 
 
-def miss_words(budget: Budget, features: Sequence[Any]) -> str:
+def norm_words(question: Question | Refusal) -> str:
+    """In which coordinates errors are measured, and how their sizes are added up."""
+    return (GIVEN_NORMS if question.whitening == "given" else NORMS)[question.norm]
+
+
+def miss_words(question: Question | Refusal) -> str:
     """How far a change may miss."""
+    budget = question.budget
+    features = question.number_names if isinstance(question, Question) else question.features
     if isinstance(budget, Mapping):
-        return f"an error of up to {_listed([_miss(features[j], *pair) for j, pair in budget.items()])}"
+        return f"an error of up to {first_names([_miss(features[j], *pair) for j, pair in budget.items()])}"
+    if question.whitening == "given":
+        return f"an error of up to {budget:g}"
     return f"an error of up to {_deviations(budget)}"
 
 
@@ -70,16 +86,17 @@ def allowed_words(question: Question) -> tuple[str, ...]:
     """What was allowed, as it was declared: one phrase for each wish, and for whatever else is required."""
     declared = question.declared
     lines = list(_bound_lines(declared.get("bounds")))
-    for may, phrase in MAY.items():
+    for may, phrase in SAID.items():
         names = [name for name, entry in _actions(declared).items() if entry.get("may") == may]
-        lines += [f"{_listed(names)} {phrase}"] if names else []
+        lines += [f"{first_names(names)} {phrase}"] if names else []
     categories = {str(question.features[choice.feature]) for choice in question.choices}
-    for name, entry in _actions(declared).items():
-        lines += [f"{name} {phrase}" for phrase in _limits(entry, name in categories)]
+    for name, action in read_actions(declared).items():
+        lines += [f"{name} {phrase}" for phrase in action.phrases(name in categories)]
     whole = declared.get("whole") or []
     stay = "stay whole numbers" if len(whole) > 1 else "stays a whole number"
-    lines += [f"{_listed(whole)} {stay}, as in the training data"] if whole else []
-    lines += [*_over_several(declared), *_kept_words(declared), *_plausible_words(question)]
+    lines += [f"{first_names(whole)} {stay}, as in the training data"] if whole else []
+    lines += [one.words() for one in read_over_several(declared)]
+    lines += [*_kept_words(declared), *_plausible_words(question)]
     lines += required_words(question)
     return tuple(lines) or ("every feature may take any value",)
 
@@ -98,7 +115,7 @@ def _kept_words(declared: Mapping[str, Any]) -> list[str]:
     """That an answer leaves alone something that each earlier one changed."""
     kept = [list(map(str, names)) for names in declared.get("keeping") or ()]
     return [
-        f"{names[0]} stays" if len(names) == 1 else f"at least one of {_listed(names)} stays"
+        f"{names[0]} stays" if len(names) == 1 else f"at least one of {first_names(names)} stays"
         for names in kept
     ]
 
@@ -127,7 +144,7 @@ def _required(asked: Asked, question: Question) -> str:
         with np.errstate(all="ignore"):
             place = question.unwarped_values(np.array(asked.point))
         named = [f"{name} {v:.6g}" for name, v in zip(question.number_names, place, strict=True)]
-        return f"at least {_deviations(asked.distance)} from {_listed(named)}"
+        return f"at least {_deviations(asked.distance)} from {first_names(named)}"
     alone = "" if asked.robust else ", errors apart"
     if isinstance(asked, DensityFloor):
         return f"the log density of class {asked.label} is at least {asked.floor:.6g}{alone}"
@@ -144,29 +161,7 @@ def _under(models: list[int]) -> str:
     if not others:
         return ""
     own = "under the explained model and " if 0 in models else "under "
-    return f", {own}model{'s' if len(others) > 1 else ''} {_listed(others)} of the question"
-
-
-def _over_several(declared: Mapping[str, Any]) -> list[str]:
-    """Rules, links, if-then rules and limits, as they were declared."""
-    links = [Link(*link).name for link in declared.get("links") or ()]
-    when = [When(*rule).name for rule in declared.get("when") or ()]
-    limits = [
-        AtMost(most, None if features is None else tuple(features)).name
-        for most, features in declared.get("at_most") or ()
-    ]
-    return [*(_rule(entry) for entry in declared.get("rules") or ()), *links, *when, *limits]
-
-
-def _rule(entry: Any) -> str:
-    """A declared rule; one with a name of its own is written out behind it."""
-    if isinstance(entry, str):
-        return entry
-    rule = read_rule_entry(entry)
-    terms = {**rule.coefficients, **{f"{name}.now": a for name, a in rule.now.items()}}
-    ends = (-math.inf if rule.low is None else rule.low, math.inf if rule.high is None else rule.high)
-    written = rule_text(terms, *ends)
-    return written if rule.name == written else f"{rule.name} ({written})"
+    return f", {own}model{'s' if len(others) > 1 else ''} {first_names(others)} of the question"
 
 
 def _deviations(count: float) -> str:
@@ -181,8 +176,8 @@ def imputed_words(question: Question) -> str:
     if not filled:
         return ""
     return (
-        f"Missing in the row, and set to what the network expects given the rest: {_listed(filled)}. What "
-        "the model predicts without them may differ."
+        f"Missing in the row, and set to what the network expects given the rest: {first_names(filled)}. "
+        "What the model predicts without them may differ."
     )
 
 
@@ -202,7 +197,7 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
     narrow = (domain.low > low) | (domain.high < high)
     names = [str(name) for name in question.number_names]
     lines = [_interval(domain.low[j], domain.high[j], names[j]) for j in np.flatnonzero(narrow).tolist()]
-    lines += [f"{names[s.feature]} {_values(s.values)}" for s in domain.sets]
+    lines += [f"{names[s.feature]} {value_words(s.values)}" for s in domain.sets]
     lines += [_row(row, names) for row in domain.rows]
     for choice in question.choices:
         if len(choice.allowed) < len(choice.values):
@@ -210,7 +205,7 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
                 question.features[choice.feature],
                 [str(choice.values[v]) for v in choice.allowed],
             )
-            more = f"may be {_listed(open_ones)}" if len(open_ones) > 1 else f"stays {open_ones[0]}"
+            more = f"may be {first_names(open_ones)}" if len(open_ones) > 1 else f"stays {open_ones[0]}"
             lines.append(f"{name} {more}")
     ways = ([_way(way, question, names) for way in one.ways] for one in question.eithers)
     lines += [" or ".join(found) or "nothing at all is allowed" for found in ways]
@@ -236,7 +231,7 @@ def _row(row: Row, names: list[str]) -> str:
 def _interval(low: float, high: float, name: str) -> str:
     if low == high:
         return f"{name} stays {exact(low)}"
-    return f"{name} {_between(low, high)}"
+    return f"{name} {between(low, high)}"
 
 
 def _actions(declared: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -249,55 +244,5 @@ def _bound_lines(bounds: Any) -> list[str]:
     if bounds == DATA:
         return ["every feature stays within the range seen in training"]
     seen = [name for name, ends in bounds.items() if ends == DATA]
-    lines = [f"{_listed(seen)} within the range seen in training"] if seen else []
-    return [*lines, *(f"{name} {_between(*ends)}" for name, ends in bounds.items() if ends != DATA)]
-
-
-def _limits(entry: Mapping[str, Any], is_category: bool) -> list[str]:
-    lines = []
-    if "low" in entry or "high" in entry:
-        lines.append(_between(entry.get("low"), entry.get("high")))
-    if "most" in entry:
-        lines.append(f"changes by {exact(entry['most'])} at most")
-    if "step" in entry:
-        lines.append(f"changes in steps of {exact(entry['step'])}")
-    if entry.get("whole"):
-        lines.append(_values(None))
-    if "values" in entry:
-        lines.append(_values(tuple(entry["values"])))
-    for start, ends in (entry.get("moves") or {}).items():
-        lines.append(f"may go from {start} to {_listed([str(v) for v in ends])}")
-    return lines if entry.get("cost") is None else [*lines, _price(entry["cost"], is_category)]
-
-
-def _price(cost: Any, is_category: bool) -> str:
-    """What a change costs: of a category, or of a number by one standard deviation."""
-    if isinstance(cost, Mapping):
-        return "costs " + _listed([f"{exact(price)} to become {value}" for value, price in cost.items()])
-    if is_category:
-        return f"costs {exact(cost)} to change"
-    up, down = cost if isinstance(cost, list | tuple) else (cost, cost)
-    if up == down:
-        return f"costs {exact(up)} for each standard deviation"
-    return f"costs {exact(up)} up and {exact(down)} down for each standard deviation"
-
-
-def _values(values: tuple[Any, ...] | None) -> str:
-    if values is None:
-        return "takes whole numbers only, or stays as it is"
-    listed = _listed([str(v) if isinstance(v, str | bool) else exact(v) for v in values])
-    return f"takes only the value{'s' if len(values) > 1 else ''} {listed}, or stays as it is"
-
-
-def _between(low: Any, high: Any) -> str:
-    """From one end to another; ends of a file may be words."""
-    least, most = (None if end in (None, *INFINITE) else exact(end) for end in (low, high))
-    if least is None:
-        return "any number" if most is None else f"at most {most}"
-    return f"at least {least}" if most is None else f"from {least} to {most}"
-
-
-def _listed(names: list[str]) -> str:
-    shown = names[:MOST_NAMED]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(shown) + more
+    lines = [f"{first_names(seen)} within the range seen in training"] if seen else []
+    return [*lines, *(f"{name} {between(*ends)}" for name, ends in bounds.items() if ends != DATA)]

@@ -1,4 +1,4 @@
-"""adopt: a fitted scikit-learn model whose log-odds are linear or quadratic, as surefoot explains it."""
+"""adopt: a model whose log-odds are linear or quadratic, as surefoot explains it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot.model.adoption.decisions import adopted_decision
 from surefoot.model.adoption.gaussian import adopted_gaussian
+from surefoot.model.adoption.given import adopted_model
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.quadratic_model import QuadraticModel
 
 
 def adopt(estimator: Any, data: tuple[Any, Any] | None = None) -> ConditionalGaussianNetworkClassifier:
-    """Turn a fitted scikit-learn model into what the explainer works with.
+    """Turn a fitted scikit-learn model, or a `QuadraticModel`, into what the explainer works with.
 
     Gaussian naive Bayes is a network without edges; quadratic and linear discriminant analysis are complete
     ones: alone or behind scalers, they become that network. Every other model keeps its own decision, exactly
@@ -28,7 +30,7 @@ def adopt(estimator: Any, data: tuple[Any, Any] | None = None) -> ConditionalGau
         CalibratedClassifierCV (one calibrated model, not isotonic) of these; the best estimator of a search;
         and a Pipeline of scalers, OneHotEncoder, OrdinalEncoder, TargetEncoder, SimpleImputer,
         PowerTransformer (Yeo-Johnson), PolynomialFeatures (degree 2, of numbers), PCA, selection of features,
-        ColumnTransformer and FeatureUnion that ends in one.
+        ColumnTransformer and FeatureUnion that ends in one. Or a `QuadraticModel`: a decision of your own.
     data : (X, y), optional
         The rows it was fitted on, as they go into the estimator. Required unless the model is Gaussian and
         behind nothing but scalers. LinearDiscriminantAnalysis with ``solver="svd"`` and without
@@ -78,5 +80,7 @@ def adopt(estimator: Any, data: tuple[Any, Any] | None = None) -> ConditionalGau
     if isinstance(estimator, ConditionalGaussianNetworkClassifier):
         check_is_fitted(estimator)
         return estimator
+    if isinstance(estimator, QuadraticModel):
+        return adopted_model(estimator, data)
     network = adopted_gaussian(estimator, data)
     return adopted_decision(estimator, data) if network is None else network

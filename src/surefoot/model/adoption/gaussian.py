@@ -113,11 +113,11 @@ def adopted_gaussian(
         _refuse_mixed(model, units)
     if units is None:
         return None
-    clf = _named(steps)
+    clf = named_classifier(steps[0][1], steps[-1][1])
     rows = None if data is None else _checked_rows(clf, data)
     inner = None if rows is None else Rows(units.scale * rows.X + units.offset, rows.codes)
     networks = tuple(_in_units_before(network, units) for network in read(model, inner))
-    _complete(clf, model, networks, _summary(model, networks, rows, units))
+    completed(clf, model, networks, _summary(model, networks, rows, units))
     if rows is not None:
         clf.schema_ = Schema.of_numbers(
             clf.feature_labels_, [holds_whole(pd.Series(column)) for column in rows.X.T]
@@ -242,12 +242,12 @@ READERS: dict[type, Reader] = {
 # --- everything else that a fitted classifier has
 
 
-def _named(steps: Steps) -> ConditionalGaussianNetworkClassifier:
-    """A classifier that knows its features and classes, and nothing else yet."""
-    clf, model = ConditionalGaussianNetworkClassifier(), steps[-1][1]
+def named_classifier(first: Any, model: Any) -> ConditionalGaussianNetworkClassifier:
+    """A classifier that knows its features, from the first step, and classes, and nothing else yet."""
+    clf = ConditionalGaussianNetworkClassifier()
     clf.n_features_in_, clf.classes_ = int(model.n_features_in_), np.asarray(model.classes_)
     # The first step alone saw the user's columns; later ones may see names that a scaler made up.
-    names = getattr(steps[0][1], "feature_names_in_", None)
+    names = getattr(first, "feature_names_in_", None)
     if names is not None:
         clf.feature_names_in_ = np.asarray(names, dtype=object)
     clf.feature_labels_ = tuple(range(clf.n_features_in_) if names is None else names)
@@ -271,7 +271,7 @@ def _summary(model: Any, networks: Networks, rows: Rows | None, units: Affine) -
         return _observed(networks, rows)
     if isinstance(model, ConditionalGaussianNetworkClassifier):
         return _remembered(model, units)
-    return _expected(networks, getattr(model, "class_count_", np.ones(len(networks))))
+    return expected_summary(networks, getattr(model, "class_count_", np.ones(len(networks))))
 
 
 def _observed(networks: Networks, rows: Rows) -> Summary:
@@ -298,7 +298,7 @@ def _remembered(model: ConditionalGaussianNetworkClassifier, units: Affine) -> S
     )
 
 
-def _expected(networks: Networks, counts: Any) -> Summary:
+def expected_summary(networks: Networks, counts: Any) -> Summary:
     """What the model itself expects of its rows: mean +- z sd, and log peak - chi2 quantile / 2."""
     means = np.array([network.means for network in networks])
     deviations = np.array([scale * np.sqrt(np.diag(unit.covariance)) for unit, scale in map(_unit, networks)])
@@ -317,7 +317,7 @@ def _expected(networks: Networks, counts: Any) -> Summary:
     )
 
 
-def _complete(
+def completed(
     clf: ConditionalGaussianNetworkClassifier, model: Any, networks: Networks, summary: Summary
 ) -> None:
     """Fill in what `fit` would have learned."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from surefoot.problem.answer import Answer, Round
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.active import renumbered, searched_by_need
+from surefoot.search.certified.changes import DEEPEST
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.currency import exchanged_search
 from surefoot.search.certified.noise import INSIDE
@@ -29,6 +30,10 @@ Array = NDArray[np.float64]
 WEAK = (
     f"With norm 1 and more than {MAX_CROSS} features whose odds bend there is no bound that comes near: ask "
     "with norm 2 or inf, or let fewer features change."
+)
+DEEP = (
+    f"A proof of at most so many changes among more than {DEEPEST} features may be nested too deeply to be "
+    "written: let fewer features change."
 )
 GRACE = 0.25  # seconds that proofs of robustness may take after the time limit, all points together
 SHORTEST = 0.05  # and one of them at least
@@ -271,8 +276,13 @@ def _answer(
         rounds=rounds,
         certificate=certificate(problem, proof, robust),
         backend="clarabel",
-        advice=WEAK if status.with_point is Status.BOUND_LIMIT else "",
+        advice=_advice(search) if status.with_point is Status.BOUND_LIMIT else "",
     )
+
+
+def _advice(search: Search | Subsets) -> str:
+    """Why the bound cannot be raised any further, and what may help."""
+    return DEEP if isinstance(search, Subsets) and search.too_deep else WEAK
 
 
 def bound_document(problem: RobustProblem, search: Search | Subsets) -> dict[str, Any]:

@@ -201,7 +201,8 @@ class Search:
         before = self._enough()
         self._close_regions()
         if not self.points.suffice and self._enough() > before and self._open_leaves():
-            self._close_regions()  # the first point lies beyond the level: more is open
+            # The first point lies beyond the level: what was refuted up to there is open again.
+            self._close_regions()
         return self.points.best is not None
 
     def _close_regions(self) -> None:

@@ -108,6 +108,11 @@ class Subsets:
         unlimited = 0.0 if self._unlimited is None else self._unlimited.proof.proven()
         return min(max(self._proven(), unlimited), self.points.distance)
 
+    @property
+    def too_deep(self) -> bool:
+        """Whether some choice is left undecided, since a proof would be nested too deeply."""
+        return any(choice.stuck and choice.feature is not None for choice in self.choices)
+
     def run(self, start: Array | None = None) -> Status:
         """Search until the gap is closed, nothing can be found, or time is up.
 
@@ -129,6 +134,8 @@ class Subsets:
         except OutOfTimeError:
             self._fall_back()
             return Status.TIME_LIMIT if self.points.best is not None else Status.TIME_LIMIT.without_point
+        if self.too_deep:
+            self._fall_back()
         return self._status()
 
     def _excluded(self) -> bool:
@@ -473,7 +480,7 @@ class Subsets:
         self.pool += [(r, v) for r, v in scenarios if (r, v.tobytes()) not in known]
 
     def _fall_back(self) -> None:
-        """Time is up: what is proven without any limit holds within limits too."""
+        """No more can be proved: what is proven without any limit holds within limits too."""
         self._unlimited = Search(self.whole, self.gap, Clock(GRACE))
         self._unlimited.run()
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.exceptions import DataError, NoCounterfactualError, ProblemError
+from surefoot.explain.answer.methods import Milp, Qcqp
 from surefoot.explain.constraints.actions import Action, Actions
-from surefoot.explain.constraints.wishes import DATA
+from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
@@ -196,8 +197,7 @@ def _explainer(
         norm=float(options.norm),
         threshold=options.threshold,
         decision=options.decision,
-        method=options.method,
-        backend=options.backend,
+        method=_method(options),
         whitening=options.whitening,
         distance=options.distance,
         bounds=_bounds(clf, options),
@@ -212,10 +212,22 @@ def _explainer(
         data=_training(clf, options),
         time_limit=options.time_limit,
         gap=options.gap,
-        tol=options.tol,
-        n_segments=options.segments,
-        contraction=options.contraction,
     )
+
+
+def _method(options: argparse.Namespace) -> Any:
+    """The method with the options that are said for it."""
+    if options.method == "qcqp":
+        return Qcqp(backend=options.backend, tol=options.tol)
+    if options.method == "milp":
+        return Milp(
+            options.backend, options.tol, n_segments=options.segments, contraction=options.contraction
+        )
+    if options.backend is not None:
+        raise ProblemError(
+            f"the certified method needs no backend; {options.backend!r} is for 'qcqp' or 'milp'"
+        )
+    return options.method
 
 
 def _plausible(words: list[str] | None) -> Any:

@@ -22,7 +22,7 @@ from surefoot.ui.plots.style import (
     new_axes,
     shortened,
 )
-from surefoot.ui.plots.values import Values, is_change, is_cost
+from surefoot.ui.plots.values import Values, is_change, is_cost, is_given
 
 
 def plot_distances(explanations: Iterable[Explanation], *, ax: Any = None) -> Any:
@@ -43,6 +43,7 @@ def plot_distances(explanations: Iterable[Explanation], *, ax: Any = None) -> An
     distances = np.array([e.distance for e in moved])
     what = f"Mahalanobis distance (p = {moved[0].norm:g}, standard deviations)"
     what = f"cost (p = {moved[0].norm:g})" if is_cost(moved[0]) else what
+    what = f"distance by the given matrix (p = {moved[0].norm:g})" if is_given(moved[0]) else what
     _histogram(ax, distances, f"{what}\nand prices of changed categories" if _categories(moved) else what)
     median = float(np.median(distances))
     ax.axvline(median, color=INK, linestyle="--", linewidth=1.2)

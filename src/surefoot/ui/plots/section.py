@@ -254,7 +254,8 @@ def explained_whitening(
 ) -> Whitening:
     """The whitening in which the explanation measured distances."""
     question = _question(explanation)
-    return class_network(classifier, question.factual_class, question.state).whitening(question.whitening)
+    class_network(classifier, question.factual_class, question.state)  # refuses a class that is not there
+    return question.coordinates(classifier)
 
 
 def _question(explanation: Explanation) -> Question:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from surefoot.exceptions import DataError
 from surefoot.explain.result.explanation import Explanation
 from surefoot.ui.plots.style import FACTUAL, INK, TARGET, label_axes, legend_below, new_axes
+from surefoot.ui.plots.values import is_given
 
 MANY = 40
 # Differences below these are not worth a whole axis: a share of the distance, and the paper's epsilon.
@@ -40,7 +41,7 @@ def plot_trace(explanation: Explanation, *, axes: Any = None) -> Any:
     bounds = _line(upper, [r.lower_bound for r in records], "proven bound", color=FACTUAL, **hollow)
     _line(lower, [r.violation for r in records], "violation", color=INK, marker="D")
     lower.axhline(0, color=INK, linewidth=0.8, linestyle=":")
-    label_axes(upper, "", "distance\n(standard deviations)")
+    label_axes(upper, "", "distance" if is_given(explanation) else "distance\n(standard deviations)")
     label_axes(lower, "round", "violation\n(log-odds)")
     for ax in (upper, lower):
         _whole_rounds(ax, len(records))

@@ -12,7 +12,7 @@ from surefoot.problem.question import Question
 from surefoot.ui.plots.style import FACTUAL, MUTED, TARGET, label_axes, pyplot
 
 TITLES = {
-    "budget": "error that it withstands\n(budget, standard deviations)",
+    "budget": "error that it withstands\n(budget{unit})",
     "plausible": "as typical of the target\nas this share of its rows",
     "models": "refitted models\nunder which it holds",
 }
@@ -42,14 +42,15 @@ def plot_trade_off(found: TradeOff, *, axes: Any = None) -> Any:
         raise DataError(f"this trade-off needs {len(asked)} axes, not {len(panels)}")
     questions = [e.question for e in found.explanations if isinstance(e.question, Question)]
     priced = any(question.prices is not None for question in questions)
-    unit = "cost" if priced else "distance (standard deviations)"
+    counted = "" if any(question.matrix is not None for question in questions) else "standard deviations"
+    unit = "cost" if priced else f"distance ({counted})" if counted else "distance"
     for k, (ax, name) in enumerate(zip(panels, asked, strict=True)):
-        _panel(ax, found.table[found.table["asked"] == name], name, unit if k == 0 else "")
+        _panel(ax, found.table[found.table["asked"] == name], name, unit if k == 0 else "", counted)
     _from_zero(panels, found)
     return np.array(panels)
 
 
-def _panel(ax: Any, lines: Any, name: str, unit: str) -> None:
+def _panel(ax: Any, lines: Any, name: str, unit: str, counted: str) -> None:
     x, y, bound = (lines[column].to_numpy(dtype=float) for column in ("value", "distance", "lower_bound"))
     some = np.isfinite(y)
     ax.vlines(x[some], bound[some], y[some], color=FACTUAL, linewidth=3, alpha=0.7)
@@ -60,7 +61,7 @@ def _panel(ax: Any, lines: Any, name: str, unit: str) -> None:
             "no answer", (value, 0.98), xycoords=("data", "axes fraction"), rotation=90, fontsize=8,
             color=MUTED, ha="right", va="top",
         )  # fmt: skip
-    label_axes(ax, TITLES[name], unit)
+    label_axes(ax, TITLES[name].format(unit=counted and f", {counted}"), unit)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 

@@ -162,6 +162,11 @@ def is_cost(explanation: Explanation) -> bool:
     return isinstance(explanation.question, Question) and explanation.question.prices is not None
 
 
+def is_given(explanation: Explanation) -> bool:
+    """Whether a matrix of the user's own says how long a change is, and not standard deviations."""
+    return explanation.whitening == "given" and not is_cost(explanation)
+
+
 def is_change(explanation: Explanation) -> bool:
     """Whether there is a counterfactual that differs from the factual; a category may change for nothing."""
     if explanation.counterfactual is None:

@@ -18,6 +18,7 @@ HEADINGS = {
     "plausible": "How typical of the target",
     "models": "Refitted models",
 }
+GIVEN_BUDGET = "Errors withstood, in the coordinates of the given matrix"
 NOTHING = "-"
 LARGE = 10  # per cent; less is shown with a decimal
 VERBS = {"budget": "withstand ", "plausible": "be ", "models": "hold under "}
@@ -70,7 +71,9 @@ def _curve(found: TradeOff, name: str) -> Curve:
         _cost(name, line, least, found.explanations[k].advice)
         for k, (_, line) in zip(chosen, lines.iterrows(), strict=True)
     )
-    return Curve(HEADINGS[name], _sentence(name, lines), costs)
+    given = any(e.whitening == "given" for e in found.explanations)
+    heading = GIVEN_BUDGET if given and name == "budget" else HEADINGS[name]
+    return Curve(heading, _sentence(name, lines), costs)
 
 
 def _cost(name: str, line: Any, least: float, advice: str) -> Cost:

@@ -9,13 +9,14 @@ from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import TAIL, Explanation
-from surefoot.explain.result.words import MOST_NAMED, NORMS, allowed_words, miss_words, question_words
+from surefoot.explain.result.words import allowed_words, miss_words, norm_words, question_words
 from surefoot.formats import in_list, number, one_line, part, share
 from surefoot.problem.question import Away, Odds, Question
 from surefoot.status import Status
 from surefoot.ui.plots.values import Values, is_change, is_cost
 from surefoot.ui.report.lever_words import lever_words
 
+MOST_NAMED = 12  # in one line; ten times as many would fill a screen
 T = TypeVar("T")
 SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
@@ -295,8 +296,12 @@ def _robust(e: Explanation) -> str:
     if not e.asks_for_robustness:
         rounded = "; the values shown are rounded, and may fall short" if Values(e).rounded else ""
         return f"Not robust: no budget was given, so the change has to be carried out exactly{rounded}."
-    off, mixed = miss_words(e.question.budget, _numbers(e)), bool(Values(e).choices)
-    where = "" if isinstance(e.budget, dict) else f" ({NORMS[e.norm]}{' of the numbers' if mixed else ''})"
+    off, mixed = miss_words(e.question), bool(Values(e).choices)
+    where = (
+        ""
+        if isinstance(e.budget, dict)
+        else f" ({norm_words(e.question)}{' of the numbers' if mixed else ''})"
+    )
     value = _decision_value(e)
     kept_decision = e.threshold >= 0.5 if value is None else value >= 0
     kept = f"the decision stays {e.target}" if kept_decision else "the threshold is kept"
@@ -364,20 +369,17 @@ def _classes(e: Explanation) -> tuple[Any, Any]:
     return e.factual_class, e.target
 
 
-def _numbers(e: Explanation) -> tuple[Any, ...]:
-    """Names of the numbers, by which budgets go."""
-    return e.question.number_names if isinstance(e.question, Question) else e.question.features
-
-
 def _measured(e: Explanation) -> str:
     """How changes are measured."""
     if is_cost(e):
         return f"cost, p = {e.norm:g}: standard deviations times prices"
+    if e.whitening == "given":
+        return f"length in the coordinates of a given matrix, p = {e.norm:g}"
     return f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening"
 
 
 def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
-    budget = miss_words(e.question.budget, _numbers(e)) if e.asks_for_robustness else "none"
+    budget = miss_words(e.question) if e.asks_for_robustness else "none"
     value = _decision_value(e)
     prices = ", plus the prices of changed categories" if Values(e).choices else ""
     facts = [

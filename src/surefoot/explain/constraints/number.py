@@ -6,16 +6,21 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.actions import Action
-from surefoot.explain.constraints.rules import ContradictionError, rounded_down, rounded_up
+from surefoot.explain.constraints.arithmetic import ContradictionError, rounded_down, rounded_up
+from surefoot.explain.constraints.constraint import Place
+from surefoot.explain.constraints.disjunction import possible_ways
+from surefoot.explain.constraints.feature import SAID, Action
 from surefoot.formats import exact
 from surefoot.model.columns import LAST_WHOLE
 from surefoot.problem.domain import ValueSet
+from surefoot.problem.either import Either, Way
+from surefoot.problem.row import Row
 
 MOST_LISTED = 1000  # whole numbers that are listed one by one where today's value lies apart from them
 MOST_STEPS = 10_000  # values that a step may lead to
-SAID = {"stay": "must not change", "rise": "may only rise", "fall": "may only fall"}
 
 
 class Number(NamedTuple):
@@ -127,3 +132,19 @@ def _values(action: Action, x: float) -> tuple[float, ...] | None:
     if low <= x <= high or high - low > MOST_LISTED:
         return None
     return tuple(float(v) for v in range(math.ceil(low), math.floor(high) + 1))
+
+
+def worthwhile(name: Any, k: int, today: float, least: float, place: Place) -> tuple[Either, ...]:
+    """A number stays, falls by at least so much, or rises by at least so much.
+
+    Sums are taken as they are written: from 0.1 to 0.3 is a change by 0.2, whatever doubles make of it.
+    """
+    unit = np.eye(len(place.numbers))[k]
+    x, size = (Fraction(repr(float(v))) for v in (today, least))
+    said = f"{name} changes by at least {exact(least)}, or not at all"
+    ways = [
+        Way((Row(unit, today, today, said),)),
+        Way((Row(unit, -math.inf, float(x - size), said),)),
+        Way((Row(unit, float(x + size), math.inf, said),)),
+    ]
+    return possible_ways(ways, place, said)

@@ -9,8 +9,8 @@ import pytest
 
 from surefoot import Action, Actions
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.categories import Category
-from surefoot.explain.constraints.wishes import Wishes
+from surefoot.explain.constraints.category import Category
+from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.problem.warp import Warp
 
 NAMES = ["income", "housing", "cards", "loan", "schooling", "floor"]
@@ -31,7 +31,7 @@ STATES = [(2, 1, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0), (2, 2, 0), (2, 1, 1), (2, 
 
 def wishes(said=(), bounds="data", features=None, **more):
     actions = Actions({"loan": Action(values=[0.5, 1.5, 4]), **(features or {})}, when=list(said), **more)
-    return Wishes.by_name(
+    return ConstraintSet.by_name(
         NAMES, actions=actions, bounds=bounds, observed_range=RANGE, categories=CATEGORIES, whole=[2]
     )
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.actions import Action
-from surefoot.formats import suggestion
+from surefoot.explain.constraints.prices import PRICE
+from surefoot.formats import first_names, suggestion
 from surefoot.problem.choice import Choice
 
-PRICE = 1.0  # of a change of category: as much as one standard deviation
-FOR_NUMBERS = ("low", "high", "most", "step", "whole")
+if TYPE_CHECKING:
+    from surefoot.explain.constraints.feature import Action
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,8 @@ class Category:
     values: tuple[Any, ...]
     ordered: bool = False
 
-    def checked(self, action: Action) -> None:
-        """Refuse what an action cannot say about a category, and values that do not exist."""
-        for field in FOR_NUMBERS:
-            if getattr(action, field) is not None:
-                raise ProblemError(f"{self.name!r} is a category; {field} is for numbers")
-        if action.may in ("rise", "fall") and not self.ordered:
-            raise ProblemError(
-                f"{self.name!r} has no order, so it cannot {action.may}; declare one with ordered={{...}} "
-                "when the model is made, or in its OrdinalEncoder"
-            )
-        if isinstance(action.cost, list | tuple):
-            raise ProblemError(f"{self.name!r} is a category; its price is one number, or a dict by value")
+    def check(self, action: Action) -> None:
+        """Refuse values that do not exist."""
         moves = action.moves or {}
         prices = action.cost if isinstance(action.cost, Mapping) else {}
         for value in [*(action.values or ()), *moves, *(v for to in moves.values() for v in to), *prices]:
@@ -100,15 +90,15 @@ def same_value(known: Any, value: Any) -> bool:
     return bool(known == value or (isinstance(value, str) and str(known) == value))
 
 
-def check_number(name: Any, action: Action) -> None:
-    """Refuse what an action cannot say about a number."""
-    if action.moves is not None:
-        raise ProblemError(f"{name!r} is a number; moves is for categories")
-    if isinstance(action.cost, Mapping):
-        raise ProblemError(f"{name!r} is a number; its price is one number, or a pair (up, down)")
-    both = action.cost if isinstance(action.cost, list | tuple) else [action.cost]
-    if any(price is not None and price <= 0 for price in both):
-        raise ProblemError(f"the price of a number must be above 0; that of {name!r} is not")
-    wrong = [v for v in action.values or () if isinstance(v, str | bool)]
-    if wrong:
-        raise ProblemError(f"values of {name!r} must be finite numbers, not {wrong[0]!r}")
+def check_moves(moves: Any) -> None:
+    """Refuse what does not say where a category may go from which value."""
+    if moves is not None and not (
+        isinstance(moves, Mapping) and all(isinstance(to, list | tuple) for to in moves.values())
+    ):
+        raise ProblemError(f"moves must be a dict of value -> list of values, not {moves!r}")
+
+
+def move_words(moves: Mapping[Any, Any] | None) -> list[str]:
+    """Where a category may go from each value, in words."""
+    named = (moves or {}).items()
+    return [f"may go from {start} to {first_names([str(v) for v in ends])}" for start, ends in named]

@@ -1,4 +1,4 @@
-"""Wishes: what a user says about features, by position, and what is allowed then for one factual."""
+"""ConstraintSet: all that a user asks of features, by position, and what it means for one row."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.actions import FREE, Action, Actions, AtMost, Link, When
-from surefoot.explain.constraints.categories import Category, check_number
-from surefoot.explain.constraints.conditions import GAP, Place, check_rule, check_when, either, features_of
-from surefoot.explain.constraints.grammar import rule_entry
+from surefoot.explain.constraints.actions import Actions
+from surefoot.explain.constraints.category import Category
+from surefoot.explain.constraints.constraint import Constraint, Ends, Features, Place, Today
+from surefoot.explain.constraints.feature import FREE, SAID, Action, check_action
+from surefoot.explain.constraints.if_then import GAP
+from surefoot.explain.constraints.kinds import KINDS
+from surefoot.explain.constraints.linear import as_plain
 from surefoot.explain.constraints.naming import position, positions
-from surefoot.explain.constraints.numeric_domain import SAID, Number
+from surefoot.explain.constraints.number import Number, worthwhile
 from surefoot.explain.constraints.presolve import held, joined
-from surefoot.explain.constraints.rules import Rule, check_size
+from surefoot.explain.constraints.prices import check_prices, up_and_down
 from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain
 from surefoot.problem.either import Either, Limit
@@ -52,7 +55,7 @@ class Allowed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Wishes:
+class ConstraintSet:
     """What is said about features, by position: bounds, actions, rules and limits.
 
     Parameters
@@ -66,10 +69,8 @@ class Wishes:
     observed : tuple of int
         The features whose bounds are only the range seen in training: they give way to the ends of an
         action, and to today's value.
-    rules : tuple of Rule
-    links : tuple of Link
-    when : tuple of When
-    limits : tuple of AtMost
+    over_several : tuple of Constraint
+        In the order of their kinds.
     categories : tuple of Category
         The features that are no numbers.
     whole : tuple of int
@@ -79,11 +80,11 @@ class Wishes:
 
     Examples
     --------
-    >>> wishes = Wishes.by_name(["age", "income"], immutable=["age"], increasing=["income"])
-    >>> domain = wishes.domain([30.0, 2.0])
+    >>> constraints = ConstraintSet.by_name(["age", "income"], immutable=["age"], increasing=["income"])
+    >>> domain = constraints.domain([30.0, 2.0])
     >>> domain.low, domain.high
     (array([30.,  2.]), array([30., inf]))
-    >>> wishes.declared()["actions"]
+    >>> constraints.declared()["actions"]
     {'age': {'may': 'stay'}, 'income': {'may': 'rise'}}
     """
 
@@ -92,10 +93,7 @@ class Wishes:
     high: Array
     actions: tuple[Action, ...]
     observed: tuple[int, ...] = ()
-    rules: tuple[Rule, ...] = ()
-    links: tuple[Link, ...] = ()
-    when: tuple[When, ...] = ()
-    limits: tuple[AtMost, ...] = ()
+    over_several: tuple[Constraint, ...] = ()
     categories: tuple[Category, ...] = ()
     whole: tuple[int, ...] = ()
     gaps: Array = None  # type: ignore[assignment]  # replaced by millionths when left out
@@ -116,7 +114,7 @@ class Wishes:
         whole: Sequence[int] = (),
         gaps: Mapping[Any, float] | None = None,
         **kinds: Iterable[Any],
-    ) -> Wishes:
+    ) -> ConstraintSet:
         """Read what a user says by feature name; unknown names and contradictions are refused.
 
         ``bounds`` is None, ``"data"`` (the ``observed_range`` of every feature), or a mapping from
@@ -132,10 +130,7 @@ class Wishes:
             high,
             _actions(said, names, kinds),
             observed,
-            rules=tuple(said.rules),  # type: ignore[arg-type]
-            links=tuple(Link(*link) for link in said.links),
-            when=tuple(When(*rule) for rule in said.when),
-            limits=said.limits,
+            said.over_several,
             categories=tuple(categories),
             whole=tuple(whole),
             gaps=_gaps(names, observed_range, gaps),
@@ -146,26 +141,23 @@ class Wishes:
     def _check(self, categories: Mapping[int, Category]) -> None:
         """Refuse what names something that does not exist, or asks of a feature what it cannot do."""
         for i, action in enumerate(self.actions):
-            if i in categories:
-                categories[i].checked(action)
-            else:
-                check_number(self.names[i], action)
-            for price in _listed_prices(action.cost):
-                check_size(price, f"a price of {self.names[i]!r}")
-        for rule in self.linear:
-            check_rule(rule, self.names, categories, f"the rule {rule.name!r}")
-        for one in self.when:
-            check_when(one, self.names, categories)
-        for limit in self.limits:
-            places = positions(limit.features or (), self.names, "at_most_of")
-            if len(places) < len(limit.features or ()):
-                raise ProblemError(f"at_most_of names a feature twice: {limit.name}")
+            known = categories.get(i)
+            check_action(action, self.names[i], known is not None, known is not None and known.ordered)
+            check_prices(action.cost, self.names[i], known is not None)
+            if known is not None:
+                known.check(action)
+        for one in self.over_several:
+            one.check(self.features)
 
     @cached_property
+    def features(self) -> Features:
+        """The features, for constraints that name them."""
+        return Features(self.names, {category.feature: category for category in self.categories})
+
+    @property
     def numbers(self) -> tuple[int, ...]:
         """Positions of the features that are numbers."""
-        taken = {category.feature for category in self.categories}
-        return tuple(i for i in range(len(self.names)) if i not in taken)
+        return tuple(self.features.numbers)
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -173,21 +165,16 @@ class Wishes:
         return tuple(k for k, i in enumerate(self.numbers) if self.actions[i].may == "stay")
 
     @cached_property
-    def linear(self) -> tuple[Rule, ...]:
-        """Rules, and links as rules."""
-        return (*self.rules, *(link.rule() for link in self.links))
-
-    @cached_property
     def prices(self) -> tuple[tuple[float, float], ...]:
         """What a change of each number by a standard deviation costs, up and down."""
-        return tuple(_prices(self.actions[i].cost) for i in self.numbers)
+        return tuple(up_and_down(self.actions[i].cost) for i in self.numbers)
 
     @property
     def priced(self) -> tuple[Any, ...]:
         """Names of the numbers that have a price of their own."""
         return tuple(self.names[i] for i in self.numbers if self.actions[i].cost is not None)
 
-    def unpriced(self) -> Wishes:
+    def unpriced(self) -> ConstraintSet:
         """The same without prices of numbers."""
         numbers = set(self.numbers)
         actions = (replace(a, cost=None) if i in numbers else a for i, a in enumerate(self.actions))
@@ -196,10 +183,25 @@ class Wishes:
     def allowed(self, factual: ArrayLike, state: State = ()) -> Allowed:
         """What is allowed for a row; contradictions are named."""
         domain, choices = self.domain(factual), self.choices(state)
-        place = self._place(factual, state, domain, choices)
-        found = (either(rule, place) for rule in self.when)
-        eithers = tuple(one for one in found if one is not None)
-        return Allowed(domain, choices, eithers, self._limits(factual, domain, choices))
+        today = self._today(factual, state)
+        place = Place(today.names, today.categories, today.now, today.codes, self.gaps, domain, choices)
+        found = (*self._worthwhile(place), *(e for one in self.over_several for e in one.disjunctions(place)))
+        limits = (limit for one in self.over_several for limit in one.limits(place))
+        return Allowed(domain, choices, found, tuple(limits))
+
+    def _today(self, factual: ArrayLike, state: State = ()) -> Today:
+        """A row's values by feature."""
+        values, categories = np.zeros(len(self.names)), self.features.categories
+        values[list(self.numbers)] = np.asarray(factual, dtype=float)
+        codes = dict(zip(categories, state, strict=bool(state)))
+        return Today(self.names, categories, values, codes)
+
+    def _worthwhile(self, place: Place) -> Iterable[Either]:
+        """Numbers that change by some amount at least, or not at all."""
+        for k, i in enumerate(self.numbers):
+            least = self.actions[i].least
+            if least is not None:
+                yield from worthwhile(self.names[i], k, float(place.now[i]), least, place)
 
     def choices(self, state: Sequence[int]) -> tuple[Choice, ...]:
         """Where the categories may go from a state, and what that costs."""
@@ -208,8 +210,8 @@ class Wishes:
 
     def domain(self, factual: ArrayLike) -> Domain:
         """Where the numbers of a counterfactual may lie, given the factual's; contradictions are named."""
-        numbers, x0 = list(self.numbers), self._by_feature(factual)
-        low, high = self.low.copy(), self.high.copy()
+        today, numbers = self._today(factual), list(self.numbers)
+        x0, low, high = today.now, self.low.copy(), self.high.copy()
         seen = list(self.observed)
         low[seen], high[seen] = np.minimum(low[seen], x0[seen]), np.maximum(high[seen], x0[seen])
         sets = []
@@ -218,87 +220,38 @@ class Wishes:
                 known = Number(k, self.names[i], float(x0[i]), self.is_whole(i), i in self.observed)
                 low[i], high[i], values = known.ends(self.actions[i], float(low[i]), float(high[i]))
                 sets += values
-        kept = self._hold_linked(x0, low, high)
-        rules = (*self.rules, *(link.rule() for k, link in enumerate(self.links) if k not in kept))
-        rows = joined(self._rows(x0, rules))
+        rows = joined(self._rows(today, Ends(x0, low, high)))
         return Domain(*held(low[numbers], high[numbers], rows), tuple(sets))
 
-    def _hold_linked(self, x0: Array, low: Array, high: Array) -> set[int]:
-        """Keep what is linked to a feature that stays as it is; the links that say no more then.
-
-        A value that cannot change is far easier to search and to prove with than an equation.
-        """
-        pairs = {
-            k: [position(name, self.names, "links") for name in (link.feature, link.leader)]
-            for k, link in enumerate(self.links)
-            if link.factor
-        }
-        held: set[int] = set()
-        while True:
-            stays = (low == x0) & (high == x0)
-            fresh = {k for k, pair in pairs.items() if k not in held and stays[pair].any()}
-            fresh = {k for k in fresh if all(low[i] <= x0[i] <= high[i] for i in pairs[k])}
-            if not fresh:
-                return held
-            held |= fresh
-            for k in fresh:
-                low[pairs[k]] = high[pairs[k]] = x0[pairs[k]]
-
-    def _by_feature(self, factual: ArrayLike) -> Array:
-        x0 = np.zeros(len(self.names))
-        x0[list(self.numbers)] = np.asarray(factual, dtype=float)
-        return x0
-
-    def _place(self, factual: ArrayLike, state: State, domain: Domain, choices: tuple[Choice, ...]) -> Place:
-        categories = {category.feature: category for category in self.categories}
-        codes = dict(zip(categories, state, strict=True))
-        return Place(self.names, self._by_feature(factual), categories, codes, self.gaps, domain, choices)
-
-    def _limits(self, factual: ArrayLike, domain: Domain, choices: tuple[Choice, ...]) -> tuple[Limit, ...]:
-        """Limits over the features that can change at all; one that all of them meet is left out."""
-        x0, found = np.asarray(factual, dtype=float), []
-        moves = (domain.low < x0) | (domain.high > x0)
-        for limit in self.limits:
-            named = self._limited(limit)
-            numbers = [k for k, i in enumerate(self.numbers) if i in named and moves[k]]
-            categories = [k for k, c in enumerate(choices) if c.feature in named and c.is_open]
-            if limit.most < len(numbers) + len(categories):
-                today = tuple(x0[numbers].tolist())
-                found.append(Limit(limit.most, tuple(numbers), today, tuple(categories), limit.name))
+    def _rows(self, today: Today, ends: Ends) -> tuple[Row, ...]:
+        """Linear rows, once each kind has narrowed the ends by what leaves no choice."""
+        found: list[Row] = []
+        for kind in KINDS:
+            own = [one for one in self.over_several if type(one) is kind]
+            left = kind.presolve(own, self.features, ends)
+            found += [row for one in left for row in one.rows(today)]
         return tuple(found)
-
-    def _limited(self, limit: AtMost) -> frozenset[int]:
-        if limit.features is None:
-            return frozenset(range(len(self.names)))
-        return frozenset(positions(limit.features, self.names, "at_most_of"))
 
     def declared(self) -> dict[str, Any]:
         """What was said, in plain values: for printing, and to compare with what was searched."""
         found: dict[str, Any] = {"bounds": self._declared_bounds(), "actions": self._declared_actions()}
-        more = {
-            "whole": [
-                str(self.names[i]) for i in self.whole if self.actions[i].whole is None and self.is_whole(i)
-            ],
-            "rules": [_plain(rule_entry(_with_finite_ends(rule))) for rule in self.rules],
-            "links": [[str(link.feature), str(link.leader), float(link.factor)] for link in self.links],
-            "when": [[*rule] for rule in self.when],
-            "at_most": [
-                [int(limit.most), None if limit.features is None else [str(name) for name in limit.features]]
-                for limit in self.limits
-            ],
-            "gaps": self._declared_gaps(),
-        }
+        whole = [i for i in self.whole if self.actions[i].whole is None and self.is_whole(i)]
+        more: dict[str, Any] = {"whole": [str(self.names[i]) for i in whole]}
+        for kind in KINDS:
+            more[kind.document_key] = [one.plain() for one in self.over_several if type(one) is kind]
+        more["gaps"] = self._declared_gaps()
         return found | {name: entry for name, entry in more.items() if entry}
 
     def _declared_actions(self) -> dict[str, Any]:
         return {
-            str(self.names[i]): {name: _plain(value) for name, value in self.actions[i].given().items()}
+            str(self.names[i]): {name: as_plain(value) for name, value in self.actions[i].given().items()}
             for i in self._said
         }
 
     def _declared_gaps(self) -> dict[str, float]:
-        """Of the numbers about which an if-then rule says something."""
-        named = {i for rule in self.when for i in features_of(rule, self.names)}
+        """Of the numbers of which it matters when they are beyond an end."""
+        strict = (one for one in self.over_several if one.is_strict)
+        named = {i for one in strict for i in one.concerned(self.features)}
         return {str(self.names[i]): float(self.gaps[i]) for i in self.numbers if i in named}
 
     def is_whole(self, i: int) -> bool:
@@ -318,18 +271,6 @@ class Wishes:
         bounded = np.flatnonzero(np.isfinite(self.low) | np.isfinite(self.high)).tolist()
         return [i for i in bounded if i not in self.observed]
 
-    def _rows(self, x0: Array, rules: Sequence[Rule]) -> tuple[Row, ...]:
-        """Rules for one factual."""
-        rows = []
-        for rule in rules:
-            a = np.zeros(len(self.names))
-            for name, coefficient in rule.coefficients.items():
-                a[position(name, self.names, "rules")] += float(coefficient)
-            named = (*rule.coefficients, *rule.now)
-            today = {name: float(x0[position(name, self.names, "rules")]) for name in named}
-            rows.append(Row(a[list(self.numbers)], *rule.ends(today), rule.name))
-        return tuple(rows)
-
     def _declared_bounds(self) -> Any:
         if len(self.observed) == len(self.numbers):
             return DATA
@@ -338,14 +279,6 @@ class Wishes:
         }
         bounds |= {str(self.names[i]): DATA for i in self.observed}
         return bounds or None
-
-
-def _listed_prices(cost: Any) -> list[float]:
-    """All prices that an action names."""
-    listed = (
-        cost.values() if isinstance(cost, Mapping) else cost if isinstance(cost, list | tuple) else [cost]
-    )
-    return [float(price) for price in listed if price is not None]
 
 
 def _actions(said: Actions, names: Sequence[Any], kinds: Mapping[str, Iterable[Any]]) -> tuple[Action, ...]:
@@ -374,11 +307,6 @@ def _gaps(names: Sequence[Any], observed_range: ArrayLike | None, given: Mapping
     for name, gap in (given or {}).items():
         found[position(name, names, "gaps")] = gap
     return found
-
-
-def _prices(cost: Any) -> tuple[float, float]:
-    up, down = cost if isinstance(cost, list | tuple) else (cost, cost)
-    return (1.0 if up is None else float(up), 1.0 if down is None else float(down))
 
 
 def _bounds(
@@ -425,19 +353,5 @@ def _interval(feature: Any, ends: Any) -> tuple[float, float]:
     return pair
 
 
-def _with_finite_ends(rule: Rule) -> Rule:
-    """The same rule; an end that is infinite is none."""
-    low, high = (None if end is None or math.isinf(end) else end for end in (rule.low, rule.high))
-    return rule if (low, high) == (rule.low, rule.high) else replace(rule, low=low, high=high)
-
-
 def _open(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, str | bool):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): _plain(entry) for name, entry in value.items()}
-    return [_plain(v) for v in value] if isinstance(value, Iterable) else float(value)

@@ -8,36 +8,34 @@ with a set of values it begins at the next value.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.actions import When
-from surefoot.explain.constraints.categories import Category
+from surefoot.explain.constraints.arithmetic import ContradictionError, is_number, rounded_down, rounded_up
+from surefoot.explain.constraints.category import Category, same_value
+from surefoot.explain.constraints.constraint import Broken, Constraint, Features, Place, column_of
+from surefoot.explain.constraints.disjunction import possible_ways
 from surefoot.explain.constraints.grammar import Condition, Moves, Takes, parse_condition
-from surefoot.explain.constraints.naming import position
-from surefoot.explain.constraints.rules import (
-    ContradictionError,
-    Rule,
-    check_size,
-    is_number,
-    rounded_down,
-    rounded_up,
-)
-from surefoot.problem.choice import Choice
-from surefoot.problem.domain import Domain, ValueSet
+from surefoot.explain.constraints.linear import Rule, broken_sums, check_sum
+from surefoot.problem.domain import ValueSet
 from surefoot.problem.either import Either, Way
 from surefoot.problem.row import Row
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Array = NDArray[np.float64]
 
-GAP = 1e-6  # of a number's training range; of the distance between two values of a set
+# Of a number's training range; of the distance between two values of a set. Ten times larger, and a value
+# that is just beyond an end would not count as beyond it.
+GAP = 1e-6
+HOLDS, FAILS, UNKNOWN = 1, 0, -1
 
 
 class Span(NamedTuple):
@@ -48,62 +46,125 @@ class Span(NamedTuple):
     strict: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """Where conditions are read: a row, and what its features may be.
+class _Fields(NamedTuple):
+    condition: str
+    consequence: str
+
+
+class When(_Fields, Constraint):
+    """An if-then rule, both parts as text.
 
     Parameters
     ----------
-    names : tuple
-        Of the features.
-    today : array
-        The row's numbers by feature; anything for categories.
-    categories : dict of feature -> Category
-    codes : dict of feature -> int
-        The row's categories.
-    gaps : array
-        By feature.
-    domain : Domain
-        Of the numbers.
-    choices : tuple of Choice
+    condition : str
+    consequence : str
     """
 
-    names: tuple[Any, ...]
-    today: Array
-    categories: Mapping[int, Category]
-    codes: Mapping[int, int]
-    gaps: Array
-    domain: Domain
-    choices: tuple[Choice, ...] = ()
+    __slots__ = ()
+    key = "when"
+    document_key = "when"
+    says = 3
+    is_strict = True
 
     @property
-    def numbers(self) -> list[int]:
-        """Positions of the numbers."""
-        return [i for i in range(len(self.names)) if i not in self.categories]
+    def name(self) -> str:
+        """In words."""
+        return f"if {self.condition.strip()}, then {self.consequence.strip()}"
 
-    def set_of(self, i: int) -> ValueSet | None:
-        """The set of values of a number, if it has one."""
-        k = self.numbers.index(i)
-        return next((one for one in self.domain.sets if one.feature == k), None)
+    @classmethod
+    def read(cls, entry: Any) -> When:
+        """From (condition, consequence)."""
+        if not isinstance(entry, list | tuple) or len(entry) != 2:
+            raise ProblemError(f"an if-then rule must be (condition, consequence), not {entry!r:.80}")
+        for text in entry:
+            parse_condition(text)
+        return cls(*entry)
 
-    def gap(self, i: int) -> float:
-        """How far beyond an end a number counts as beyond it, in a sum."""
-        values = self.set_of(i)
-        return float(self.gaps[i]) if values is None else GAP * _spacing(values)
+    def plain(self) -> list[str]:
+        """Both texts."""
+        return [*self]
+
+    @classmethod
+    def from_toml(cls, entry: Any) -> When:
+        """From a table with if and then."""
+        if not isinstance(entry, dict):
+            shown = "a list" if isinstance(entry, list) else f"{entry!r:.60}"
+            raise ProblemError(f"must be a table with if and then, not {shown}")
+        wrong = [name for name in entry if name not in ("if", "then")]
+        if wrong:
+            raise ProblemError(f"{wrong[0]!r:.60} is unknown; there are if and then")
+        lacking = [name for name in ("if", "then") if name not in entry]
+        if lacking:
+            raise ProblemError(f"lacks {lacking[0]!r}")
+        for name, text in entry.items():
+            try:
+                parse_condition(text)
+            except ProblemError as error:
+                raise ProblemError(f"{name}: {error}") from None
+        return cls(entry["if"], entry["then"])
+
+    def to_toml(self) -> dict[str, str]:
+        """As a table with if and then."""
+        return {"if": self.condition, "then": self.consequence}
+
+    @property
+    def conditions(self) -> tuple[Condition, Condition]:
+        """Both texts, read."""
+        first, then = (parse_condition(text) for text in self)
+        return first, then
+
+    def check(self, features: Features) -> None:
+        """Refuse features and values that do not exist, and what makes no sense of them."""
+        for condition in self.conditions:
+            if isinstance(condition, Rule):
+                check_sum(condition, features, f"{self.name!r}")
+            else:
+                self._check_one(condition, features)
+
+    def _check_one(self, condition: Moves | Takes, features: Features) -> None:
+        i = features.position(condition.feature, repr(self.name))
+        if i in features.categories:
+            _check_category(condition, features.categories[i], self)
+        elif isinstance(condition, Takes) and not is_number(condition.value):
+            number = features.names[i]
+            raise ProblemError(f"{self.name!r}: {number!r} is a number, and {condition.value!r} is none")
+
+    def concerned(self, features: Features) -> tuple[int, ...]:
+        """The features that both parts name."""
+        found: list[int] = []
+        for one in self.conditions:
+            named = (*one.coefficients, *one.now) if isinstance(one, Rule) else (one.feature,)
+            found += [features.position(name, repr(self.name)) for name in named]
+        return tuple(dict.fromkeys(found))
+
+    def disjunctions(self, place: Place) -> tuple[Either, ...]:
+        """Ways in which the condition fails, and ways in which the consequence holds."""
+        first, then = self.conditions
+        ways = [*_Reading(first, place, self.name).failing(), *_Reading(then, place, self.name).holding()]
+        if not ways:
+            raise ContradictionError(
+                f"{self.name!r}: the row can neither break the condition nor reach the consequence"
+            )
+        return possible_ways(ways, place, self.name)
+
+    def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:
+        """Rows for which the condition holds today and the consequence does not.
+
+        Of today it is known what does not move: nothing rises, falls or changes, everything stays.
+        """
+        first, then = (_holding(condition, frame, repr(self.name)) for condition in self.conditions)
+        for k in np.flatnonzero((first == HOLDS) & (then == FAILS)).tolist():
+            yield Broken(k, None, self.name, None)
+
+    def relaxation(self) -> tuple[str, str]:
+        """That it is lifted."""
+        return repr(self.name), f"the rule {self.name!r} is lifted"
 
 
-def either(rule: When, place: Place) -> Either | None:
-    """An if-then rule for one row: ways of which one is taken; None where it holds anyway."""
-    first, then = (parse_condition(text) for text in rule)
-    ways = [*_Reading(first, place, rule.name).failing(), *_Reading(then, place, rule.name).holding()]
-    if not ways:
-        raise ContradictionError(
-            f"{rule.name!r}: the row can neither break the condition nor reach the consequence"
-        )
-    if any(_is_certain(way, place) for way in ways):
-        return None
-    possible = [way for way in ways if _is_possible(way, place)]
-    return Either(tuple(possible or ways), rule.name)
+def _gap(place: Place, i: int) -> float:
+    """How far beyond an end a number counts as beyond it, in a sum."""
+    values = place.set_of(i)
+    return float(place.gaps[i]) if values is None else GAP * _spacing(values)
 
 
 class _Reading:
@@ -124,12 +185,12 @@ class _Reading:
         condition, names = self.condition, self.place.names
         if isinstance(condition, Rule):
             return self._of_rule(condition, holds)
-        i = position(condition.feature, names, repr(self.name))
+        i = self.place.position(condition.feature, repr(self.name))
         if i in self.place.categories:
             return self._of_category(condition, i, holds)
         line = np.zeros(len(names))
         line[i] = 1.0
-        today = Fraction(float(self.place.today[i]))
+        today = Fraction(float(self.place.now[i]))
         if isinstance(condition, Takes):
             value = Fraction(float(condition.value))
             return self._through(line, _closed(value, value)[not holds])
@@ -150,9 +211,9 @@ class _Reading:
         place = self.place
         line, now = np.zeros(len(place.names)), {}
         for name, a in rule.coefficients.items():
-            line[position(name, place.names, repr(self.name))] += float(a)
+            line[place.position(name, repr(self.name))] += float(a)
         for name in (*rule.coefficients, *rule.now):
-            now[name] = float(place.today[position(name, place.names, repr(self.name))])
+            now[name] = float(place.now[place.position(name, repr(self.name))])
         low, high = (None if math.isinf(end) else Fraction(end) for end in rule.ends(now))
         used = np.flatnonzero(line)
         if len(used) == 1:
@@ -166,7 +227,7 @@ class _Reading:
         """A way for each span of a sum that has something in it."""
         used = np.flatnonzero(line).tolist()
         values = self.place.set_of(used[0]) if len(used) == 1 else None
-        gap = sum((Fraction(abs(float(line[i]))) * Fraction(self.place.gap(i)) for i in used), Fraction(0))
+        gap = sum((Fraction(abs(float(line[i]))) * Fraction(_gap(self.place, i)) for i in used), Fraction(0))
         coefficients, found = line[self.place.numbers], []
         for span in spans:
             low, high = _ends(span, gap) if values is None else _values_within(span, values)
@@ -236,43 +297,12 @@ def _values_within(span: Span, values: ValueSet) -> tuple[float, float]:
 
 def _spacing(values: ValueSet) -> float:
     """The least distance between two values of a set."""
-    if values.values is None:
+    listed = values.values  # noqa: PD011
+    if listed is None:
         apart = abs(values.today - round(values.today))
         return min(apart, 1 - apart) if apart else 1.0
-    known = sorted({*values.values, values.today})
+    known = sorted({*listed, values.today})
     return min((b - a for a, b in pairwise(known)), default=1.0)
-
-
-def _is_certain(way: Way, place: Place) -> bool:
-    """Whether every point of the domain takes a way."""
-    low, high, choices = place.domain.low, place.domain.high, place.choices
-    return all(
-        row.feature is not None and row.low <= low[row.feature] and row.high >= high[row.feature]
-        for row in way.rows
-    ) and all(set(choices[k].allowed) <= codes for k, codes in way.values.items())
-
-
-def _is_possible(way: Way, place: Place) -> bool:
-    """Whether ends and choices leave anything of a way."""
-    low, high, choices = place.domain.low, place.domain.high, place.choices
-    return all(
-        row.feature is None or (row.low <= high[row.feature] and row.high >= low[row.feature])
-        for row in way.rows
-    ) and all(codes & set(choices[k].allowed) for k, codes in way.values.items())
-
-
-def check_when(rule: When, names: Sequence[Any], categories: Mapping[int, Category]) -> None:
-    """Refuse an if-then rule that names features or values that do not exist, or asks what makes no sense."""
-    for text in rule:
-        condition = parse_condition(text)
-        if isinstance(condition, Rule):
-            check_rule(condition, names, categories, f"{rule.name!r}")
-            continue
-        i = position(condition.feature, names, repr(rule.name))
-        if i not in categories and isinstance(condition, Takes) and not is_number(condition.value):
-            raise ProblemError(f"{rule.name!r}: {names[i]!r} is a number, and {condition.value!r} is none")
-        if i in categories:
-            _check_category(condition, categories[i], rule)
 
 
 def _check_category(condition: Moves | Takes, category: Category, rule: When) -> None:
@@ -288,25 +318,16 @@ def _check_category(condition: Moves | Takes, category: Category, rule: When) ->
         )
 
 
-def check_rule(rule: Rule, names: Sequence[Any], categories: Mapping[int, Category], what: str) -> None:
-    """Refuse a rule that names something else than numbers, or multiplies them by unusable ones."""
-    for name, a in (*rule.coefficients.items(), *rule.now.items()):
-        check_size(a, f"the coefficient of {str(name)!r} in {what}")
-    used = [
-        position(name, names, what) for part in (rule.coefficients, rule.now) for name in part if part[name]
-    ]
-    wrong = [names[i] for i in used if i in categories]
-    if wrong:
-        raise ProblemError(f"{what} adds up {str(wrong[0])!r}, which is a category")
-
-
-def features_of(rule: When, names: Sequence[Any]) -> tuple[int, ...]:
-    """The features that an if-then rule names."""
-    found: list[int] = []
-    for text in rule:
-        condition = parse_condition(text)
-        parts = (
-            (*condition.coefficients, *condition.now) if isinstance(condition, Rule) else (condition.feature,)
-        )
-        found += [position(name, names, repr(rule.name)) for name in parts]
-    return tuple(dict.fromkeys(found))
+def _holding(condition: Condition, frame: pd.DataFrame, what: str) -> NDArray[np.int_]:
+    """Whether a condition holds for each row as it is; unknown where there is a hole."""
+    if isinstance(condition, Rule):
+        names = dict.fromkeys([*condition.coefficients, *condition.now])
+        known = np.all([column_of(frame, name, what).notna().to_numpy() for name in names], axis=0)
+        found = np.full(len(frame), HOLDS)
+        found[list(broken_sums(condition, frame, what))] = FAILS
+        return np.where(known, found, UNKNOWN)
+    column = column_of(frame, condition.feature, what)
+    if isinstance(condition, Moves):
+        return np.full(len(frame), HOLDS if condition.how == "stays" else FAILS)
+    same = [HOLDS if same_value(value, condition.value) else FAILS for value in column.tolist()]
+    return np.where(column.notna().to_numpy(), np.array(same, dtype=int), UNKNOWN)

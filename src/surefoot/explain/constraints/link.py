@@ -1,0 +1,100 @@
+"""Link: a feature that changes by a factor of the change of another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+from surefoot.exceptions import ProblemError
+from surefoot.explain.constraints.arithmetic import is_number
+from surefoot.explain.constraints.constraint import Constraint, Ends, Features, Today
+from surefoot.explain.constraints.linear import Rule, check_sum
+from surefoot.problem.row import Row
+
+
+class _Fields(NamedTuple):
+    feature: Any
+    leader: Any
+    factor: float
+
+
+class Link(_Fields, Constraint):
+    """A feature that changes by a factor of the change of another.
+
+    Parameters
+    ----------
+    feature : str
+    leader : str
+    factor : float
+    """
+
+    __slots__ = ()
+    key = "links"
+    document_key = "links"
+    says = 1
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        return f"{self.feature} changes by {self.factor:g} times the change of {self.leader}"
+
+    @classmethod
+    def read(cls, entry: Any) -> Link:
+        """From (feature, leader, factor)."""
+        if not isinstance(entry, list | tuple) or len(entry) != 3:
+            raise ProblemError(f"a link must be (feature, leader, factor), not {entry!r:.80}")
+        found = cls(*entry)
+        if not is_number(found.factor) or not math.isfinite(found.factor):
+            raise ProblemError(f"the factor of a link must be a finite number, not {found.factor!r:.80}")
+        wrong = [name for name in found[:2] if not isinstance(name, str | Integral)]
+        if wrong:
+            raise ProblemError(f"a link is between features by name, not {wrong[0]!r:.60}")
+        if found.feature == found.leader:
+            raise ProblemError(f"{found.feature!r} is linked to itself")
+        return found
+
+    def plain(self) -> list[Any]:
+        """Both names and the factor."""
+        return [str(self.feature), str(self.leader), float(self.factor)]
+
+    def to_toml(self) -> list[Any]:
+        """The same, as it was given."""
+        return list(self)
+
+    def rule(self) -> Rule:
+        """The equation between both, with today's values."""
+        terms = {self.feature: 1.0, self.leader: -float(self.factor)}
+        return Rule(terms, 0.0, 0.0, self.name, {name: -a for name, a in terms.items()})
+
+    def check(self, features: Features) -> None:
+        """Refuse a link between anything but numbers."""
+        check_sum(self.rule(), features, f"the rule {self.name!r}")
+
+    def concerned(self, features: Features) -> list[int]:
+        """Both features."""
+        return [features.position(name, "links") for name in self[:2]]
+
+    def rows(self, today: Today) -> tuple[Row, ...]:
+        """The equation of one row."""
+        return self.rule().rows(today)
+
+    @classmethod
+    def presolve(cls, own: Sequence[Link], features: Features, ends: Ends) -> Sequence[Link]:
+        """Keep what is linked to a feature that stays as it is; such links say no more.
+
+        A value that cannot change is far easier to search and to prove with than an equation.
+        """
+        today, low, high = ends
+        pairs = {k: link.concerned(features) for k, link in enumerate(own) if link.factor}
+        held: set[int] = set()
+        while True:
+            stays = (low == today) & (high == today)
+            fresh = {k for k, pair in pairs.items() if k not in held and stays[pair].any()}
+            fresh = {k for k in fresh if all(low[i] <= today[i] <= high[i] for i in pairs[k])}
+            if not fresh:
+                return [link for k, link in enumerate(own) if k not in held]
+            held |= fresh
+            for k in fresh:
+                low[pairs[k]] = high[pairs[k]] = today[pairs[k]]
