@@ -14,7 +14,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from forging.inflated import BASES, SIZES, inflated, two_categories
+from benchmarks.audit.forging.inflated import BASES, SIZES, inflated, two_categories
 from surefoot import (
     Action,
     Actions,
