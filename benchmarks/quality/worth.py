@@ -190,12 +190,12 @@ class Case:
 
     def distance(self, row, point):
         """In surefoot's own measure, whoever made the point."""
-        asked = self.explainer._current_asker().asked(self.explainer._read(row), self.target, None)
+        asked = self.explainer._current_builder().asked(self.explainer._read(row), self.target, None)
         numbers, state = self.clf.schema_.encode_row(point)
         return asked.question.family(self.clf).distance(state, numbers)
 
     def shares(self, found):
-        required = self.explainer._current_asker()._requirements(self.target, self.clf.classes_.tolist())
+        required = self.explainer._current_builder()._requirements(self.target, self.clf.classes_.tolist())
         numbers, codes = self.clf.schema_.encode(found)
         return [
             self.refits.share(required, z, tuple(int(c) for c in state))

@@ -24,7 +24,15 @@ from surefoot.explain.ask.differing import (
 )
 from surefoot.explain.ask.imputation import Filled, filled
 from surefoot.explain.ask.plausible import checked_plausible
-from surefoot.explain.ask.question_builder import EVEN, NO_MORE, Asked, Asker, Distance, NoiseOn, Terms
+from surefoot.explain.ask.question_builder import (
+    EVEN,
+    NO_MORE,
+    Asked,
+    Distance,
+    NoiseOn,
+    QuestionBuilder,
+    Terms,
+)
 from surefoot.explain.ask.refits import refitted
 from surefoot.explain.ask.row import encoded, raw_values, row_label, split_rows
 from surefoot.explain.ask.target import each_target
@@ -199,7 +207,7 @@ class CounterfactualExplainer:
             threads=self.paper.threads,
             verbose=self.paper.verbose,
         )
-        self._asker = self._new_asker()
+        self._builder = self._new_builder()
 
     def __repr__(self) -> str:
         budget = self.budget if isinstance(self.budget, Mapping) else f"{self.budget:g}"
@@ -225,7 +233,7 @@ class CounterfactualExplainer:
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            asked = self._asked(self._current_asker(), self._read(row), target, row_label(row))
+            asked = self._asked(self._current_builder(), self._read(row), target, row_label(row))
             explanation = self._answered(asked, clock)
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
@@ -269,11 +277,11 @@ class CounterfactualExplainer:
         if self.method != "certified":
             # A missing solver is one error, not one for each row.
             choose_backend(self.method, self.paper.backend)
-        asker, clf = self._current_asker(), self.classifier
+        builder, clf = self._current_builder(), self.classifier
         labels, single = split_rows(rows, clf.feature_labels_)
         targets = each_target(target, rows, len(single), clf.classes_.tolist())
         entries = [
-            self._asked_or_refused(asker, *parts) for parts in zip(single, targets, labels, strict=True)
+            self._asked_or_refused(builder, *parts) for parts in zip(single, targets, labels, strict=True)
         ]
         with one_blas_thread():
             return self._explained(entries, n_jobs, progress)
@@ -315,10 +323,10 @@ class CounterfactualExplainer:
         found: list[Explanation] = []
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            asker, read = self._current_asker(), self._read(row)
+            builder, read = self._current_builder(), self._read(row)
             while len(found) < n and (clock.left > 0 or not found):
                 differing = differing_from(found, differ, apart)
-                asked = self._asked(asker, read, target, row_label(row), differing)
+                asked = self._asked(builder, read, target, row_label(row), differing)
                 explanation = self._answered(asked, clock)
                 if explanation.counterfactual is None and found:
                     break
@@ -371,7 +379,7 @@ class CounterfactualExplainer:
 
     def problem(self, factual: Any, target: Any) -> RobustProblem:
         """The optimisation problem behind a question; with categories, that of the factual's."""
-        return self._current_asker().asked(self._read(factual), target, None).problem.problem()
+        return self._current_builder().asked(self._read(factual), target, None).problem.problem()
 
     def _read(self, row: Any) -> Filled:
         """A row as numbers and categories; its holes filled if that was asked for."""
@@ -379,16 +387,16 @@ class CounterfactualExplainer:
             return filled(row, self.classifier)
         return Filled(*encoded(row, self.classifier.schema_))
 
-    def _current_asker(self) -> Asker:
+    def _current_builder(self) -> QuestionBuilder:
         """What asks; a classifier that was fitted anew is looked at again."""
-        if self._asker.networks is not self.classifier.networks_:
-            self._asker = self._new_asker()
-        return self._asker
+        if self._builder.networks is not self.classifier.networks_:
+            self._builder = self._new_builder()
+        return self._builder
 
-    def _new_asker(self) -> Asker:
+    def _new_builder(self) -> QuestionBuilder:
         clf = self.classifier
         schema = clf.schema_
-        wishes = ConstraintSet.by_name(
+        constraints = ConstraintSet.by_name(
             clf.feature_labels_,
             categories=[
                 Category(j, schema.names[j], schema.values[j] or (), schema.ordered[j])
@@ -402,14 +410,14 @@ class CounterfactualExplainer:
             increasing=self.increasing,
             decreasing=self.decreasing,
         )
-        return Asker(clf, wishes, self.terms, self.method, self._settings(), self.refits)
+        return QuestionBuilder(clf, constraints, self.terms, self.method, self._settings(), self.refits)
 
     def _asked(
-        self, asker: Asker, row: Filled, target: Any, label: Any, differing: Differing = NOTHING
+        self, builder: QuestionBuilder, row: Filled, target: Any, label: Any, differing: Differing = NOTHING
     ) -> Asked:
         """The question about a row. What nobody expected is an error of ours, never one of numpy."""
         try:
-            return asker.asked(row, target, label, differing)
+            return builder.asked(row, target, label, differing)
         except SurefootError:
             raise
         except Exception as error:
@@ -420,18 +428,20 @@ class CounterfactualExplainer:
         found = self._explanation(asked, attempt(asked.inquiry.within(clock.left)), clock.left)
         return replace(found, answer=replace(found.answer, seconds=clock.spent))
 
-    def _asked_or_refused(self, asker: Asker, row: Any, target: Any, label: Any) -> Asked | Explanation:
+    def _asked_or_refused(
+        self, builder: QuestionBuilder, row: Any, target: Any, label: Any
+    ) -> Asked | Explanation:
         """A row of a batch with its question, or word of why none can be asked."""
         names = self.classifier.feature_labels_
         try:
-            return self._asked(asker, self._read(row), target, label)
+            return self._asked(builder, self._read(row), target, label)
         except ProblemError as error:
             found = Answer(Status.REFUSED, advice=sentence(str(error)))
         try:
             values = raw_values(row, names)
         except ProblemError:  # not even the right number of values
             values = [np.nan] * len(names)
-        return refused(self.classifier, asker.refusal(values, target), found, **self._known(label))
+        return refused(self.classifier, builder.refusal(values, target), found, **self._known(label))
 
     def _explained(
         self, entries: list[Asked | Explanation], n_jobs: int | None, progress: bool

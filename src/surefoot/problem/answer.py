@@ -74,7 +74,7 @@ class Answer:
     advice : str
         What else a person should know: the solver's words, or what would have to be given up.
     conflict : tuple of str
-        Where there is no point: wishes that leave nothing together, in words.
+        Where there is no point: constraints that leave nothing together, in words.
     """
 
     status: Status

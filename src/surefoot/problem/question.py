@@ -239,7 +239,7 @@ class Question:
     requirements : tuple of Odds, Decision, DensityFloor and Away
     domain : Domain
     declared : dict
-        The wishes behind the domain in plain values, for printing: see `surefoot.Actions`.
+        The constraints behind the domain in plain values, for printing: see `surefoot.Actions`.
     gap : float
         Relative, between the distance of the answer and the proven bound.
     choices : tuple of Choice

@@ -232,7 +232,7 @@ def test_points_that_were_found_are_not_sought_again(clf, bank, monkeypatch):
     said = {"immutable": ["variance"], "bounds": {"entropy": (-90, 90), "skewness": (-90, 90)}}
     wishes = ConstraintSet.by_name(FEATURES, **said)
     question = CounterfactualExplainer(clf, noise_on="all", **said).explain(row, 1).question
-    judge = judging.Judge(question.problem(clf), question, wishes, 20.0, None)
+    judge = judging.FeasibilityOracle(question.problem(clf), question, wishes, 20.0, None)
     every = parts(wishes)
     (stay,) = (part for part in every if part.kind == "may")
     assert judge.verdict(every).distance < np.inf
@@ -308,7 +308,7 @@ def test_when_the_time_is_over_no_question_is_posed(clf, bank, monkeypatch):
         raise AssertionError("the time is over")
 
     monkeypatch.setattr(diagnosis, "PATIENCE", 0.0)
-    monkeypatch.setattr(judging.Judge, "_posed", posed)
+    monkeypatch.setattr(judging.FeasibilityOracle, "_posed", posed)
     assert reason(clf, bank.X.iloc[0], immutable=FEATURES).conflict
 
 

@@ -113,7 +113,7 @@ def test_random_points_are_written_with_enough_digits(plane):
         explainer = CounterfactualExplainer(
             clf, actions=Actions({"x": Action(low=low, high=high)}, rules=rules), bounds=None
         )
-        asked = explainer._current_asker().asked(explainer._read(rows.iloc[0]), 1, None).question
+        asked = explainer._current_builder().asked(explainer._read(rows.iloc[0]), 1, None).question
         (rule,) = asked.domain.rows
         x = rng.choice([low, high, rng.uniform(low, high)])
         point = np.array([x, (rule.high - x) / rule.coefficients[1]])

@@ -108,13 +108,13 @@ class Asked(NamedTuple):
         return self.inquiry.task.problem
 
 
-class Asker:
+class QuestionBuilder:
     """Makes questions about the rows of one fitted classifier, and keeps what they share.
 
     Parameters
     ----------
     classifier : ConditionalGaussianNetworkClassifier
-    wishes : ConstraintSet
+    constraints : ConstraintSet
     terms : Terms
     method : str
     settings : Settings
@@ -125,7 +125,7 @@ class Asker:
     def __init__(
         self,
         classifier: ConditionalGaussianNetworkClassifier,
-        wishes: ConstraintSet,
+        constraints: ConstraintSet,
         terms: Terms,
         method: str,
         settings: Settings,
@@ -142,13 +142,13 @@ class Asker:
         self.schema, self.warps = classifier.schema_, _curved(classifier.warps_)
         self.numbers = tuple(self.features[j] for j in self.schema.numbers)
         self.whitening, self.matrix = coordinates(terms.whitening, self.numbers)
-        if terms.distance != "cost" and wishes.priced:
-            names = ", ".join(repr(name) for name in wishes.priced)
-            said = "has a price, which counts" if len(wishes.priced) == 1 else "have prices, which count"
+        if terms.distance != "cost" and constraints.priced:
+            names = ", ".join(repr(name) for name in constraints.priced)
+            said = "has a price, which counts" if len(constraints.priced) == 1 else "have prices, which count"
             unused = f"{names} {said} with distance='cost' only"
             warnings.warn(unused, SurefootWarning, stacklevel=4)  # where the explainer is made
-            wishes = wishes.unpriced()
-        self.wishes, self.declared = wishes, wishes.declared()
+            constraints = constraints.unpriced()
+        self.constraints, self.declared = constraints, constraints.declared()
         self.budget = self._positioned(terms.budget)
         self.exact = self._exact()
         if len(self.exact) == len(self.numbers):
@@ -192,18 +192,18 @@ class Asker:
             declared=declared,
             gap=float(self.settings.options.gap),
             warps=self.warps,
-            prices=self.wishes.prices if terms.distance == "cost" else None,
+            prices=self.constraints.prices if terms.distance == "cost" else None,
             **self._allowed(factual, state, wanted, differing)._asdict(),
         )
         posed = question.family(clf, *self.others, shared=self.shared)
         typical = terms.plausible is not None and terms.plausible.share is not None
         percentiles = clf.density_percentiles_[labels.index(wanted)] if typical else None
         task = Task(posed, question, self.method, self.settings)
-        return Asked(label, Inquiry(task, self.wishes, self._noise(state), percentiles))
+        return Asked(label, Inquiry(task, self.constraints, self._noise(state), percentiles))
 
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
-        """What the wishes allow, what differs from earlier answers, and what is plausible of each feature."""
-        found = self.wishes.allowed(factual, state)
+        """What constraints allow, what differs from earlier answers, what is plausible of each feature."""
+        found = self.constraints.allowed(factual, state)
         place = (self.features, self.schema.numbers, factual)
         kept = [keeping_one(features, *place) for features in differing.keeping]
         eithers = list(found.eithers)
@@ -276,7 +276,7 @@ class Asker:
         """The features that land exactly."""
         if isinstance(self.budget, Mapping):
             return tuple(j for j in range(len(self.numbers)) if j not in self.budget)
-        return self.wishes.kept if self.terms.noise_on == "changeable" else ()
+        return self.constraints.kept if self.terms.noise_on == "changeable" else ()
 
 
 def _curved(warps: tuple[Warp, ...]) -> tuple[Warp, ...]:

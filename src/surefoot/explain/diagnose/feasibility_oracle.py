@@ -1,4 +1,4 @@
-"""Whether anything is left under other wishes: the same question with another domain, searched roughly."""
+"""Whether anything is left under other constraints: the same question, another domain, a rough search."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ ONE_SEARCH = 1.0  # seconds; a single hard search must not use up the time of al
 
 
 class Noise(NamedTuple):
-    """What the ball of other wishes needs: a budget, and features, parents before children."""
+    """What the ball of other constraints needs: a budget, and features, parents before children."""
 
     budget: float
     order: tuple[int, ...]
 
 
 class Verdict(NamedTuple):
-    """Whether there is a point under some wishes.
+    """Whether there is a point under some constraints.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ NOTHING, UNKNOWN = Verdict(math.inf, True), Verdict(math.inf, False)
 
 
 class Found(NamedTuple):
-    """A counterfactual under some wishes: it is one under all others that allow it.
+    """A counterfactual under some constraints: it is one under all others that allow it.
 
     Parameters
     ----------
@@ -91,32 +91,32 @@ class Found(NamedTuple):
         return same or is_robust(one, self.point, seconds)
 
 
-class Judge:
-    """Judges wishes about one question until its time is over.
+class FeasibilityOracle:
+    """Judges constraints about one question until its time is over.
 
     Parameters
     ----------
     problem : Family
         Of the question as it was asked.
     question : Question
-    wishes : ConstraintSet
+    constraints : ConstraintSet
         All of them.
     seconds : float
     noise : Noise or None
-        Where features that must not change land exactly: other wishes have another ball then.
+        Where features that must not change land exactly: other constraints have another ball then.
     """
 
     def __init__(
         self,
         problem: Family,
         question: Question,
-        wishes: ConstraintSet,
+        constraints: ConstraintSet,
         seconds: float,
         noise: Noise | None,
     ) -> None:
-        self.problem, self.question, self.wishes, self.noise = problem, question, wishes, noise
+        self.problem, self.question, self.constraints, self.noise = problem, question, constraints, noise
         self.end = time.perf_counter() + seconds
-        own = wishes.allowed(question.factual, question.state)
+        own = constraints.allowed(question.factual, question.state)
         said = {one.name for one in own.eithers} | {limit.name for limit in own.limits}
         self._eithers = tuple(one for one in question.eithers if one.name not in said)
         self._limits = tuple(one for one in question.limits if one.name not in said)
@@ -131,10 +131,12 @@ class Judge:
     def excludes_itself(self, given_up: Iterable[Part] = ()) -> Verdict:
         """Whether ends and linear rules alone leave nothing; the model is not asked."""
         given_up = tuple(given_up)
-        if given_up and self.seconds_left <= 0:  # with hundreds of wishes many questions follow the first
+        if (
+            given_up and self.seconds_left <= 0
+        ):  # with hundreds of constraints many questions follow the first
             return UNKNOWN
         try:
-            allowed = without(self.wishes, given_up).allowed(self.question.factual, self.question.state)
+            allowed = without(self.constraints, given_up).allowed(self.question.factual, self.question.state)
         except ContradictionError:
             return NOTHING
         except ProblemError:  # a step without ends, for instance
@@ -142,15 +144,15 @@ class Judge:
         return NOTHING if is_empty(allowed.domain, self.problem.metric.unit) else Verdict(0.0, True)
 
     def verdict(self, given_up: Iterable[Part] = ()) -> Verdict:
-        """Whether there is a counterfactual when some wishes are given up; its distance is any.
+        """Whether there is a counterfactual when some constraints are given up; its distance is any.
 
         One that was found before is one again where it is allowed: most questions are answered so.
         """
         gone = frozenset(given_up)
         if gone not in self._known:
-            if self.seconds_left <= 0:  # with hundreds of wishes it takes long even to pose the question
+            if self.seconds_left <= 0:  # with hundreds of constraints it takes long even to pose the question
                 return UNKNOWN
-            self._known[gone] = self._verdict(without(self.wishes, gone), None)
+            self._known[gone] = self._verdict(without(self.constraints, gone), None)
         return self._known[gone]
 
     def nearest(self, given_up: Iterable[Part]) -> Verdict:
@@ -160,13 +162,13 @@ class Judge:
             return NOTHING
         if self.seconds_left <= 0:
             return UNKNOWN
-        return self._verdict(without(self.wishes, gone), NEARLY)
+        return self._verdict(without(self.constraints, gone), NEARLY)
 
-    def _verdict(self, wishes: ConstraintSet, gap: float | None) -> Verdict:
+    def _verdict(self, constraints: ConstraintSet, gap: float | None) -> Verdict:
         """Without a gap any point will do."""
         try:
-            allowed = wishes.allowed(self.question.factual, self.question.state)
-            ball = self._ball(wishes)
+            allowed = constraints.allowed(self.question.factual, self.question.state)
+            ball = self._ball(constraints)
         except ContradictionError:
             return NOTHING
         except ProblemError:
@@ -184,10 +186,10 @@ class Judge:
         return next((one for one in self._found if one.answers(posed, seconds)), None)
 
     def is_inconsistent(self, given_up: Iterable[Part]) -> bool:
-        """Whether it is certain that wishes leave no point at all, whatever the model says of it."""
-        wishes, question = without(self.wishes, given_up), self.question
+        """Whether it is certain that constraints leave no point at all, whatever the model says of it."""
+        constraints, question = without(self.constraints, given_up), self.question
         try:
-            allowed = wishes.allowed(question.factual, question.state)
+            allowed = constraints.allowed(question.factual, question.state)
         except ContradictionError:
             return True
         except ProblemError:
@@ -233,17 +235,19 @@ class Judge:
         return replace(said, ball=ball)
 
     def _with_background(self, allowed: Allowed) -> Allowed:
-        """With what the question asks beyond the wishes: that an answer differs from others, for instance."""
+        """With what the question asks beyond constraints: that an answer differs from others, say."""
         return allowed._replace(
             eithers=(*allowed.eithers, *self._eithers), limits=(*allowed.limits, *self._limits)
         )
 
-    def _ball(self, wishes: ConstraintSet) -> Ball:
-        """The ball of the same question under other wishes: what may change need not land exactly."""
+    def _ball(self, constraints: ConstraintSet) -> Ball:
+        """The ball of the same question under other constraints: what may change need not land exactly."""
         if self.noise is None:
             return self.problem.ball
         metric = self.problem.metric
-        return Ball.whitened(metric.whitening, metric.norm, self.noise.budget, wishes.kept, self.noise.order)
+        return Ball.whitened(
+            metric.whitening, metric.norm, self.noise.budget, constraints.kept, self.noise.order
+        )
 
 
 def _problem_at(posed: Family, state: State) -> RobustProblem | None:

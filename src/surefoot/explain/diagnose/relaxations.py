@@ -21,7 +21,7 @@ ORDER = (UNSAID, *RELAXED, *BOUNDS, "may", OVER_SEVERAL)  # those that say least
 
 @dataclass(frozen=True)
 class Part:
-    """One wish that can be given up.
+    """One constraint that can be given up.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numbers of a counterfactual as text: as few digits as matter, but never so few that a wish is broken."""
+"""Numbers of a counterfactual as text: as few digits as matter, but enough to break no constraint."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _read(text: str) -> float:
 
 
 def _misread(question: Question, point: Array, state: State, texts: Sequence[str]) -> list[int]:
-    """The numbers whose text has too few digits: what is read breaks a wish that the point keeps."""
+    """The numbers whose text has too few digits: what is read breaks a constraint that the point keeps."""
     start, domain = question.factual, question.domain
     x = np.array([_read(text) if v != now else now for text, v, now in zip(texts, point, start, strict=True)])
     wrong = (x < domain.low) | (x > domain.high) | ((x == start) & (point != start))

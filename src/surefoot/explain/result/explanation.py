@@ -156,7 +156,7 @@ class Explanation:
 
     @property
     def conflict(self) -> tuple[str, ...]:
-        """Where there is no counterfactual: wishes that leave nothing together, none of them idle."""
+        """Where there is no counterfactual: constraints that leave nothing together, none of them idle."""
         return self.answer.conflict
 
     @cached_property

@@ -21,11 +21,11 @@ from surefoot.problem.question import DensityFloor, Question
 
 
 def check_by_model(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
-    """Refuse a question whose wishes do not mean what they say by the model's own figures."""
+    """Refuse a question whose constraints do not mean what they say by the model's own figures."""
     check_declared(question, clf.feature_range_, _near(question, clf))
     said = {key: value for key, value in question.declared.items() if key != "gaps"}
-    wishes = read_constraints(said, question.features, clf.feature_range_, categories_of(question))
-    if question.declared.get("gaps", {}) != wishes.declared().get("gaps", {}):
+    constraints = read_constraints(said, question.features, clf.feature_range_, categories_of(question))
+    if question.declared.get("gaps", {}) != constraints.declared().get("gaps", {}):
         raise DataError("the gaps of the if-then rules are not a millionth of the range seen in training")
     for name in question.declared.get("whole", []):
         if clf.feature_kinds_[feature_named(name, question.features)] != "whole":

@@ -24,7 +24,7 @@ from surefoot.problem.row import Row
 def check_declared(
     question: Question, observed_range: ArrayLike | None = None, near: Sequence[Either] | None = None
 ) -> None:
-    """Refuse a question whose domain is not what its declared wishes say.
+    """Refuse a question whose domain is not what its declared constraints say.
 
     The range seen in training is not in the question: where it is a bound and the model is not at hand, it
     is taken to be what the domain says, which must agree with all other constraints. Neither is what the

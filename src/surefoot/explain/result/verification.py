@@ -127,7 +127,7 @@ def _ends_the_check(claim: Claim) -> bool:
 
 
 def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[Claim, ...]:
-    """That wishes mean what they say by the model's own figures, and that no caution is kept back."""
+    """That constraints mean what they say by the model's own figures, and that no caution is kept back."""
     if not isinstance(e.question, Question):
         return ()
     found = []

@@ -83,7 +83,7 @@ def _miss(name: Any, down: float, up: float) -> str:
 
 
 def allowed_words(question: Question) -> tuple[str, ...]:
-    """What was allowed, as it was declared: one phrase for each wish, and for whatever else is required."""
+    """What was allowed, as it was declared: a phrase for each constraint and each other requirement."""
     declared = question.declared
     lines = list(_bound_lines(declared.get("bounds")))
     for may, phrase in SAID.items():

@@ -57,7 +57,7 @@ def curves_of(found: TradeOff) -> tuple[Curve, ...]:
     return tuple(_curve(found, str(name)) for name in names)
 
 
-def shared_wishes(found: TradeOff) -> tuple[str, ...]:
+def shared_constraints(found: TradeOff) -> tuple[str, ...]:
     """What was allowed in every question."""
     asked = [allowed_words(e.question) for e in found.explanations if isinstance(e.question, Question)]
     return tuple(line for line in asked[0] if all(line in other for other in asked)) if asked else ()
