@@ -1671,7 +1671,7 @@ UNREADABLE = {
     "an older file": (broken(["version"], 3), "version 3"),
     "a version that is true": (broken(["question", "version"], True), "version True"),
     "another format": (broken(["format"], "surefoot-model"), "surefoot-model"),
-    "a newer question": (broken(["question", "version"], 4), "version 4"),
+    "a newer question": (broken(["question", "version"], 5), "version 5"),
     "an older question": (broken(["question", "version"], 2), "version 2"),
     "a newer certificate": (broken(["certificate", "version"], 4), "version 4"),
     "an older certificate": (broken(["certificate", "version"], 2), "version 2"),
