@@ -151,7 +151,7 @@ def test_a_forged_ball_of_mixed_coordinates_is_refused(bank, clf, norm):
     turn = np.array([[half, half, 0], [-half, half, 0], [0, 0, 1]])  # keeps N'N, and a positive diagonal
     slightly = np.array([[1, 0, 0], [1e-9, 1, 0], [0, 0, 1]])
     flipped = np.diag([1.0, 1, -1])
-    wrong = (2 * N, N * (1 + 1e-6), N * (1 - 1e-6), -N, flipped @ N, turn @ N, slightly @ N, np.eye(3), 0 * N)
+    wrong = (2 * N, N * (1 + 7e-7), N * (1 - 7e-7), -N, flipped @ N, turn @ N, slightly @ N, np.eye(3), 0 * N)
     for other in (N * (1 + 4e-7), N * (1 - 4e-7)):
         nearly = changed(values, ("certificate", "ball"), other.tolist())
         assert verdicts(clf, nearly)["geometry"] == exact.HOLDS
