@@ -2971,7 +2971,8 @@ def geometry_claim(case: Case) -> Claim | None:
 def geometry_words(asked: Question) -> str:
     """What the geometry is."""
     if asked.matrix is not None:
-        return "the question's matrix" if asked.prices is None else "standard deviations, and that matrix"
+        kind = "the question's matrix"
+        return kind if asked.prices is None else f"standard deviations, and {kind}"
     kind = f"the {asked.whitening} whitening"
     return f"{kind if asked.prices is None else f'standard deviations, and {kind}'} of the factual's class"
 
@@ -3857,7 +3858,8 @@ def _ball_words(asked: Question, names: list[str]) -> str:
     if isinstance(asked.budget, dict):
         ends = (f"{names[j]} -{asked.budget[j][0]:g} to +{asked.budget[j][1]:g}" for j in asked.perturbed)
         return f"Budget: {', '.join(ends)}{landing}"
-    return f"Budget: {asked.budget:g} in the norm {asked.ball_norm:g}{landing}"
+    measured = f" with {_matrix_words(asked, names)}" if asked.matrix is not None else ""
+    return f"Budget: {asked.budget:g} in the norm {asked.ball_norm:g}{measured}{landing}"
 
 
 def _domain_words(case: Case, names: list[str]) -> list[str]:
