@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -360,6 +361,14 @@ def test_rows_add_up_nothing_that_is_curved(of_domain, fault):
     """On the scale they would mean something else; the interval of one number is taken there and back."""
     expected = "a row of the domain adds up numbers on curved scales" if fault else ""
     assert exact._scales_misfit(curved(**of_domain)) == expected
+
+
+def test_a_matrix_in_own_units_goes_with_no_curved_scale():
+    expected = "the question's matrix is in the features' own units, but a number has a curved scale"
+    for case, fault in ((curved(), expected), (case_of(), "")):
+        assert exact._scales_misfit(case) == ""
+        stated = replace(case, question=replace(case.question, matrix=[[1.0, 0.0], [0.0, 1.0]]))
+        assert exact._scales_misfit(stated) == fault
 
 
 def test_numbers_beyond_their_scale():
