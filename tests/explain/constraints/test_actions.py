@@ -728,3 +728,29 @@ def test_what_is_linked_to_a_kept_feature_is_kept():
     # Where today's value is not allowed, the link must not hide it.
     outside = ConstraintSet.by_name(names, actions=said, bounds={"tenure": (11, 20)}).domain(today)
     assert (outside.low[1], outside.high[1], len(outside.rows)) == (11, 20, 2)
+
+
+def test_constraints_of_any_kind_are_those_of_their_arguments():
+    from surefoot.explain.constraints.at_most import AtMost
+    from surefoot.explain.constraints.if_then import When
+    from surefoot.explain.constraints.link import Link
+
+    some = [AtMost(2), AtMost(1, ("a", "b")), Link("a", "b", 1.0), When("a rises", "b falls")]
+    said = Actions(constraints=[*some, Rule({"a": 1}, low=0)])
+    assert said == Actions(
+        rules=[Rule({"a": 1}, low=0)],
+        when=[("a rises", "b falls")],
+        at_most=2,
+        at_most_of=[(1, ["a", "b"])],
+        links=[("a", "b", 1.0)],
+    )
+    for wrong, message in (
+        (Link("a", "a", 1.0), "'a' is linked to itself"),
+        (Link("a", "b", "x"), "the factor of a link must be a finite number"),
+        (AtMost(0, ("a",)), "must be a positive integer"),
+        (AtMost("q"), "at_most must be a positive integer"),
+        (When("a", "b"), "cannot be read"),
+        ("a <= 1", "constraints must hold constraints of surefoot"),
+    ):
+        with pytest.raises(ProblemError, match=message):
+            Actions(constraints=[wrong])

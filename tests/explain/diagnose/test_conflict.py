@@ -226,13 +226,13 @@ def test_no_wish_of_a_conflict_can_be_left_out(clf, bank, seed):
 
 def test_points_that_were_found_are_not_sought_again(clf, bank, monkeypatch):
     """A point decides every question that allows it."""
-    searched, search = [], judging.certified_search
-    monkeypatch.setattr(judging, "certified_search", lambda *a: searched.append(a) or search(*a))
+    searched, search = [], judging.certified_states
+    monkeypatch.setattr(judging, "certified_states", lambda *a: searched.append(a) or search(*a))
     row = bank.X.iloc[0]
     said = {"immutable": ["variance"], "bounds": {"entropy": (-90, 90), "skewness": (-90, 90)}}
     wishes = ConstraintSet.by_name(FEATURES, **said)
     question = CounterfactualExplainer(clf, noise_on="all", **said).explain(row, 1).question
-    judge = judging.FeasibilityOracle(question.problem(clf), question, wishes, 20.0, None)
+    judge = judging.FeasibilityOracle(question.family(clf), question, wishes, 20.0, None)
     every = parts(wishes)
     (stay,) = (part for part in every if part.kind == "may")
     assert judge.verdict(every).distance < np.inf
@@ -250,7 +250,7 @@ def test_a_point_that_another_ball_needs_is_proved_anew(clf, bank):
     found = wide.explain(row, 1)
     for budget, robust in ((0.3, True), (0.6, False)):
         task = CounterfactualExplainer(clf, budget=budget, noise_on="all", norm=2)
-        problem = task.explain(row, 1).question.problem(clf)
+        problem = task.explain(row, 1).question.family(clf)
         known = judging.Found((), found.counterfactual, judging.Ball(np.eye(4), 2, 0.0), 1.0)
         assert known.answers(problem, 5.0) == robust
 
@@ -315,12 +315,12 @@ def test_when_the_time_is_over_no_question_is_posed(clf, bank, monkeypatch):
 def test_an_interrupt_is_not_swallowed(clf, bank, monkeypatch):
     from dataclasses import replace
 
-    found = judging.certified_search
+    found = judging.certified_states
 
     def interrupted(problem, gap, seconds):
         return replace(found(problem, gap, seconds), status=Status.INTERRUPTED_NO_POINT, point=None)
 
-    monkeypatch.setattr(judging, "certified_search", interrupted)
+    monkeypatch.setattr(judging, "certified_states", interrupted)
     with pytest.raises(KeyboardInterrupt):
         asked(clf, bank.X.iloc[0], immutable=FEATURES)
 

@@ -307,15 +307,15 @@ def test_finished_rows_are_kept_whatever_their_order(explainer, pima, told, monk
     """The first row is slow; the others are done when the signal comes."""
     import time
 
-    real = answering.answer
+    real = answering.attempt
     slow = pima.X.iloc[0].to_numpy()
 
-    def answer(task):
-        if np.array_equal(task.problem.factual, slow):
+    def attempt(work):
+        if np.array_equal(work.task.problem.factual, slow):
             time.sleep(5)
-        return real(task)
+        return real(work)
 
-    monkeypatch.setattr(answering, "answer", answer)
+    monkeypatch.setattr(answering, "attempt", attempt)
     told(7, threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start)
     with joblib.parallel_config(backend="threading"):
         batch = explainer.explain_batch(pima.X.head(8), n_jobs=2, progress=False)
@@ -323,14 +323,14 @@ def test_finished_rows_are_kept_whatever_their_order(explainer, pima, told, monk
 
 
 def test_an_interrupted_diagnosis_names_nothing(clf, pima, monkeypatch):
-    from surefoot.search.certified import certified_search
+    from surefoot.search.certified import certified_states
 
     def interrupted(*arguments):
-        answer = certified_search(*arguments)
+        answer = certified_states(*arguments)
         object.__setattr__(answer, "status", Status.INTERRUPTED_NO_POINT)
         return answer
 
-    monkeypatch.setattr(judging, "certified_search", interrupted)
+    monkeypatch.setattr(judging, "certified_states", interrupted)
     explainer = CounterfactualExplainer(clf, immutable=list(pima.X.columns))
     batch = explainer.explain_batch(pima.X.head(2), progress=False)
     assert [e.status for e in batch] == ["interrupted_no_point"] * 2

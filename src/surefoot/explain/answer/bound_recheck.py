@@ -27,9 +27,13 @@ FEW = 200  # nodes of a proof that is checked before it is shown
 # Seconds for that check, after which the bound is not claimed. Ten times as long would keep some more bounds
 # of models with hundreds of features, and answers would take that much longer.
 PATIENCE = 10.0
+# And even if the time of the whole answer is over. Ten times as long would overrun every short limit.
+AT_LEAST = 0.25
 
 
-def is_unproved(e: Explanation, scores: Array, clf: ConditionalGaussianNetworkClassifier) -> bool:
+def is_unproved(
+    e: Explanation, scores: Array, clf: ConditionalGaussianNetworkClassifier, seconds: float = PATIENCE
+) -> bool:
     """Whether the lower bound is doubtful, and the checker does not accept it in time.
 
     Parameters
@@ -38,13 +42,16 @@ def is_unproved(e: Explanation, scores: Array, clf: ConditionalGaussianNetworkCl
     scores : array
         Those of the classes where it speaks of them.
     clf : ConditionalGaussianNetworkClassifier
+    seconds : float
+        That are left for the whole answer.
     """
     if not _is_doubtful(e, scores):
         return False
     from surefoot.proof import exact  # lazily: most answers need no check
 
+    limit = min(PATIENCE, max(seconds, AT_LEAST))
     models = [classifier_content(one) for one in (clf, *e.searched_with)]
-    claims = {claim.name: claim.verdict for claim in exact.check(models, e.to_dict(), PATIENCE)}
+    claims = {claim.name: claim.verdict for claim in exact.check(models, e.to_dict(), limit)}
     return any(claims.get(name, exact.HOLDS) != exact.HOLDS for name in ("lower bound", "verification"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -46,7 +46,7 @@ class Actions:
     links : list of (feature, leader, factor), optional
         The feature changes by the factor times the change of the leader.
     constraints : list of Constraint, optional
-        Constraints of any kind.
+        Constraints of any kind: `Rule`, and those of ``surefoot.explain.constraints.kinds``.
 
     Examples
     --------
@@ -76,25 +76,26 @@ class Actions:
             if kind.key in self.__dict__:
                 given = _listed(kind.key, getattr(self, kind.key))
                 object.__setattr__(self, kind.key, tuple(kind.read(entry) for entry in given))
-        for one in _listed("constraints", self.constraints):
-            if type(one) not in KINDS:
-                raise ProblemError(f"constraints must hold constraints of surefoot, not {one!r:.80}")
-        object.__setattr__(self, "constraints", tuple(self.constraints))
+        self._sort_in(_listed("constraints", self.constraints))
         if self.at_most is not None:
             AtMost.of_all(self.at_most)
 
-    @classmethod
-    def gathered(cls, features: Mapping[Any, Action], constraints: Iterable[Constraint]) -> Actions:
-        """Actions with each constraint in the argument of its kind, where there is one."""
-        lists: dict[str, list[Any]] = {"at_most": [], "constraints": []}
-        for one in constraints:
-            own = one.key if one.key in cls.__dataclass_fields__ else "constraints"
-            own = "at_most" if isinstance(one, AtMost) and one.features is None else own
-            lists.setdefault(own, []).append(one)
-        every = lists.pop("at_most")
-        if len(every) > 1:
-            raise ProblemError("at_most is given twice")
-        return cls(features, at_most=every[0].most if every else None, **lists)
+    def _sort_in(self, constraints: Sequence[Any]) -> None:
+        """Put constraints into the arguments of their kinds, where there are such."""
+        wrong = [one for one in constraints if type(one) not in KINDS]
+        if wrong:
+            raise ProblemError(f"constraints must hold constraints of surefoot, not {wrong[0]!r:.80}")
+        left = []
+        for one in (one.validated() for one in constraints):
+            if isinstance(one, AtMost) and one.features is None:
+                if self.at_most is not None:
+                    raise ProblemError("at_most is given twice")
+                object.__setattr__(self, "at_most", one.most)
+            elif one.key in self.__dict__:
+                object.__setattr__(self, one.key, (*getattr(self, one.key), one))
+            else:
+                left.append(one)
+        object.__setattr__(self, "constraints", tuple(left))
 
     @cached_property
     def over_several(self) -> tuple[Constraint, ...]:

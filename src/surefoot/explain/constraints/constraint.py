@@ -122,11 +122,17 @@ class Constraint:
     Attributes
     ----------
     key : str
-        What `Actions` and TOML files call a list of them.
+        What a TOML file calls a list of them. In Python, `Actions` has an argument of this name for the
+        oldest kinds; all kinds can be given as ``Actions(constraints=[...])``.
     document_key : str
-        What explanation files call it.
+        What explanation files call it. Default: the key.
     says : int
-        How much it says. Where constraints exclude each other, those that say less are left out first.
+        How much it says (a link 1, a limit 2, an if-then rule 3, a rule 4). Where constraints exclude each
+        other, those that say less are left out first; it does not matter who comes first of two that say
+        as much.
+
+    A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `concerned`, and one of `rows`,
+    `disjunctions` and `limits`; the other methods have defaults that do.
     is_strict : bool
         Whether it needs to know when a number is beyond an end, not only at it.
     """
@@ -138,9 +144,14 @@ class Constraint:
     is_strict: ClassVar[bool] = False
     name: Any  # in words
 
+    def __init_subclass__(cls) -> None:
+        """A kind has one name, unless it says otherwise."""
+        if "document_key" not in cls.__dict__ and "key" in cls.__dict__:
+            cls.document_key = cls.key
+
     @classmethod
     def read(cls, entry: Any) -> Self:
-        """From what a user gives; whatever is wrong is refused in one line."""
+        """From what a user gives, or from one that is made; whatever is wrong is refused in one line."""
         raise NotImplementedError
 
     def plain(self) -> Any:
@@ -160,6 +171,10 @@ class Constraint:
     def from_document(cls, entry: Any) -> Self:
         """From what `plain` gives."""
         return cls.read(entry)
+
+    def validated(self) -> Self:
+        """The same, refused where it makes no sense: whoever makes one need not go through `read`."""
+        return type(self).from_document(self)
 
     def check(self, features: Features) -> None:
         """Refuse features and values that do not exist, and what makes no sense for them."""

@@ -36,7 +36,7 @@ def read_constraints(
     listed = [feature_named(name, names) for name in sequence(values.get("whole", []), "whole")]
     return ConstraintSet.by_name(
         names,
-        actions=Actions.gathered(named, read_over_several(values)),
+        actions=Actions(named, constraints=read_over_several(values)),
         bounds=_bounds(values.get("bounds"), names),
         observed_range=observed_range,
         categories=categories,

@@ -101,7 +101,7 @@ def _read(text: str, where: str) -> Actions:
     named = {
         name: _at(f"{where}: features.{_key(name)}", Action.read, entry) for name, entry in features.items()
     }
-    return Actions.gathered(named, [*every, *lists])
+    return Actions(named, constraints=[*every, *lists])
 
 
 def _entries(values: Mapping[str, Any], kind: type[Constraint], where: str) -> list[Any]:

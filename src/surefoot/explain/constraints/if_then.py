@@ -62,7 +62,6 @@ class When(_Fields, Constraint):
 
     __slots__ = ()
     key = "when"
-    document_key = "when"
     says = 3
     is_strict = True
 

@@ -54,7 +54,6 @@ class Rule(Constraint):
     """
 
     key = "rules"
-    document_key = "rules"
     says = 4
 
     coefficients: Mapping[Any, float]
@@ -132,6 +131,10 @@ class Rule(Constraint):
         low, high = (None if end is None or math.isinf(end) else end for end in (self.low, self.high))
         rule = self if (low, high) == (self.low, self.high) else replace(self, low=low, high=high)
         return as_plain(rule.to_toml())
+
+    def validated(self) -> Rule:
+        """A rule checks itself when it is made."""
+        return self
 
     def check(self, features: Features) -> None:
         """Refuse a rule over anything but numbers."""

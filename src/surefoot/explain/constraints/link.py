@@ -32,7 +32,6 @@ class Link(_Fields, Constraint):
 
     __slots__ = ()
     key = "links"
-    document_key = "links"
     says = 1
 
     @property

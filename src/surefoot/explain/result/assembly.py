@@ -88,7 +88,7 @@ def assembled(
         **known,
     )
     found = Explanation(question, answer, context, () if refits is None else refits.searched)
-    if known["method"] == "certified" and is_unproved(found, scores, clf):
+    if known["method"] == "certified" and is_unproved(found, scores, clf, seconds):
         return assembled(clf, question, problem, without_bound(answer), refits, seconds, **known)
     return found
 
