@@ -102,6 +102,7 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     _actions(command.add_argument_group("what may change"))
     _worth(command.add_argument_group("answers worth acting on"))
     _solving(command.add_argument_group("how it is solved"))
+    _paper(command.add_argument_group("the paper's methods (with --method qcqp or milp)"))
     _outputs(command.add_argument_group("outputs"))
 
 
@@ -173,7 +174,6 @@ def _solving(group: Any) -> None:
         default="certified",
         help="default: certified; the others are the paper's, and need a solver",
     )
-    group.add_argument("--backend", choices=("scip", "gurobi", "highs"), help="with qcqp and milp")
     group.add_argument(
         "--time-limit", type=float, default=30.0, metavar="S", help="seconds for one row (default: 30)"
     )
@@ -184,11 +184,18 @@ def _solving(group: Any) -> None:
         help="relative gap to the proven bound (default: 0.001; qcqp, milp: 0.01)",
     )
     group.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="processes for --all (default: 1); -1: all cores"
+    )
+
+
+def _paper(group: Any) -> None:
+    group.add_argument("--backend", choices=("scip", "gurobi", "highs"), help="the solver")
+    group.add_argument(
         "--tol",
         type=float,
         default=1e-3,
         metavar="E",
-        help="with qcqp and milp: largest violation left (default: 0.001)",
+        help="largest violation left (default: 0.001)",
     )
     group.add_argument(
         "--segments", type=int, default=20, metavar="M", help="with milp: number of segments (default: 20)"
@@ -199,9 +206,6 @@ def _solving(group: Any) -> None:
         default=0.5,
         metavar="NU",
         help="with milp: contraction factor (default: 0.5)",
-    )
-    group.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="processes for --all (default: 1); -1: all cores"
     )
 
 
