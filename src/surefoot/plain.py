@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -193,3 +195,14 @@ def _encodable(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def refuse_huge(name: str, value: Any, error: type[Exception]) -> None:
+    """Refuse a number that no double holds, also in a pair, a list or a dict; nothing else is asked."""
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    if isinstance(value, list | tuple):
+        for entry in value:
+            refuse_huge(name, entry, error)
+    elif isinstance(value, Integral) and abs(int(value)) > sys.float_info.max:
+        raise error(f"{name} holds a number of more than 300 digits, which cannot be calculated with")

@@ -168,3 +168,22 @@ def test_streams_that_are_full_or_closed(there, redirected):
     assert "Exception ignored" not in found.stderr
     help_ = f'"{sys.executable}" -m surefoot --help {redirected}'
     assert subprocess.run(["sh", "-c", help_], capture_output=True, check=False).returncode in (0, 2)
+
+
+def test_a_pipe_that_nobody_reads_is_refused(tmp_path, capsys):
+    os.mkfifo(tmp_path / "pipe")
+    assert main(["fit", "x.csv", "--label", "y", "--output", str(tmp_path / "pipe")]) == 2
+    assert "is a pipe that nobody reads" in capsys.readouterr().err
+
+
+def test_standard_error_does_not_go_into_an_input(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,y\n1,0\n2,1\n")
+    before = table.read_bytes()
+    command = [sys.executable, "-m", "surefoot", "fit", str(table), "--label", "y"]
+    command += ["--output", str(tmp_path / "m.json")]
+    with table.open("r+b") as file:
+        done = subprocess.run(command, stderr=file, stdout=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert b"so standard error cannot go there" in done.stdout
+    assert table.read_bytes() == before

@@ -47,6 +47,7 @@ from surefoot.explain.result.trade_off import VALUES, TradeOff, trade_off
 from surefoot.formats import sentence
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.plain import refuse_huge
 from surefoot.problem.answer import Answer
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
@@ -176,6 +177,8 @@ class CounterfactualExplainer:
         **paper: Any,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "paper")}
+        for name in ("budget", "threshold", "decision", "gap", "time_limit", "bounds", "plausible", "models"):
+            refuse_huge(name, given[name], ProblemError)
         self.method, self.paper = chosen_method(method, paper)
         self._given = given | {"method": as_method(self.method, self.paper)}
         _check_gap(self.method, gap)
@@ -233,7 +236,7 @@ class CounterfactualExplainer:
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            asked = self._asked(self._current_builder(), self._read(row), target, row_label(row))
+            asked = self._asked(self._current_builder(), row, target, row_label(row))
             explanation = self._answered(asked, clock)
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
@@ -323,10 +326,10 @@ class CounterfactualExplainer:
         found: list[Explanation] = []
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            builder, read = self._current_builder(), self._read(row)
+            builder = self._current_builder()
             while len(found) < n and (clock.left > 0 or not found):
                 differing = differing_from(found, differ, apart)
-                asked = self._asked(builder, read, target, row_label(row), differing)
+                asked = self._asked(builder, row, target, row_label(row), differing)
                 explanation = self._answered(asked, clock)
                 if explanation.counterfactual is None and found:
                     break
@@ -413,11 +416,11 @@ class CounterfactualExplainer:
         return QuestionBuilder(clf, constraints, self.terms, self.method, self._settings(), self.refits)
 
     def _asked(
-        self, builder: QuestionBuilder, row: Filled, target: Any, label: Any, differing: Differing = NOTHING
+        self, builder: QuestionBuilder, row: Any, target: Any, label: Any, differing: Differing = NOTHING
     ) -> Asked:
         """The question about a row. What nobody expected is an error of ours, never one of numpy."""
         try:
-            return builder.asked(row, target, label, differing)
+            return builder.asked(self._read(row), target, label, differing)
         except SurefootError:
             raise
         except Exception as error:
@@ -434,12 +437,12 @@ class CounterfactualExplainer:
         """A row of a batch with its question, or word of why none can be asked."""
         names = self.classifier.feature_labels_
         try:
-            return self._asked(builder, self._read(row), target, label)
+            return self._asked(builder, row, target, label)
         except ProblemError as error:
             found = Answer(Status.REFUSED, advice=sentence(str(error)))
         try:
             values = raw_values(row, names)
-        except ProblemError:  # not even the right number of values
+        except Exception:  # not even the right number of values, or nothing that can be read
             values = [np.nan] * len(names)
         return refused(self.classifier, builder.refusal(values, target), found, **self._known(label))
 

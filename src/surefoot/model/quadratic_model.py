@@ -68,6 +68,8 @@ class QuadraticModel:
     def __post_init__(self) -> None:
         names = _names(self.features)
         object.__setattr__(self, "features", names)
+        if not isinstance(self.tables or {}, Mapping):
+            raise DataError(f"tables must be a dict of category -> scores, not {self.tables!r:.60}")
         object.__setattr__(self, "tables", dict(self.tables or {}))
         if set(names) & set(self.categories):
             twice = next(name for name in names if name in self.categories)

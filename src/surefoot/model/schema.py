@@ -265,6 +265,8 @@ class Schema:
             number = float(cell)
         except (TypeError, ValueError):
             raise DataError(f"{self.names[j]} must be a number, not {plain_value(cell)!r}") from None
+        except OverflowError:
+            raise DataError(f"{self.names[j]} must be a number that a double holds") from None
         if not np.isfinite(number):
             raise DataError(f"{self.names[j]} must be a finite number, not {number!r}")
         return number

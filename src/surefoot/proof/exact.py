@@ -1370,6 +1370,8 @@ def read_question(value: Any) -> Question:
     listed = {
         key: _list(asked[key], f"the question's {key}") for key in ("models", "features", "requirements")
     }
+    if len({repr(entry) for entry in listed["requirements"]}) < len(listed["requirements"]):
+        raise UnreadableError("the question asks for the same thing twice")
     row = _list(asked["factual"], "the question's factual", len(listed["features"]))
     choices = [_choice(v, row) for v in _list(asked["choices"], "the question's choices")]
     taken = [choice.feature for choice in choices]

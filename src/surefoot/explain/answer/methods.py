@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
 from surefoot.formats import suggestion
+from surefoot.plain import refuse_huge
 from surefoot.problem.answer import Answer, Round
 from surefoot.problem.family import Family
 from surefoot.problem.geometry import dual_exponent, lp_norm
@@ -32,6 +34,9 @@ Array = NDArray[np.float64]
 
 GAPS = {"certified": 1e-3, "qcqp": 1e-2, "milp": 1e-2}
 PATIENCE = 2.0  # seconds for the radius of a factual about which nothing was searched
+# Seconds for what is said of a point although the time is over. Ten times as long would overrun every limit.
+GRACE = 0.25
+MOST_THREADS = 1024  # of a solver; ten times as many help nobody
 
 
 @dataclass(frozen=True)
@@ -64,8 +69,14 @@ class Qcqp:
     verbose: bool = False
 
     def __post_init__(self) -> None:
-        for field, value in (("tol", self.tol), ("max_iterations", self.max_iterations)):
-            check_positive(field, value, whole=field == "max_iterations")
+        for field in fields(self):
+            refuse_huge(field.name, getattr(self, field.name), ProblemError)
+        for name, value in (("tol", self.tol), ("max_iterations", self.max_iterations)):
+            check_positive(name, value, whole=name == "max_iterations")
+        if not self.tol <= 1:
+            raise ProblemError(f"tol must be at most 1 in log-odds, not {self.tol!r}")
+        if not isinstance(self.threads, Integral) or not 0 <= self.threads <= MOST_THREADS:
+            raise ProblemError(f"threads must be an integer from 0 to {MOST_THREADS}, not {self.threads!r}")
 
     @property
     def name(self) -> str:
@@ -220,7 +231,7 @@ PAPER: dict[str, Callable[[RobustProblem, Settings], Answer]] = {
 def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulation, tol: float) -> Answer:
     """The paper's cutting-set procedure; an interrupt keeps the rounds that are done."""
     rounds: list[Round] = []
-    limit = settings.options.time_limit
+    limit, start = settings.options.time_limit, time.perf_counter()
     try:
         rounds.extend(
             cutting_set(
@@ -230,7 +241,8 @@ def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulatio
     except KeyboardInterrupt:
         bound = rounds[-1].lower_bound if rounds else 0.0
         rounds.append(Round(np.inf, bound, np.inf, None, 0.0, 0.0, status=Status.INTERRUPTED))
-    status, final = _result(problem, rounds, settings.paper.tol)
+    left = max(limit - (time.perf_counter() - start), GRACE)
+    status, final = _result(problem, rounds, settings.paper.tol, left)
     point = None if final is None else final.candidate
     answer = Answer(
         status,
@@ -240,7 +252,7 @@ def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulatio
         backend=formulation.backend,
         advice=f"Solver: {rounds[-1].message}" if point is None and rounds[-1].message else "",
     )
-    return _judged(problem, answer, patience=10.0 if status is Status.OPTIMAL else 1.0)
+    return _judged(problem, answer, patience=min(10.0 if status is Status.OPTIMAL else 1.0, left))
 
 
 def _judged(problem: RobustProblem, answer: Answer, patience: float) -> Answer:
@@ -279,7 +291,9 @@ def _tolerance(problem: RobustProblem, tol: float) -> float:
     return min(tol, max(0.01 * change, 1e-3 * tol)) if change > 0 else tol
 
 
-def _result(problem: RobustProblem, rounds: list[Round], tol: float) -> tuple[Status, Round | None]:
+def _result(
+    problem: RobustProblem, rounds: list[Round], tol: float, seconds: float
+) -> tuple[Status, Round | None]:
     """The status and the round whose candidate is returned.
 
     A finished search returns its last candidate. One that was cut short returns the least violated
@@ -291,11 +305,13 @@ def _result(problem: RobustProblem, rounds: list[Round], tol: float) -> tuple[St
         return status, last
     if not status.is_cut_short:
         return status, None
-    reached = [
-        (worst_perturbation(problem, r.candidate, time_limit=PATIENCE).violation, r)
-        for r in rounds
-        if r.candidate is not None and problem.margin(r.candidate) >= -tol
-    ]
+    reached = [r for r in rounds if r.candidate is not None and problem.margin(r.candidate) >= -tol]
     if not reached:
         return status.without_point, None
-    return status.with_point, min(reached, key=lambda pair: pair[0])[1]
+    each = min(PATIENCE, seconds / len(reached))
+
+    def violation(r: Round) -> float:
+        assert r.candidate is not None
+        return worst_perturbation(problem, r.candidate, time_limit=each).violation
+
+    return status.with_point, min(reached, key=violation)

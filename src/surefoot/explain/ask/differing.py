@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import ProblemError
 from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import in_list
+from surefoot.plain import refuse_huge
 from surefoot.problem.question import Away, Question
 
 Array = NDArray[np.float64]
@@ -63,6 +64,7 @@ def check_differing(n: Any, differ: Any, apart: Any) -> None:
         raise ProblemError(f"n must be a whole number of at least 1, not {n!r}")
     if differ not in ("features", "distance"):
         raise ProblemError(f"differ must be 'features' or 'distance', not {differ!r}")
+    refuse_huge("apart", apart, ProblemError)
     if isinstance(apart, bool) or not isinstance(apart, Real) or not 0 < float(apart) < math.inf:
         raise ProblemError(f"apart must be a finite number above 0, not {apart!r}")
 

@@ -61,6 +61,10 @@ class Refits:
     data: tuple[Any, Any]
     random_state: int = 0
 
+    def __post_init__(self) -> None:
+        if isinstance(self.count, bool) or not isinstance(self.count, Integral):
+            raise ProblemError(f"Refits needs a number of refits, not {self.count!r:.80}")
+
 
 def refitted(
     original: Any,
@@ -74,7 +78,17 @@ def refitted(
         return models
     if isinstance(models, Refits):
         models, data, random_state = models.count, models.data, models.random_state
-    return RefittedModels(original, classifier, models, data, random_state)
+    return RefittedModels(original, classifier, models, None if data is None else _pair(data), random_state)
+
+
+def _pair(data: Any) -> tuple[Any, Any]:
+    """Rows and their labels, as many of both."""
+    if not isinstance(data, list | tuple) or len(data) != 2:
+        raise ProblemError(f"data must be a pair (X, y), not {type(data).__name__}")
+    X, y = data
+    if len(X) != len(y) or not len(y):
+        raise ProblemError(f"data must be rows and as many labels, not {len(X)} and {len(y)}")
+    return X, y
 
 
 class RefittedModels:
@@ -176,9 +190,10 @@ def _refitted_network(
     model = clone(clf)
     weights = _weights(y, rng)
     table = _as_known(X, clf) if curved or clf.schema_.n_categories else X
-    if not curved:
-        return _like(model.fit(table, y, sample_weight=weights), clf)
+    # Scales are those of the explained model: left to choose, a draw would choose others.
     model.set_params(marginals="gaussian").fit(table, y, sample_weight=weights)
+    if not curved:
+        return _like(model, clf)
     model.warps_, model.schema_ = clf.warps_, clf.schema_
     for name in ("feature_range_", "feature_percentiles_"):
         setattr(model, name, getattr(clf, name))

@@ -104,7 +104,7 @@ def split_rows(rows: Any, names: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 def as_numbers(values: list[Any]) -> Array:
     """The values as numbers, not a number where they are none."""
-    if all(type(value) in (float, int, np.float64) for value in values):
+    if all(type(value) in (float, np.float64) for value in values):
         return np.array(values, dtype=float)  # the common case; pandas' reader costs as much as a search
     return np.array([_number(value) for value in values])
 

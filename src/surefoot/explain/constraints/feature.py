@@ -15,6 +15,7 @@ from surefoot.explain.constraints.category import check_moves, move_words, same_
 from surefoot.explain.constraints.constraint import Broken, numbers_of
 from surefoot.explain.constraints.prices import check_cost, price_words
 from surefoot.formats import exact, first_names, suggestion
+from surefoot.plain import refuse_huge
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +79,8 @@ class Action:
     least: float | None = None
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            refuse_huge(name, value, ProblemError)
         if not isinstance(self.may, str) or self.may not in get_args(May):
             hint = suggestion(str(self.may), get_args(May))
             raise ProblemError(

@@ -143,7 +143,7 @@ def _without_constraints(oracle: FeasibilityOracle, target: Any) -> str:
 def _conflict_words(words: Sequence[str], alone: bool, blamed: bool, target: Any, certain: bool) -> str:
     listed = "; ".join(words)
     if not certain:
-        listed += " (perhaps not all of these: the time was over)"
+        listed += " (perhaps not all of these: the time was over, or not everything could be decided)"
     within = " within the range seen in training" if blamed else ""
     if not alone:
         return f"In the way of {_shown(target)}{within}: {listed}."

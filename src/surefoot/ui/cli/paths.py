@@ -69,9 +69,12 @@ def _refuse_same(given: list[str]) -> None:
         if path == STANDARD and "-" in taken.values():
             raise ProblemError("two outputs cannot go to the same place (standard output)")
         taken[place] = path
-    both = next((inputs[place] for place in taken if place in inputs), None)
-    if both is not None:
-        raise ProblemError(f"{_named(both)}: is read, so standard output cannot go there; {OTHER}")
+    for stream, what in ((sys.stdout, "standard output"), (sys.stderr, "standard error")):
+        both = next((inputs[place] for place in _standard(stream) if place in inputs), None)
+        if both is not None:
+            if stream is sys.stderr:
+                sys.stderr = sys.stdout  # or this complaint would go there
+            raise ProblemError(f"{_named(both)}: is read, so {what} cannot go there; {OTHER}")
 
 
 OTHER = "give another name"
@@ -114,9 +117,19 @@ def _check_output(name: str) -> None:
         raise ProblemError(f"{name}: cannot be written (is a directory)")
     if not path.parent.is_dir():
         raise ProblemError(f"{name}: No such file or directory")
+    if path.is_fifo():
+        _refuse_unread(name)
     there = path.exists()
     if path.is_block_device() or not os.access(path if there else path.parent, os.W_OK):
         raise ProblemError(f"{name}: cannot be written")
+
+
+def _refuse_unread(name: str) -> None:
+    """A named pipe that nobody reads would hold up the command for ever."""
+    try:
+        os.close(os.open(name, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        raise ProblemError(f"{name}: is a pipe that nobody reads") from None
 
 
 def _check_folder(name: str, given: list[str]) -> None:
