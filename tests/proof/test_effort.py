@@ -447,3 +447,11 @@ def test_the_rate_zero_is_always_there(monkeypatch):
 
 def test_the_best_proof_that_has_begun_counts():
     assert stair(0.3, [(0.5, 0.74), (0.75, 0.5)], [])
+
+
+def test_a_question_that_asks_for_too_much_is_not_read():
+    """Twenty thousand copies of a requirement took half a minute before they were refused."""
+    e = states.answer()
+    e["question"]["requirements"] *= exact.MOST_REQUIREMENTS + 1
+    with pytest.raises(exact.UnreadableError, match="asks for more than 5000 things"):
+        exact.check([states.content()], e)

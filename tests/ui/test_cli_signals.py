@@ -44,6 +44,11 @@ def waited_for(condition):
     return False
 
 
+def _hangs_up():
+    """Take hang-ups as usual, also where these tests run under nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("number", "seconds"),
     [(signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGKILL, 1), (signal.SIGKILL, 0)],
@@ -56,7 +61,9 @@ def test_workers_end_with_the_command(tmp_path, number, seconds):
     flags = ("--all", "--target", "yes", "--budget", "0.2", "--threshold", "0.98", "--jobs", "2", "--quiet")
     command = [sys.executable, "-m", "surefoot", "explain", "m.json", "d.csv", *flags, "--output", "o.csv"]
     with open(tmp_path / "err", "wb") as err:
-        process = subprocess.Popen(command, cwd=tmp_path, stderr=err, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stderr=err, stdout=subprocess.DEVNULL, preexec_fn=_hangs_up
+        )
         try:
             # Two workers and a tracker.
             assert waited_for(lambda: len(children(process.pid)) >= 3 or process.poll() is not None)
