@@ -12,6 +12,9 @@ from surefoot import (
     datasets,
 )
 from surefoot.exceptions import ProblemError
+from surefoot.explain.answer import methods
+from surefoot.problem.answer import Round
+from surefoot.status import Status
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +70,22 @@ def test_refits_are_said_in_one_argument(bank):
     assert (first.distance, first.model_share) == (second.distance, second.model_share)
     with pytest.raises(ProblemError, match="models must be at least 1"):
         CounterfactualExplainer(clf, models=Refits(0, data=(data.X, data.y)))
+
+
+def test_judging_many_candidates_takes_no_longer_than_what_is_left(bank, monkeypatch):
+    """Each round that reached the target took two seconds, however little time was left."""
+    data, clf = bank
+    explainer = CounterfactualExplainer(clf, budget=0.05)
+    row = data.X.iloc[0]
+    point = explainer.explain(row, target=1).counterfactual.to_numpy(dtype=float)
+    rounds = [Round(1.0, 0.0, 0.1, None, 0.0, 0.0, point, Status.TIME_LIMIT) for _ in range(3)]
+    limits, real = [], methods.worst_perturbation
+
+    def noted(problem, x, time_limit):
+        limits.append(time_limit)
+        return real(problem, x, time_limit=time_limit)
+
+    monkeypatch.setattr(methods, "worst_perturbation", noted)
+    status, chosen = methods._result(explainer.problem(row, 1), rounds, 1e-3, 0.3)
+    assert (status, chosen) == (Status.TIME_LIMIT, rounds[0])
+    assert limits == pytest.approx([0.1] * 3)
