@@ -187,3 +187,12 @@ def test_standard_error_does_not_go_into_an_input(tmp_path):
     assert done.returncode == 2
     assert b"so standard error cannot go there" in done.stdout
     assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize("flag", ["--html", "--trade-off"])
+def test_a_page_does_not_go_to_standard_output(tmp_path, monkeypatch, capsys, flag):
+    """It went into a file named "-"."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["explain", "m.json", "d.csv", "--row", "0", flag, "-"]) == 2
+    assert "a page cannot go to standard output" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

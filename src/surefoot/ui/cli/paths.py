@@ -43,6 +43,9 @@ def check_paths(options: argparse.Namespace) -> None:
         elif isinstance(path, Folder):
             _check_folder(path, given)
     _refuse_same(given)
+    pages = (getattr(options, name, None) for name in ("html", "trade_off"))
+    if STANDARD in pages:  # else a file of that name would be written
+        raise ProblemError("a page cannot go to standard output; give the name of a file")
 
 
 def _each(values: Any) -> Iterator[str]:
