@@ -20,14 +20,7 @@ class _Fields(NamedTuple):
 
 
 class AtMost(_Fields, Constraint):
-    """A limit on how many features change, categories included.
-
-    Parameters
-    ----------
-    most : int
-    features : tuple, optional
-        None for all features.
-    """
+    """A limit on how many of some features change, categories included; None stands for all features."""
 
     __slots__ = ()
     key = "at_most_of"

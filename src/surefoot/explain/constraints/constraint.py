@@ -1,8 +1,9 @@
 """Constraint: what a kind of constraint over several features has to be able to do.
 
 A kind is a subclass in a file of its own, and a line in `kinds.py`. It says how a user, a TOML file and a
-document write it; whether it fits the features; what it means for a row, as linear rows, disjunctions or
-limits; which rows of a table break it today; its words; and what it means to give it up.
+document write it; whether it fits the features; what it means for a row, as linear rows, disjunctions (of
+several sets of rows one must hold) or limits; which rows of a table break it today; its words; and what it
+means to give it up.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.naming import position
 from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain, ValueSet
-from surefoot.problem.either import Either, Limit
+from surefoot.problem.either import Either, Limit, Way
 from surefoot.problem.row import Row
 
 if TYPE_CHECKING:
@@ -31,14 +32,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features that constraints name.
-
-    Parameters
-    ----------
-    names : tuple
-    categories : dict of position -> Category
-        Those that are no numbers.
-    """
+    """The features that constraints name; those that are no numbers are categories, by position."""
 
     names: tuple[Any, ...]
     categories: Mapping[int, Category]
@@ -55,56 +49,47 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Today(Features):
-    """The features and their values of today.
+    """The features and a row's values of today."""
 
-    Parameters
-    ----------
-    now : array
-        The row's numbers by feature; anything for categories.
-    codes : dict of position -> int
-        The row's categories.
-    """
-
-    now: Array
-    codes: Mapping[int, int]
+    now: Array  # its numbers by feature; anything for categories
+    codes: Mapping[int, int]  # of its categories, by feature
 
 
 @dataclass(frozen=True, eq=False)
 class Place(Today):
-    """A row, and what its features may be by themselves and by linear rules.
+    """A row, and what its features may be by themselves and by linear rules."""
 
-    Parameters
-    ----------
-    gaps : array
-        How far beyond an end each number counts as beyond it.
-    domain : Domain
-        Of the numbers.
-    choices : tuple of Choice
-        Of the categories.
-    """
-
-    gaps: Array
-    domain: Domain
-    choices: tuple[Choice, ...]
+    gaps: Array  # how far beyond an end each number counts as beyond it
+    domain: Domain  # of the numbers
+    choices: tuple[Choice, ...]  # of the categories
 
     def set_of(self, i: int) -> ValueSet | None:
         """The set of values of a number, if it has one."""
         k = self.numbers.index(i)
         return next((one for one in self.domain.sets if one.feature == k), None)
 
+    def disjunction(self, ways: Sequence[Way], name: str) -> tuple[Either, ...]:
+        """The ways that ends and choices leave possible; nothing where every point takes one anyway."""
+        if any(self._is_certain(way) for way in ways):
+            return ()
+        possible = [way for way in ways if self._is_possible(way)]
+        return (Either(tuple(possible or ways), name),)
 
-class Ends(NamedTuple):
-    """The ends of all features, which a kind may narrow before the search.
+    def _is_certain(self, way: Way) -> bool:
+        """Whether every point of the domain takes a way."""
+        low, high = self.domain.low, self.domain.high
+        return all(
+            row.feature is not None and row.low <= low[row.feature] and row.high >= high[row.feature]
+            for row in way.rows
+        ) and all(codes.issuperset(self.choices[k].allowed) for k, codes in way.values.items())  # noqa: PD011
 
-    Parameters
-    ----------
-    today, low, high : arrays
-        By feature. ``low`` and ``high`` are changed in place.
-    """
-
-    today: Array
-    low: Array
-    high: Array
+    def _is_possible(self, way: Way) -> bool:
+        """Whether ends and choices leave anything of a way."""
+        low, high = self.domain.low, self.domain.high
+        return all(
+            row.feature is None or (row.low <= high[row.feature] and row.high >= low[row.feature])
+            for row in way.rows
+        ) and not any(codes.isdisjoint(self.choices[k].allowed) for k, codes in way.values.items())  # noqa: PD011
 
 
 class Broken(NamedTuple):
@@ -119,6 +104,9 @@ class Broken(NamedTuple):
 class Constraint:
     """A constraint over several features; each kind is a subclass.
 
+    A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `concerned`, and one of `rows`,
+    `disjunctions` and `limits`; the other methods have defaults that do.
+
     Attributes
     ----------
     key : str
@@ -130,9 +118,6 @@ class Constraint:
         How much it says (a link 1, a limit 2, an if-then rule 3, a rule 4). Where constraints exclude each
         other, those that say less are left out first; it does not matter who comes first of two that say
         as much.
-
-    A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `concerned`, and one of `rows`,
-    `disjunctions` and `limits`; the other methods have defaults that do.
     is_strict : bool
         Whether it needs to know when a number is beyond an end, not only at it.
     """
@@ -187,8 +172,11 @@ class Constraint:
     # What a kind does not say is left to these; they take what others need.
     # ruff: noqa: ARG002, ARG003
     @classmethod
-    def presolve(cls, own: Sequence[Self], features: Features, ends: Ends) -> Sequence[Self]:
-        """Narrow ends by what constraints of this kind leave no choice about; those that say more."""
+    def presolve(cls, own: Sequence[Self], today: Today, low: Array, high: Array) -> Sequence[Self]:
+        """Narrow the ends of features, in place, where constraints of this kind leave no choice.
+
+        Gives the constraints that still say something then.
+        """
         return own
 
     def rows(self, today: Today) -> tuple[Row, ...]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import (
@@ -21,6 +22,8 @@ from surefoot.explain.constraints.arithmetic import (
 from surefoot.explain.constraints.constraint import Broken, Constraint, Features, Today, column_of, numbers_of
 from surefoot.formats import exact
 from surefoot.problem.row import Row
+
+Array = NDArray[np.float64]
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,8 +81,7 @@ class Rule(Constraint):
         if not isinstance(self.name, str):
             raise ProblemError(f"the name of a rule must be text, not {self.name!r}")
         if not self.name:
-            terms = {**self.coefficients, **{f"{name}.now": a for name, a in self.now.items()}}
-            object.__setattr__(self, "name", rule_text(terms, *self._open_ends()))
+            object.__setattr__(self, "name", self._written())
 
     @classmethod
     def read(cls, entry: Any) -> Rule:
@@ -104,10 +106,7 @@ class Rule(Constraint):
             raise ProblemError(f"must be text or a table, not {entry!r:.60}")
         return cls.read(entry)
 
-    @classmethod
-    def from_document(cls, entry: Any) -> Rule:
-        """The same."""
-        return cls.from_toml(entry)
+    from_document = from_toml
 
     def to_toml(self) -> str | dict[str, Any]:
         """As text where that says all of it, else as a table.
@@ -146,12 +145,17 @@ class Rule(Constraint):
 
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The sum, with today's values of one row in its ends."""
-        a = np.zeros(len(today.names))
+        coefficients, low, high = self.at(today, "rules")
+        return (Row(coefficients[today.numbers], low, high, self.name),)
+
+    def at(self, today: Today, what: str) -> tuple[Array, float, float]:
+        """Coefficients by feature, and the ends of their sum for one row."""
+        a, now = np.zeros(len(today.names)), {}
+        for name in (*self.coefficients, *self.now):
+            now[name] = float(today.now[today.position(name, what)])
         for name, coefficient in self.coefficients.items():
-            a[today.position(name, "rules")] += float(coefficient)
-        named = (*self.coefficients, *self.now)
-        now = {name: float(today.now[today.position(name, "rules")]) for name in named}
-        return (Row(a[today.numbers], *self.ends(now), self.name),)
+            a[today.position(name, what)] += float(coefficient)
+        return a, *self.ends(now)
 
     def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:
         """Rows whose sum is beyond an end."""
@@ -160,11 +164,13 @@ class Rule(Constraint):
 
     def words(self) -> str:
         """The rule itself; one with a name of its own is written out behind it."""
-        if isinstance(self.to_toml(), str):
+        if isinstance(self.to_toml(), str) or self.name == self._written():
             return self.name
+        return f"{self.name} ({self._written()})"
+
+    def _written(self) -> str:
         terms = {**self.coefficients, **{f"{name}.now": a for name, a in self.now.items()}}
-        written = rule_text(terms, *self._open_ends())
-        return written if self.name == written else f"{self.name} ({written})"
+        return rule_text(terms, *self._open_ends())
 
     def relaxation(self) -> tuple[str, str]:
         """That it is lifted."""
@@ -183,18 +189,15 @@ class Rule(Constraint):
         if low == high:
             return (float(Fraction(low) - added),) * 2
         at = _sum(self.coefficients, today) + added
-        return (
-            low if math.isinf(low) else (rounded_down if at == low else rounded_up)(Fraction(low) - added),
-            high
-            if math.isinf(high)
-            else (rounded_up if at == high else rounded_down)(Fraction(high) - added),
-        )
+        if not math.isinf(low):
+            low = (rounded_down if at == low else rounded_up)(Fraction(low) - added)
+        if not math.isinf(high):
+            high = (rounded_up if at == high else rounded_down)(Fraction(high) - added)
+        return low, high
 
     def _open_ends(self) -> tuple[float, float]:
-        return (
-            -math.inf if self.low is None else float(self.low),
-            math.inf if self.high is None else float(self.high),
-        )
+        low, high = self.low, self.high
+        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
 
 
 def _sum(coefficients: Mapping[Any, float], values: Mapping[Any, float]) -> Fraction:

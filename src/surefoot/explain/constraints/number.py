@@ -11,7 +11,6 @@ import numpy as np
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import ContradictionError, rounded_down, rounded_up
 from surefoot.explain.constraints.constraint import Place
-from surefoot.explain.constraints.disjunction import possible_ways
 from surefoot.explain.constraints.feature import SAID, Action
 from surefoot.formats import exact
 from surefoot.model.columns import LAST_WHOLE
@@ -24,24 +23,13 @@ MOST_STEPS = 10_000  # values that a step may lead to
 
 
 class Number(NamedTuple):
-    """What is known of a number before its action is looked at.
-
-    Parameters
-    ----------
-    feature : int
-    name : str or int
-    today : float
-    whole : bool
-        Whether it takes whole numbers, by its action or because it did in training.
-    observed : bool
-        Whether its bounds are only the range seen in training, which gives way to the ends of an action.
-    """
+    """What is known of a number before its action is looked at."""
 
     feature: int
     name: Any
     today: float
-    whole: bool
-    observed: bool
+    whole: bool  # it takes whole numbers, by its action or because it did in training
+    observed: bool  # its bounds are only the range seen in training, which gives way to ends of an action
 
     def ends(self, action: Action, low: float, high: float) -> tuple[float, float, list[ValueSet]]:
         """Ends within bounds, and the set of values if there is one; contradictions are named."""
@@ -134,17 +122,15 @@ def _values(action: Action, x: float) -> tuple[float, ...] | None:
     return tuple(float(v) for v in range(math.ceil(low), math.floor(high) + 1))
 
 
-def worthwhile(name: Any, k: int, today: float, least: float, place: Place) -> tuple[Either, ...]:
+def worthwhile(least: float | None, i: int, place: Place) -> tuple[Either, ...]:
     """A number stays, falls by at least so much, or rises by at least so much.
 
     Sums are taken as they are written: from 0.1 to 0.3 is a change by 0.2, whatever doubles make of it.
     """
-    unit = np.eye(len(place.numbers))[k]
+    if least is None:
+        return ()
+    unit, today = np.eye(len(place.names))[i, place.numbers], float(place.now[i])
     x, size = (Fraction(repr(float(v))) for v in (today, least))
-    said = f"{name} changes by at least {exact(least)}, or not at all"
-    ways = [
-        Way((Row(unit, today, today, said),)),
-        Way((Row(unit, -math.inf, float(x - size), said),)),
-        Way((Row(unit, float(x + size), math.inf, said),)),
-    ]
-    return possible_ways(ways, place, said)
+    said = f"{place.names[i]} changes by at least {exact(least)}, or not at all"
+    intervals = [(today, today), (-math.inf, float(x - size)), (float(x + size), math.inf)]
+    return place.disjunction([Way((Row(unit, low, high, said),)) for low, high in intervals], said)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.explain.constraints.constraint_set import ConstraintSet
-from surefoot.explain.constraints.feature import LIFTED, RELAXED
+from surefoot.explain.constraints.feature import LIFTED, WORDS
 from surefoot.formats import exact
 
 UNSAID = "unsaid"  # that a number stays whole, as it was in training
 OVER_SEVERAL = "over several"
 BOUNDS = ("low bound", "high bound")
-ORDER = (UNSAID, *RELAXED, *BOUNDS, "may", OVER_SEVERAL)  # those that say least are the first to be left out
+ORDER = (UNSAID, *reversed(WORDS), *BOUNDS, "may", OVER_SEVERAL)  # those that say least come first
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def without(constraints: ConstraintSet, given_up: Iterable[Part]) -> ConstraintS
             gone.add(part.place)
         else:
             field = "whole" if part.kind == UNSAID else part.kind
-            actions[part.place] = replace(actions[part.place], **{field: LIFTED[field]})
+            actions[part.place] = replace(actions[part.place], **{field: LIFTED.get(field)})
     left = tuple(one for k, one in enumerate(constraints.over_several) if k not in gone)
     return replace(constraints, actions=tuple(actions), low=low, high=high, over_several=left)
 
