@@ -24,7 +24,7 @@ from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
-from surefoot.explain.diagnose.conflict import Noise
+from surefoot.explain.diagnose.feasibility_oracle import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
 from surefoot.explain.result.explanation import Refusal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -166,10 +166,10 @@ class Action:
         lines += move_words(self.moves)
         return lines if self.cost is None else [*lines, price_words(self.cost, is_category)]
 
-    def relaxations(self, today: float) -> Iterator[Relaxation]:
-        """What can be given up of it: what it says, and what becomes possible without it."""
+    def relaxations(self, today: float) -> Iterator[tuple[str, str, str]]:
+        """Each field that can be given up, what it says, and what becomes possible without it."""
         if self.may != "change":
-            yield Relaxation("may", SAID[self.may], OPENED[self.may])
+            yield "may", SAID[self.may], OPENED[self.may]
         for field, (_, wish, lifted) in WORDS.items():
             value = getattr(self, field)
             if value is None or value is False or value in INFINITE:
@@ -177,7 +177,7 @@ class Action:
             size = "" if field == "moves" else ", ".join(_written(value if field == "values" else [value]))
             beyond = (field == "low" and today < value) or (field == "high" and today > value)
             said = wish.format(size) + (", or as it is" if beyond else "")
-            yield Relaxation(field, said, lifted.format(size))
+            yield field, said, lifted.format(size)
 
     def broken(self, name: Any, column: pd.Series) -> Iterator[Broken]:
         """The rows of a table that are beyond its ends, or have other values, as they are today."""
@@ -209,14 +209,6 @@ class Action:
 
     def __repr__(self) -> str:
         return f"Action({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
-
-
-class Relaxation(NamedTuple):
-    """A field of an action that can be given up: what it says, and what becomes possible without it."""
-
-    field: str
-    wish: str
-    lifted: str
 
 
 FREE = Action()  # of a feature about which nothing is said
