@@ -10,7 +10,6 @@ import numpy as np
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.constraint import Constraint, Features, Place
-from surefoot.explain.constraints.naming import positions
 from surefoot.problem.either import Limit
 
 
@@ -73,12 +72,12 @@ class AtMost(_Fields, Constraint):
 
     def check(self, features: Features) -> None:
         """Refuse features that do not exist, or that are one under two names."""
-        if len(self.concerned(features)) < len(self.features or ()):
+        if len(self.concerned(features)) < len(self.named()):
             raise ProblemError(f"at_most_of names a feature twice: {self.name}")
 
-    def concerned(self, features: Features) -> tuple[int, ...]:
+    def named(self) -> tuple[Any, ...]:
         """The features that it names; none where it is about all."""
-        return positions(self.features or (), features.names, "at_most_of")
+        return self.features or ()
 
     def limits(self, place: Place) -> tuple[Limit, ...]:
         """Over the features that can change at all; nothing where all of them may."""

@@ -104,7 +104,7 @@ class Broken(NamedTuple):
 class Constraint:
     """A constraint over several features; each kind is a subclass.
 
-    A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `concerned`, and one of `rows`,
+    A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `named`, and one of `rows`,
     `disjunctions` and `limits`; the other methods have defaults that do.
 
     Attributes
@@ -165,9 +165,13 @@ class Constraint:
         """Refuse features and values that do not exist, and what makes no sense for them."""
         raise NotImplementedError
 
-    def concerned(self, features: Features) -> Iterable[int]:
-        """Positions of the features that it names."""
+    def named(self) -> Iterable[Any]:
+        """The features that it names."""
         raise NotImplementedError
+
+    def concerned(self, features: Features) -> list[int]:
+        """Positions of the features that it names, each once."""
+        return list(dict.fromkeys(features.position(name, self.key) for name in self.named()))
 
     # What a kind does not say is left to these; they take what others need.
     # ruff: noqa: ARG002, ARG003

@@ -109,13 +109,12 @@ class When(_Fields, Constraint):
             except ProblemError as error:
                 raise ProblemError(f"{self.name!r}: {error}") from None
 
-    def concerned(self, features: Features) -> tuple[int, ...]:
+    def named(self) -> list[Any]:
         """The features that both parts name."""
-        found: list[int] = []
+        found: list[Any] = []
         for one in self.conditions:
-            named = (*one.coefficients, *one.now) if isinstance(one, Rule) else (one.feature,)
-            found += [features.position(name, repr(self.name)) for name in named]
-        return tuple(dict.fromkeys(found))
+            found += one.named() if isinstance(one, Rule) else [one.feature]
+        return found
 
     def disjunctions(self, place: Place) -> tuple[Either, ...]:
         """Ways in which the condition fails, and ways in which the consequence holds."""
@@ -130,11 +129,17 @@ class When(_Fields, Constraint):
     def _ways(self, condition: Condition, place: Place, holds: bool) -> list[Way]:
         """The ways in which a condition holds, or does not hold."""
         if isinstance(condition, Rule):
-            return self._ways_of_sum(_line(condition, place, repr(self.name)), place, holds)
+            return self._ways_of_sum(_line_of_rule(condition, place, repr(self.name)), place, holds)
         i = place.position(condition.feature, repr(self.name))
-        if i in place.categories:
-            return _ways_of_category(condition, i, place, holds)
-        return self._ways_of_sum(_line_of_number(condition, i, place), place, holds)
+        if i not in place.categories:
+            line = _line(condition, np.eye(len(place.names))[i], float(place.now[i]))
+            return self._ways_of_sum(line, place, holds)
+        category = place.categories[i]
+        if isinstance(condition, Takes):
+            condition = Takes(condition.feature, category.code(condition.value))
+        line, codes = _line(condition, np.ones(1), place.codes[i]), range(len(category.values))
+        wanted = frozenset(code for code in codes if line.holds(code) == holds)
+        return [Way(values={sorted(place.categories).index(i): wanted})] if wanted else []
 
     def _ways_of_sum(self, line: _Line, place: Place, holds: bool) -> list[Way]:
         """A way for each interval that has something in it."""
@@ -143,7 +148,7 @@ class When(_Fields, Constraint):
         gaps = (Fraction(abs(float(line.coefficients[i]))) * Fraction(_gap(place, i)) for i in used)
         gap = sum(gaps, Fraction(0)) if values is None else Fraction(0)
         found = []
-        for low, high in line.inside() if holds == line.is_inside else line.outside(gap):
+        for low, high in [line.inside()] if holds == line.is_inside else line.outside(gap):
             if values is not None:
                 low = low if math.isinf(low) else values.at_least(low)
                 high = high if math.isinf(high) else values.at_most(high)
@@ -166,9 +171,9 @@ class When(_Fields, Constraint):
 
 
 class _Line(NamedTuple):
-    """A condition on a sum of numbers: that it lies between two ends, or (not ``is_inside``) that it doesn't.
+    """A condition on a sum of numbers: that it lies between two ends, or (not ``is_inside``) outside.
 
-    "x rises" is "x does not lie at or below today's value": what is said of a number is a line, too.
+    What a feature does is one, too: "x rises" says that x does not lie at or below today's value.
     """
 
     coefficients: Array
@@ -176,14 +181,17 @@ class _Line(NamedTuple):
     high: Fraction | None
     is_inside: bool = True
 
-    def inside(self) -> list[tuple[float, float]]:
+    def holds(self, value: int) -> bool:
+        """Whether it holds for a value of the sum."""
+        above, below = self.low is None or value >= self.low, self.high is None or value <= self.high
+        return (above and below) == self.is_inside
+
+    def inside(self) -> tuple[float, float]:
         """The interval between the ends in doubles, never wider."""
         low, high = self.low, self.high
         if low is not None and low == high:
-            return [(float(low), float(low))]
-        return [
-            (-math.inf if low is None else rounded_up(low), math.inf if high is None else rounded_down(high))
-        ]
+            return float(low), float(low)
+        return -math.inf if low is None else rounded_up(low), math.inf if high is None else rounded_down(high)
 
     def outside(self, gap: Fraction) -> list[tuple[float, float]]:
         """The intervals below and above, which begin beyond an end by a gap."""
@@ -197,7 +205,7 @@ def _above(end: Fraction, gap: Fraction) -> float:
     return found if Fraction(found) > end else math.nextafter(rounded_up(end), math.inf)
 
 
-def _line(rule: Rule, place: Place, what: str) -> _Line:
+def _line_of_rule(rule: Rule, place: Place, what: str) -> _Line:
     """A rule for one row; a rule over a single number is one about the number itself."""
     coefficients, *ends = rule.at(place, what)
     low, high = (None if math.isinf(end) else Fraction(end) for end in ends)
@@ -210,34 +218,14 @@ def _line(rule: Rule, place: Place, what: str) -> _Line:
     return _Line(coefficients, low, high)
 
 
-def _line_of_number(condition: Moves | Takes, i: int, place: Place) -> _Line:
-    """What is said of a number."""
-    unit = np.eye(len(place.names))[i]
+def _line(condition: Moves | Takes, unit: Array, today: float) -> _Line:
+    """What is said of one feature: of a number, or of the code of a category."""
     if isinstance(condition, Takes):
         value = Fraction(float(condition.value))
         return _Line(unit, value, value)
-    today = Fraction(float(place.now[i]))
-    low = None if condition.how == "rises" else today
-    high = None if condition.how == "falls" else today
+    low = None if condition.how == "rises" else Fraction(today)
+    high = None if condition.how == "falls" else Fraction(today)
     return _Line(unit, low, high, condition.how == "stays")
-
-
-def _ways_of_category(condition: Moves | Takes, i: int, place: Place, holds: bool) -> list[Way]:
-    category, today = place.categories[i], place.codes[i]
-    codes = range(len(category.values))
-    if isinstance(condition, Takes):
-        met = {category.code(condition.value)}
-    else:
-        met = {code for code in codes if _goes(condition.how, today, code)}
-    wanted = frozenset(code for code in codes if (code in met) == holds)
-    return [Way(values={sorted(place.categories).index(i): wanted})] if wanted else []
-
-
-def _goes(how: str, today: int, code: int) -> bool:
-    """Whether a category does what is said of it."""
-    if how in ("rises", "falls"):
-        return code > today if how == "rises" else code < today
-    return (code == today) == (how == "stays")
 
 
 def _gap(place: Place, i: int) -> float:
@@ -273,8 +261,8 @@ def _check_feature(condition: Moves | Takes, name: Any, category: Category | Non
 def _holding(condition: Condition, frame: pd.DataFrame, what: str) -> NDArray[np.int_]:
     """Whether a condition holds for each row as it is; unknown where there is a hole."""
     if isinstance(condition, Rule):
-        names = dict.fromkeys([*condition.coefficients, *condition.now])
-        known = np.all([column_of(frame, name, what).notna().to_numpy() for name in names], axis=0)
+        columns = [column_of(frame, name, what) for name in condition.named()]
+        known = np.all([column.notna().to_numpy() for column in columns], axis=0)
         found = np.full(len(frame), HOLDS)
         found[list(broken_sums(condition, frame, what))] = FAILS
         return np.where(known, found, UNKNOWN)

@@ -139,9 +139,9 @@ class Rule(Constraint):
         """Refuse a rule over anything but numbers."""
         check_sum(self, features, f"the rule {self.name!r}")
 
-    def concerned(self, features: Features) -> list[int]:
-        """The features in its sum."""
-        return [features.position(name, "rules") for name in (*self.coefficients, *self.now)]
+    def named(self) -> list[Any]:
+        """The features in its sum, and those whose values of today are."""
+        return [*dict.fromkeys([*self.coefficients, *self.now])]
 
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The sum, with today's values of one row in its ends."""
@@ -151,7 +151,7 @@ class Rule(Constraint):
     def at(self, today: Today, what: str) -> tuple[Array, float, float]:
         """Coefficients by feature, and the ends of their sum for one row."""
         a, now = np.zeros(len(today.names)), {}
-        for name in (*self.coefficients, *self.now):
+        for name in self.named():
             now[name] = float(today.now[today.position(name, what)])
         for name, coefficient in self.coefficients.items():
             a[today.position(name, what)] += float(coefficient)
@@ -233,7 +233,7 @@ def check_sum(rule: Rule, features: Features, what: str) -> None:
 
 def broken_sums(rule: Rule, frame: pd.DataFrame, what: str) -> dict[int, float]:
     """Rows that break a rule, today's values in the place of ``.now``; close ones are added up exactly."""
-    names = [*dict.fromkeys([*rule.coefficients, *rule.now])]
+    names = rule.named()
     x = np.column_stack([numbers_of(column_of(frame, name, what), name) for name in names])
     parts: tuple[Mapping[Any, float], ...] = (rule.coefficients, rule.now)
     each = np.array([[float(part.get(name, 0)) for name in names] for part in parts])

@@ -64,9 +64,9 @@ class Link(_Fields, Constraint):
         """Refuse a link between anything but numbers."""
         check_sum(self.rule(), features, f"the rule {self.name!r}")
 
-    def concerned(self, features: Features) -> list[int]:
+    def named(self) -> tuple[Any, ...]:
         """Both features."""
-        return [features.position(name, "links") for name in self[:2]]
+        return self[:2]
 
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The equation of one row."""
