@@ -34,6 +34,11 @@ def check_ends(low: Any, high: Any, what: str) -> None:
         raise ProblemError(f"the ends {what} exclude each other: at least {low:g} and at most {high:g}")
 
 
+def open_ends(low: float | None, high: float | None) -> tuple[float, float]:
+    """Both ends as doubles; one that is left out is infinite."""
+    return -math.inf if low is None else float(low), math.inf if high is None else float(high)
+
+
 def check_size(value: float, what: str) -> None:
     """Refuse a factor so large or so small that nothing can be calculated with it and proved of it."""
     if value and not LEAST <= abs(value) <= MOST:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.actions import Actions
+from surefoot.explain.constraints.arithmetic import open_ends
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint import Constraint, Features, Place, Today
 from surefoot.explain.constraints.feature import FREE, SAID, Action, May, check_action
@@ -278,7 +279,7 @@ def _bounds(
 def _interval(feature: Any, ends: Any) -> tuple[float, float]:
     try:
         low, high = ends
-        pair = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+        pair = open_ends(low, high)
     except (TypeError, ValueError):
         raise ProblemError(f"bounds of {feature!r} must be a pair (low, high), not {ends!r}") from None
     if np.isnan(pair).any():

@@ -336,17 +336,6 @@ def _add(total: _Sum, other: _Sum, sign: int) -> None:
         total[term] = total.get(term, Fraction(0)) + sign * a
 
 
-def quoted_name(name: str) -> str:
-    """A name as a rule has to write it.
-
-    Examples
-    --------
-    >>> quoted_name("income"), quoted_name("net income")
-    ('income', '`net income`')
-    """
-    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
-
-
 def _printable(text: str) -> str:
     """Text on one line that shows what it holds: what cannot be seen is spelled out."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

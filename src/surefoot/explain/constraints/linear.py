@@ -16,6 +16,7 @@ from surefoot.explain.constraints.arithmetic import (
     check_ends,
     check_size,
     is_number,
+    open_ends,
     rounded_down,
     rounded_up,
 )
@@ -170,7 +171,7 @@ class Rule(Constraint):
 
     def _written(self) -> str:
         terms = {**self.coefficients, **{f"{name}.now": a for name, a in self.now.items()}}
-        return rule_text(terms, *self._open_ends())
+        return rule_text(terms, *open_ends(self.low, self.high))
 
     def relaxation(self) -> tuple[str, str]:
         """That it is lifted."""
@@ -182,7 +183,7 @@ class Rule(Constraint):
 
         Only a rule that today's values meet at its end must not exclude them by rounding.
         """
-        low, high = self._open_ends()
+        low, high = open_ends(self.low, self.high)
         if not self.now:
             return low, high
         added = _sum(self.now, today)
@@ -194,10 +195,6 @@ class Rule(Constraint):
         if not math.isinf(high):
             high = (rounded_up if at == high else rounded_down)(Fraction(high) - added)
         return low, high
-
-    def _open_ends(self) -> tuple[float, float]:
-        low, high = self.low, self.high
-        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
 
 
 def _sum(coefficients: Mapping[Any, float], values: Mapping[Any, float]) -> Fraction:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.arithmetic import ContradictionError, rounded_down, rounded_up
+from surefoot.explain.constraints.arithmetic import ContradictionError, open_ends, rounded_down, rounded_up
 from surefoot.explain.constraints.constraint import Place
 from surefoot.explain.constraints.feature import SAID, Action
 from surefoot.formats import exact
@@ -44,8 +44,7 @@ class Number(NamedTuple):
         if action.step is not None:
             listed: tuple[float, ...] | None = self._steps(action, low, high)
         elif self.whole or action.values is not None:
-            self._refuse_huge()
-            listed = _values(action, x)
+            listed = self._values(action)
         else:
             return low, high, []
         if listed == () and low <= x <= high:
@@ -57,14 +56,6 @@ class Number(NamedTuple):
                 f"no allowed value of {name!r} lies within its bounds {exact(low)} to {exact(high)}"
             )
         return least, most, [allowed]
-
-    def _refuse_huge(self) -> None:
-        """Of whole numbers that no double holds, neither the search nor a proof could say a thing."""
-        if self.whole and abs(self.today) > LAST_WHOLE:
-            raise ProblemError(
-                f"{self.name!r} takes whole numbers, but it is {exact(self.today)} today, and beyond "
-                f"{LAST_WHOLE:,} they cannot be told apart; use whole=False, or another unit"
-            )
 
     def _own_ends(self, action: Action, low: float, high: float) -> tuple[float, float]:
         """The ends of an action within the bounds; the range seen in training gives way to them."""
@@ -94,6 +85,20 @@ class Number(NamedTuple):
         most = min(high, x) if may in ("stay", "fall") else high
         return least, most
 
+    def _values(self, action: Action) -> tuple[float, ...] | None:
+        """The values within an action's own ends; None for whole numbers that the ends hold together."""
+        if self.whole and abs(self.today) > LAST_WHOLE:  # neither the search nor a proof could say a thing
+            raise ProblemError(
+                f"{self.name!r} takes whole numbers, but it is {exact(self.today)} today, and beyond "
+                f"{LAST_WHOLE:,} they cannot be told apart; use whole=False, or another unit"
+            )
+        low, high = open_ends(action.low, action.high)
+        if action.values is not None:
+            return tuple(sorted({float(v) for v in action.values if low <= v <= high}))
+        if low <= self.today <= high or high - low > MOST_LISTED:
+            return None
+        return tuple(float(v) for v in range(math.ceil(low), math.floor(high) + 1))
+
     def _steps(self, action: Action, low: float, high: float) -> tuple[float, ...]:
         """Today's value and steps up and down within the ends, as they are written: 0.1 and 0.2 make 0.3."""
         if not (math.isfinite(low) and math.isfinite(high)):
@@ -106,20 +111,8 @@ class Number(NamedTuple):
                 f"{exact(high)}; make it larger, or the ends narrower"
             )
         found = {float(start + k * step) for k in range(first - 1, last + 2)}  # rounding may let one more in
-        own = max(low, -math.inf if action.low is None else action.low)
-        end = min(high, math.inf if action.high is None else action.high)
-        return tuple(sorted(v for v in found if own <= v <= end))
-
-
-def _values(action: Action, x: float) -> tuple[float, ...] | None:
-    """The values within an action's own ends; None for whole numbers that the ends hold together."""
-    low = -math.inf if action.low is None else float(action.low)
-    high = math.inf if action.high is None else float(action.high)
-    if action.values is not None:
-        return tuple(sorted({float(v) for v in action.values if low <= v <= high}))
-    if low <= x <= high or high - low > MOST_LISTED:
-        return None
-    return tuple(float(v) for v in range(math.ceil(low), math.floor(high) + 1))
+        least, most = open_ends(action.low, action.high)
+        return tuple(sorted(v for v in found if max(low, least) <= v <= min(high, most)))
 
 
 def worthwhile(least: float | None, i: int, place: Place) -> tuple[Either, ...]:
