@@ -46,7 +46,7 @@ class Allowed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ConstraintSet:
+class ConstraintSet(Features):
     """What is said about features, by position: bounds, actions, and constraints over several of them.
 
     Examples
@@ -59,7 +59,6 @@ class ConstraintSet:
     {'age': {'may': 'stay'}, 'income': {'may': 'rise'}}
     """
 
-    names: tuple[Any, ...]
     low: Array  # bounds; infinite ends are open
     high: Array
     actions: tuple[Action, ...]  # one for each feature
@@ -67,7 +66,6 @@ class ConstraintSet:
     # to today's value.
     observed: tuple[int, ...]
     over_several: tuple[Constraint, ...]  # in the order of their kinds
-    categories: tuple[Category, ...]  # the features that are no numbers
     whole: tuple[int, ...]  # whole in every training row: they stay so, unless an action says otherwise
     gaps: Array  # how far beyond an end each number counts as beyond it in an if-then rule
 
@@ -90,34 +88,25 @@ class ConstraintSet:
         features to (low, high) or ``"data"``; ``kinds`` are lists of features that are ``immutable``,
         ``increasing`` or ``decreasing``. ``gaps`` takes the place of what the ``observed_range`` says.
         """
-        low, high, observed = _bounds(bounds, names, observed_range, {c.feature for c in categories})
+        named = {category.feature: category for category in categories}
+        low, high, observed = _bounds(bounds, names, observed_range, named)
         said = Actions() if actions is None else actions
         found = cls(
             names=tuple(names),
+            categories=named,
             low=low,
             high=high,
             actions=_actions(said, names, kinds),
             observed=observed,
             over_several=said.over_several,
-            categories=tuple(categories),
             whole=tuple(whole),
             gaps=_gaps(names, observed_range, gaps),
         )
         for i, action in enumerate(found.actions):
-            check_action(action, names[i], found.features.categories.get(i))
+            check_action(action, names[i], named.get(i))
         for one in found.over_several:
-            one.check(found.features)
+            one.check(found)
         return found
-
-    @cached_property
-    def features(self) -> Features:
-        """The features, for constraints that name them."""
-        return Features(self.names, {category.feature: category for category in self.categories})
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """Positions of the features that are numbers."""
-        return tuple(self.features.numbers)
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -152,14 +141,14 @@ class ConstraintSet:
 
     def _today(self, factual: ArrayLike, state: State = ()) -> Today:
         """A row's values by feature."""
-        values, categories = np.zeros(len(self.names)), self.features.categories
-        values[list(self.numbers)] = np.asarray(factual, dtype=float)
-        return Today(self.names, categories, values, dict(zip(categories, state, strict=bool(state))))
+        values, codes = np.zeros(len(self.names)), zip(self.categories, state, strict=bool(state))
+        values[self.numbers] = np.asarray(factual, dtype=float)
+        return Today(self.names, self.categories, values, dict(codes))
 
     def choices(self, state: Sequence[int]) -> tuple[Choice, ...]:
         """Where the categories may go from a state, and what that costs."""
-        pairs = zip(self.categories, state, strict=True)
-        return tuple(category.choice(self.actions[category.feature], today) for category, today in pairs)
+        pairs = zip(self.categories.items(), state, strict=True)
+        return tuple(category.choice(self.actions[i], today) for (i, category), today in pairs)
 
     def domain(self, factual: ArrayLike) -> Domain:
         """Where the numbers of a counterfactual may lie, given the factual's; contradictions are named."""
@@ -187,7 +176,7 @@ class ConstraintSet:
         """What was said, in plain values: for printing, and to compare with what was searched."""
         names = [str(name) for name in self.names]
         strict = (one for one in self.over_several if one.is_strict)
-        compared = {i for one in strict for i in one.concerned(self.features)}
+        compared = {i for one in strict for i in one.concerned(self)}
         actions = {names[i]: {k: as_plain(v) for k, v in self.actions[i].given().items()} for i in self._said}
         more: dict[str, Any] = {
             "whole": [names[i] for i in self.whole if self.actions[i].whole is None and self.is_whole(i)],

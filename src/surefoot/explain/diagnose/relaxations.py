@@ -70,7 +70,7 @@ def _of_bounds(constraints: ConstraintSet) -> Iterator[Part]:
 
 def _over_several(constraints: ConstraintSet) -> Iterator[Part]:
     for k, one in enumerate(constraints.over_several):
-        guarded = any(constraints.actions[i].protected for i in one.concerned(constraints.features))
+        guarded = any(constraints.actions[i].protected for i in one.concerned(constraints))
         yield Part(OVER_SEVERAL, k, *one.relaxation(), not guarded)
 
 
