@@ -27,8 +27,11 @@ def chosen_target(target: Any, labels: list[Any], factual_class: int) -> Any:
 
 def each_target(target: Any, rows: Any, n_rows: int, labels: list[Any]) -> list[Any]:
     """One target for each row; labels that do not exist are refused before anything is searched."""
-    both = isinstance(target, pd.Series) and isinstance(rows, pd.DataFrame)
-    if both and not target.index.equals(rows.index):
+    if (
+        isinstance(target, pd.Series)
+        and isinstance(rows, pd.DataFrame)
+        and not target.index.equals(rows.index)
+    ):
         raise ProblemError("the targets have another index than the rows")
     each = isinstance(target, list | tuple | np.ndarray | pd.Series | pd.Index) and np.ndim(target) > 0
     targets = list(target) if each else [target] * n_rows

@@ -27,10 +27,18 @@ BESIDE = (0.5, 0.25, 0.75)  # where the middle cannot be told, what lies beside 
 
 @dataclass(frozen=True)
 class Reachable:
-    """The largest share that can be reached."""
+    """The largest share that can be reached.
 
-    share: float  # some answer is as typical as this share of the target's training rows,
-    beyond: float  # and none as this one: proved
+    Parameters
+    ----------
+    share : float
+        Some answer is as typical as this share of the target's training rows.
+    beyond : float
+        And none as this one: proved.
+    """
+
+    share: float
+    beyond: float
 
     def words(self) -> str:
         """As a sentence, which stays true when its digits are cut: one share is rounded down, one up."""
@@ -50,8 +58,16 @@ def largest_share(
 ) -> Reachable | None:
     """The largest share for which there is an answer; None where the floor is not what stands in the way.
 
-    The question has a floor on the density and is proved to be without an answer. The percentiles are
-    those of the log density that the target gives to its own training rows, from 0 to 100.
+    Parameters
+    ----------
+    problem : Family
+        Of the question.
+    question : Question
+        Proved to be without an answer; with a floor on the density.
+    percentiles : array of shape (101,)
+        Of the log density that the target gives to its own training rows.
+    time_limit : float
+        Seconds.
     """
     r = next((i for i, asked in enumerate(question.requirements) if isinstance(asked, DensityFloor)), None)
     if r is None:
