@@ -12,6 +12,8 @@ from surefoot.explain.diagnose.relaxations import Part, beyond_training, parts
 from surefoot.problem.family import Family
 from surefoot.problem.question import Question
 
+__all__ = ["Diagnosis", "Noise", "diagnosed"]
+
 PATIENCE = 5.0  # seconds for all questions together
 ENOUGH = 3  # ways out that are named
 TOGETHER = 3  # constraints that are given up together, at most

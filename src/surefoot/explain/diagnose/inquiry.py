@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from surefoot.explain.answer.executor import Task
 from surefoot.explain.constraints.constraint_set import ConstraintSet
-from surefoot.explain.diagnose.conflict import diagnosed
-from surefoot.explain.diagnose.feasibility_oracle import Noise, is_empty
+from surefoot.explain.diagnose.conflict import Noise, diagnosed
+from surefoot.explain.diagnose.feasibility_oracle import is_empty
 from surefoot.explain.diagnose.largest_share import largest_share
 from surefoot.problem.answer import Answer
 from surefoot.status import Status
@@ -21,12 +21,23 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """A task with the constraints behind it: where nothing exists, they say what stands in the way."""
+    """A task with the constraints behind it: where nothing exists, they say what stands in the way.
+
+    Parameters
+    ----------
+    task : Task
+    constraints : ConstraintSet
+    noise : Noise or None
+        Where features that must not change land exactly: lifting such a constraint changes the ball too.
+        None where the ball does not depend on the constraints.
+    percentiles : array or None
+        Of the target's own log densities, where answers must be typical of it.
+    """
 
     task: Task
     constraints: ConstraintSet
-    noise: Noise | None = None  # where the ball depends on the constraints
-    percentiles: Array | None = None  # of the target's own log densities, where answers must be typical of it
+    noise: Noise | None = None
+    percentiles: Array | None = None
 
     def within(self, seconds: float) -> Inquiry:
         """The same with so many seconds for all of it."""
