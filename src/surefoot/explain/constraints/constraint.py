@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, ProblemError, StructureError
 from surefoot.explain.constraints.category import Category
-from surefoot.explain.constraints.naming import position
+from surefoot.model.dag import feature_index
 from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.either import Either, Limit, Way
@@ -43,8 +43,22 @@ class Features:
         return [i for i in range(len(self.names)) if i not in self.categories]
 
     def position(self, name: Any, what: str) -> int:
-        """Position of a feature; ``what`` names it and is to blame where there is none."""
-        return position(name, self.names, what)
+        """Position of a feature; ``what`` names it and is to blame where there is none.
+
+        Files and rules write names that are numbers as text.
+
+        Examples
+        --------
+        >>> Features(("age", 7), {}).position("7", "rules")
+        1
+        """
+        if isinstance(name, str) and name not in self.names:
+            written = [own for own in self.names if str(own) == name]
+            name = written[0] if len(written) == 1 else name
+        try:
+            return feature_index(name, self.names)
+        except StructureError as error:
+            raise ProblemError(f"{what}: {error}") from None
 
 
 @dataclass(frozen=True, eq=False)

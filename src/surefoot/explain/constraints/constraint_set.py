@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,7 +20,6 @@ from surefoot.explain.constraints.feature import FREE, SAID, Action, May, check_
 from surefoot.explain.constraints.if_then import GAP
 from surefoot.explain.constraints.kinds import KINDS
 from surefoot.explain.constraints.linear import as_plain
-from surefoot.explain.constraints.naming import position, positions
 from surefoot.explain.constraints.number import Number, worthwhile
 from surefoot.explain.constraints.presolve import held, joined
 from surefoot.explain.constraints.prices import up_and_down
@@ -88,22 +87,22 @@ class ConstraintSet(Features):
         features to (low, high) or ``"data"``; ``kinds`` are lists of features that are ``immutable``,
         ``increasing`` or ``decreasing``. ``gaps`` takes the place of what the ``observed_range`` says.
         """
-        named = {category.feature: category for category in categories}
-        low, high, observed = _bounds(bounds, names, observed_range, named)
+        features = Features(tuple(names), {category.feature: category for category in categories})
+        low, high, observed = _bounds(bounds, features, observed_range)
         said = Actions() if actions is None else actions
         found = cls(
-            names=tuple(names),
-            categories=named,
+            names=features.names,
+            categories=features.categories,
             low=low,
             high=high,
-            actions=_actions(said, names, kinds),
+            actions=_actions(said, features, kinds),
             observed=observed,
             over_several=said.over_several,
             whole=tuple(whole),
-            gaps=_gaps(names, observed_range, gaps),
+            gaps=_gaps(features, observed_range, gaps),
         )
         for i, action in enumerate(found.actions):
-            check_action(action, names[i], named.get(i))
+            check_action(action, names[i], features.categories.get(i))
         for one in found.over_several:
             one.check(found)
         return found
@@ -213,26 +212,29 @@ class ConstraintSet(Features):
         return bounds or None
 
 
-def _actions(said: Actions, names: Sequence[Any], kinds: Mapping[str, Iterable[Any]]) -> tuple[Action, ...]:
+def _actions(said: Actions, features: Features, lists: Mapping[str, Iterable[Any]]) -> tuple[Action, ...]:
     """An action for each feature, with what lists of features add to it."""
+    names = features.names
     found = [FREE] * len(names)
     for feature, action in said.features.items():
-        i = position(feature, names, "actions")
+        i = features.position(feature, "actions")
         if found[i] is not FREE:
             raise ProblemError(f"{names[i]!r} has two actions")
         found[i] = action if isinstance(action, Action) else Action(action)  # type: ignore[arg-type]
-    for kind, features in kinds.items():
-        for i in positions(features, names, kind):
+    for kind, listed in lists.items():
+        if isinstance(listed, str):
+            raise ProblemError(f"{kind} must be a list of features, not {listed!r}")
+        for i in [features.position(feature, kind) for feature in listed]:
             if found[i].may not in ("change", MAY[kind]):
-                said_already = f"{names[i]!r} {SAID[found[i].may]}"
-                raise ProblemError(f"{said_already}, and is listed as {kind} as well; choose one")
+                already = f"{names[i]!r} {SAID[found[i].may]}"
+                raise ProblemError(f"{already}, and is listed as {kind} as well; choose one")
             found[i] = replace(found[i], may=MAY[kind])
     return tuple(found)
 
 
-def _gaps(names: Sequence[Any], observed_range: ArrayLike | None, given: Mapping[Any, float] | None) -> Array:
+def _gaps(features: Features, observed_range: ArrayLike | None, given: Mapping[Any, float] | None) -> Array:
     """A millionth of each number's range; of one where it is not known."""
-    found = np.full(len(names), GAP)
+    found = np.full(len(features.names), GAP)
     if given is None and observed_range is not None:
         low, high = np.asarray(observed_range, dtype=float)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -240,21 +242,20 @@ def _gaps(names: Sequence[Any], observed_range: ArrayLike | None, given: Mapping
         known = np.isfinite(wide) & (wide > 0)
         found[known] = wide[known]
     for name, gap in (given or {}).items():
-        found[position(name, names, "gaps")] = gap
+        found[features.position(name, "gaps")] = gap
     return found
 
 
 def _bounds(
-    bounds: Any, names: Sequence[Any], observed_range: ArrayLike | None, categories: Container[int]
+    bounds: Any, features: Features, observed_range: ArrayLike | None
 ) -> tuple[Array, Array, tuple[int, ...]]:
     """Both ends of each feature, and the features whose ends are the range seen in training."""
+    names, observed = features.names, []
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-    every = [name for i, name in enumerate(names) if i not in categories]
-    given = dict.fromkeys(every, DATA) if isinstance(bounds, str) else dict(bounds or {})
-    observed = []
-    for feature, ends in given.items():
-        i = position(feature, names, "bounds")
-        if i in categories:
+    every = dict.fromkeys((names[i] for i in features.numbers), DATA)
+    for feature, ends in (every if isinstance(bounds, str) else dict(bounds or {})).items():
+        i = features.position(feature, "bounds")
+        if i in features.categories:
             raise ProblemError(f"{names[i]!r} is a category and has no bounds; see Action(values=...)")
         if isinstance(ends, str) and ends == DATA:
             if observed_range is not None:
