@@ -66,7 +66,7 @@ def density_floor(clf: ConditionalGaussianNetworkClassifier, target: Any, share:
 def near_expected(
     clf: ConditionalGaussianNetworkClassifier, target: Any, factual: Array, deviations: float
 ) -> tuple[Either, ...]:
-    """Each number stays, or is so near to what its parents predict in the target class."""
+    """Each number stays, or is within so many standard deviations of what its parents predict."""
     if not all(warp.is_identity for warp in clf.warps_):
         raise ProblemError(
             "plausible=('conditional', k) needs a model on straight scales; fit it with "

@@ -130,7 +130,7 @@ class QuestionBuilder:
         self.shared: dict[Any, Any] = {}
 
     def asked(self, row: Filled, target: Any, label: Any, differing: Differing = NOTHING) -> Asked:
-        """The question about a row that was read and has a label; its answer differs from earlier ones."""
+        """The question about a row; its label is what the row is called."""
         clf, terms = self.classifier, self.terms
         factual, state, imputed = row
         declared = {**self.declared, **differing.declared()}
@@ -225,7 +225,7 @@ class QuestionBuilder:
         return found
 
     def _noise(self, state: State) -> Noise | None:
-        """What the ball depends on when a feature may change that must not now."""
+        """What the ball depends on when a constraint on a feature is given up."""
         if self.terms.noise_on == "all" or isinstance(self.budget, Mapping):
             return None
         return Noise(self.budget, numbers_network(self.networks[0], state).dag.smallest_first_order)

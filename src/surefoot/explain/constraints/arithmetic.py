@@ -40,7 +40,7 @@ def open_ends(low: float | None, high: float | None) -> tuple[float, float]:
 
 
 def check_size(value: float, what: str) -> None:
-    """Refuse a factor so large or so small that nothing can be calculated with it and proved of it."""
+    """Refuse a factor too large or too small to calculate and prove with."""
     if value and not LEAST <= abs(value) <= MOST:
         raise ProblemError(f"{what} is {value:g}; it must be 0, or of a size between {LEAST:g} and {MOST:g}")
 

@@ -80,7 +80,7 @@ class AtMost(_Fields, Constraint):
         return self.features or ()
 
     def limits(self, place: Place) -> tuple[Limit, ...]:
-        """Over the features that can change at all; nothing where all of them may."""
+        """A limit over the features that can change at all; nothing where it lets all of them change."""
         x0, domain = place.now[place.numbers], place.domain
         moves = (domain.low < x0) | (domain.high > x0)
         named = range(len(place.names)) if self.features is None else self.concerned(place)
@@ -92,7 +92,7 @@ class AtMost(_Fields, Constraint):
         return (Limit(self.most, tuple(numbers), today, tuple(categories), self.name),)
 
     def relaxation(self) -> tuple[str, str]:
-        """That more may change."""
+        """How a conflict names it, and that more may change."""
         who = "features" if self.features is None else f"of {', '.join(map(str, self.features))}"
         return self.name, f"more than {self.most} {who} may change"
 

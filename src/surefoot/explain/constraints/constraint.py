@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features that constraints name; those that are no numbers are categories, by position."""
+    """The features that constraints name. Categories are given by position; all others are numbers."""
 
     names: tuple[Any, ...]
     categories: Mapping[int, Category]
@@ -43,7 +43,7 @@ class Features:
         return [i for i in range(len(self.names)) if i not in self.categories]
 
     def position(self, name: Any, what: str) -> int:
-        """Position of a feature; ``what`` names it and is to blame where there is none.
+        """Position of a feature; an error about an unknown one begins with ``what`` names it.
 
         Files and rules write names that are numbers as text.
 
@@ -71,7 +71,7 @@ class Today(Features):
 
 @dataclass(frozen=True, eq=False)
 class Place(Today):
-    """A row, and what its features may be by themselves and by linear rules."""
+    """A row, and the values that its features may take by themselves and by linear rules."""
 
     gaps: Array  # how far beyond an end each number counts as beyond it
     domain: Domain  # of the numbers
@@ -83,14 +83,14 @@ class Place(Today):
         return next((one for one in self.domain.sets if one.feature == k), None)
 
     def disjunction(self, ways: Sequence[Way], name: str) -> tuple[Either, ...]:
-        """The ways that ends and choices leave possible; nothing where every point takes one anyway."""
+        """A disjunction of the possible ways; nothing where every allowed point takes one of them anyway."""
         if any(self._is_certain(way) for way in ways):
             return ()
         possible = [way for way in ways if self._is_possible(way)]
         return (Either(tuple(possible or ways), name),)
 
     def _is_certain(self, way: Way) -> bool:
-        """Whether every point of the domain takes a way."""
+        """Whether every allowed point takes a way."""
         low, high = self.domain.low, self.domain.high
         return all(
             row.feature is not None and row.low <= low[row.feature] and row.high >= high[row.feature]
@@ -98,7 +98,7 @@ class Place(Today):
         ) and all(codes.issuperset(self.choices[k].allowed) for k, codes in way.values.items())  # noqa: PD011
 
     def _is_possible(self, way: Way) -> bool:
-        """Whether ends and choices leave anything of a way."""
+        """Whether ends and choices allow a point that takes a way."""
         low, high = self.domain.low, self.domain.high
         return all(
             row.feature is None or (row.low <= high[row.feature] and row.high >= low[row.feature])
@@ -120,37 +120,27 @@ class Constraint:
 
     A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `named`, and one of `rows`,
     `disjunctions` and `limits`; the other methods have defaults that do.
-
-    Attributes
-    ----------
-    key : str
-        What a TOML file calls a list of them. In Python, `Actions` has an argument of this name for the
-        oldest kinds; all kinds can be given as ``Actions(constraints=[...])``.
-    document_key : str
-        What explanation files call it. Default: the key.
-    says : int
-        How much it says (a link 1, a limit 2, an if-then rule 3, a rule 4). Where constraints exclude each
-        other, those that say less are left out first; it does not matter who comes first of two that say
-        as much.
-    is_strict : bool
-        Whether it needs to know when a number is beyond an end, not only at it.
     """
 
     __slots__ = ()
+    # What a TOML file calls a list of them. `Actions` has an argument of this name for the oldest kinds; all
+    # kinds can be given as ``Actions(constraints=[...])``.
     key: ClassVar[str]
-    document_key: ClassVar[str]
+    document_key: ClassVar[str]  # what explanation files call it; the key, unless a kind says otherwise
+    # How much it says: a link 1, a limit 2, an if-then rule 3, a rule 4. In a conflict it is
+    # first tried to leave out those that say less; the order of equals does not matter.
     says: ClassVar[int]
-    is_strict: ClassVar[bool] = False
+    is_strict: ClassVar[bool] = False  # whether it must know when a number is beyond an end, not only at it
     name: Any  # in words
 
     def __init_subclass__(cls) -> None:
-        """A kind has one name, unless it says otherwise."""
+        """Documents know a kind by its key, unless it says otherwise."""
         if "document_key" not in cls.__dict__ and "key" in cls.__dict__:
             cls.document_key = cls.key
 
     @classmethod
     def read(cls, entry: Any) -> Self:
-        """From what a user gives, or from one that is made; whatever is wrong is refused in one line."""
+        """From what a user gives; whatever is wrong is refused in one line."""
         raise NotImplementedError
 
     def plain(self) -> Any:
@@ -172,7 +162,7 @@ class Constraint:
         return cls.read(entry)
 
     def validated(self) -> Self:
-        """The same, refused where it makes no sense: whoever makes one need not go through `read`."""
+        """The same after the checks of `read`, which a user who makes one directly has not passed."""
         return type(self).from_document(self)
 
     def check(self, features: Features) -> None:
@@ -202,11 +192,11 @@ class Constraint:
         return ()
 
     def disjunctions(self, place: Place) -> tuple[Either, ...]:
-        """Disjunctions: of each, an answer takes one of its ways."""
+        """Disjunctions that an answer must satisfy: it takes at least one way of each."""
         return ()
 
     def limits(self, place: Place) -> tuple[Limit, ...]:
-        """How many features may change."""
+        """Limits on how many features change."""
         return ()
 
     def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:
@@ -214,11 +204,11 @@ class Constraint:
         yield from ()
 
     def words(self) -> str:
-        """How an answer says that it was asked for."""
+        """The constraint as an answer states it."""
         return str(self.name)
 
     def relaxation(self) -> tuple[str, str]:
-        """What stands in the way, and what would be if it were given up."""
+        """How a conflict names it, and what holds when it is given up."""
         return repr(self.name), f"{self.name!r} is lifted"
 
 

@@ -154,7 +154,7 @@ class Action:
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
 
     def phrases(self, is_category: bool) -> list[str]:
-        """What it says of a feature beside the direction, as answers say it."""
+        """What it says of a feature besides the direction, as answers state it."""
         lines = [] if self.low is None and self.high is None else [between(self.low, self.high)]
         for field, (said, _, _) in WORDS.items():
             if said and getattr(self, field) is not None:
@@ -252,7 +252,7 @@ def _written(values: Sequence[Any]) -> list[str]:
 
 
 def between(low: Any, high: Any) -> str:
-    """From one end to another."""
+    """Two ends in words."""
     least, most = (None if end is None or end in INFINITE else exact(end) for end in (low, high))
     if least is None:
         return "any number" if most is None else f"at most {most}"

@@ -1,8 +1,8 @@
 """When: an if-then rule. If A then B is the disjunction "not A, or B".
 
-On a number that takes any value, "not at least c" begins a little below c: by
-the number's gap, a millionth of its training range; of a sum, by the gaps of its terms together. On a number
-with a set of values it begins at the next value.
+On a number that takes any value, "not at least c" begins a little below c: by the number's gap, a millionth
+of its training range; of a sum, by the gaps of its terms together. On a number with a set of values it begins
+at the next value.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class When(_Fields, Constraint):
         return [Way(values={sorted(place.categories).index(i): wanted})] if wanted else []
 
     def _ways_of_sum(self, line: _Line, place: Place, holds: bool) -> list[Way]:
-        """A way for each interval that has something in it."""
+        """A way for each interval that is not empty."""
         used = np.flatnonzero(line.coefficients).tolist()
         values = place.set_of(used[0]) if len(used) == 1 else None
         gaps = (Fraction(abs(float(line.coefficients[i]))) * Fraction(_gap(place, i)) for i in used)
@@ -166,7 +166,7 @@ class When(_Fields, Constraint):
             yield Broken(k, None, self.name, None)
 
     def relaxation(self) -> tuple[str, str]:
-        """That it is lifted."""
+        """How a conflict names it, and that it is lifted."""
         return repr(self.name), f"the rule {self.name!r} is lifted"
 
 
@@ -200,13 +200,13 @@ class _Line(NamedTuple):
 
 
 def _above(end: Fraction, gap: Fraction) -> float:
-    """A double above an end by the gap; above it in any case."""
+    """An end plus the gap as a double, which is above the end even where the gap is lost in rounding."""
     found = float(end + gap)
     return found if Fraction(found) > end else math.nextafter(rounded_up(end), math.inf)
 
 
 def _line_of_rule(rule: Rule, place: Place, what: str) -> _Line:
-    """A rule for one row; a rule over a single number is one about the number itself."""
+    """A rule for one row; one over a single number is divided by its coefficient."""
     coefficients, *ends = rule.at(place, what)
     low, high = (None if math.isinf(end) else Fraction(end) for end in ends)
     used = np.flatnonzero(coefficients)

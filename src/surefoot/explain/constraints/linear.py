@@ -12,22 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.arithmetic import (
-    check_ends,
-    check_size,
-    is_number,
-    open_ends,
-    rounded_down,
-    rounded_up,
-)
+from surefoot.explain.constraints import arithmetic
+from surefoot.explain.constraints.arithmetic import is_number, open_ends, rounded_down, rounded_up
 from surefoot.explain.constraints.constraint import Broken, Constraint, Features, Today, column_of, numbers_of
 from surefoot.formats import exact
 from surefoot.problem.row import Row
 
-Array = NDArray[np.float64]
-
 if TYPE_CHECKING:
     import pandas as pd
+
+Array = NDArray[np.float64]
 
 FIELDS = ("coefficients", "low", "high", "name", "now")
 # Of the terms' sizes: within it a sum is looked at exactly. Ten times larger, and more sums are.
@@ -76,7 +70,7 @@ class Rule(Constraint):
                 raise ProblemError(f"the coefficients of a rule must be finite numbers: {numbers!r}")
         if not any(self.coefficients.values()):
             raise ProblemError("a rule needs a coefficient that is not zero")
-        check_ends(self.low, self.high, "of a rule")
+        arithmetic.check_ends(self.low, self.high, "of a rule")
         if self.low is None and self.high is None:
             raise ProblemError("a rule needs an end: low or high")
         if not isinstance(self.name, str):
@@ -127,7 +121,7 @@ class Rule(Constraint):
         return {"coefficients": terms, **ends, "name": self.name, **({"now": now} if now else {})}
 
     def plain(self) -> Any:
-        """The same, with numbers as doubles; an end that is infinite is none."""
+        """The same, with numbers as doubles and without infinite ends."""
         low, high = (None if end is None or math.isinf(end) else end for end in (self.low, self.high))
         rule = self if (low, high) == (self.low, self.high) else replace(self, low=low, high=high)
         return as_plain(rule.to_toml())
@@ -141,7 +135,7 @@ class Rule(Constraint):
         check_sum(self, features, f"the rule {self.name!r}")
 
     def named(self) -> list[Any]:
-        """The features in its sum, and those whose values of today are."""
+        """The features in its sum, as they will be or as they are today."""
         return [*dict.fromkeys([*self.coefficients, *self.now])]
 
     def rows(self, today: Today) -> tuple[Row, ...]:
@@ -174,14 +168,14 @@ class Rule(Constraint):
         return rule_text(terms, *open_ends(self.low, self.high))
 
     def relaxation(self) -> tuple[str, str]:
-        """That it is lifted."""
+        """How a conflict names it, and that it is lifted."""
         said = f"the rule {self.name!r}"
         return said, f"{said} is lifted"
 
     def ends(self, today: Mapping[Any, float]) -> tuple[float, float]:
-        """Both ends of the sum without today's values, rounded so that they are never wider than they are.
+        """Both ends of the sum without today's values, rounded inwards.
 
-        Only a rule that today's values meet at its end must not exclude them by rounding.
+        Where today's values lie exactly at an end it is rounded outwards, so that they stay allowed.
         """
         low, high = open_ends(self.low, self.high)
         if not self.now:
@@ -220,7 +214,7 @@ def _term(a: float, name: str) -> str:
 def check_sum(rule: Rule, features: Features, what: str) -> None:
     """Refuse a sum of something else than numbers, or with coefficients that are unusable."""
     for name, a in (*rule.coefficients.items(), *rule.now.items()):
-        check_size(a, f"the coefficient of {str(name)!r} in {what}")
+        arithmetic.check_size(a, f"the coefficient of {str(name)!r} in {what}")
     parts = (rule.coefficients, rule.now)
     used = [features.position(name, what) for part in parts for name in part if part[name]]
     wrong = [features.names[i] for i in used if i in features.categories]

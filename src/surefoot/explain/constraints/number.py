@@ -86,7 +86,7 @@ class Number(NamedTuple):
         return least, most
 
     def _values(self, action: Action) -> tuple[float, ...] | None:
-        """The values within an action's own ends; None for whole numbers that the ends hold together."""
+        """The values within an action's own ends; None for all whole numbers between the ends."""
         if self.whole and abs(self.today) > LAST_WHOLE:  # neither the search nor a proof could say a thing
             raise ProblemError(
                 f"{self.name!r} takes whole numbers, but it is {exact(self.today)} today, and beyond "

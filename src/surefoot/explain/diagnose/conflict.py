@@ -42,7 +42,8 @@ def diagnosed(
     conflict = found.irreducible(())
     if not conflict:
         return Diagnosis((), _without_constraints(oracle))
-    idle = [part for part in every if part not in set(conflict)]
+    blocking = set(conflict)
+    idle = [part for part in every if part not in blocking]
     alone = alone or oracle.is_inconsistent(idle)
     said = "; ".join(part.wish for part in conflict)
     if not found.is_certain:
@@ -58,7 +59,10 @@ def diagnosed(
 
 
 class _Filter:
-    """Finds an irreducible conflict: constraints that leave nothing together, but without any one would."""
+    """A deletion filter: it drops constraints until those that are left are an irreducible conflict.
+
+    Together they leave no answer; without any one of them there would be some.
+    """
 
     def __init__(self, judged: Callable[[Sequence[Part]], Verdict], every: Parts) -> None:
         self.judged, self.every = judged, every  # a verdict on constraints that are given up
@@ -76,7 +80,7 @@ class _Filter:
         return tuple(left)
 
     def _kept(self, gone: list[Part], some: list[Part]) -> list[Part]:
-        """Those of some constraints that must stay: all are dropped at once, or else half after half.
+        """The constraints that must stay: all are dropped at once if possible, or else half after half.
 
         What is dropped is added to ``gone``: at any time it is certain that the others leave nothing.
         """
@@ -138,8 +142,7 @@ def _levels(oracle: FeasibilityOracle, every: Parts, conflict: Parts) -> Iterato
     """For one constraint, then two, then three: which of them, given up, leave an answer, and how near."""
     tried: list[Parts] = [(part,) for part in conflict if part.proposed]
     for _ in range(TOGETHER):
-        # One by itself is compared with nothing.
-        judged = oracle.nearest if len(tried) > 1 else oracle.verdict
+        judged = oracle.nearest if len(tried) > 1 else oracle.verdict  # one alone is compared with nothing
         verdicts = [(judged(given_up), given_up) for given_up in tried]
         yield [(verdict.distance, one) for verdict, one in verdicts if verdict.distance < math.inf]
         tried = _extended(oracle, every, [one for verdict, one in verdicts if verdict.is_infeasible])
@@ -158,7 +161,7 @@ def _extended(oracle: FeasibilityOracle, every: Parts, tried: list[Parts]) -> li
 
 
 def _last_resort(oracle: FeasibilityOracle, every: Parts) -> str:
-    """Whether all that may be given up would help, where no few constraints would."""
+    """Whether giving up everything that may be given up would help, where a few constraints do not."""
     some = "" if all(part.proposed for part in every) else " that concerns no protected feature"
     gone = [part for part in every if part.proposed]
     if gone and oracle.verdict(gone).distance < math.inf:

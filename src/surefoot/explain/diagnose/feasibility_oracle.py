@@ -36,7 +36,7 @@ ONE_SEARCH = 1.0  # seconds; a single hard search must not use up the time of al
 
 
 class Noise(NamedTuple):
-    """What the ball of other constraints needs: a budget, and features, parents before children."""
+    """What the ball under other constraints depends on: a budget, and features, parents before children."""
 
     budget: float
     order: tuple[int, ...]
@@ -116,9 +116,9 @@ class FeasibilityOracle:
         return NOTHING if self._is_empty(allowed) else Verdict(0.0, True)
 
     def verdict(self, given_up: Iterable[Part] = ()) -> Verdict:
-        """Whether there is a counterfactual when some constraints are given up; its distance is any.
+        """Whether there is a counterfactual when some constraints are given up, at whatever distance.
 
-        One that was found before is one again where it is allowed: most questions are answered so.
+        One that was found before is tried first: it answers most questions.
         """
         gone = frozenset(given_up)
         if gone not in self._known:
@@ -128,7 +128,7 @@ class FeasibilityOracle:
         return self._known[gone]
 
     def nearest(self, given_up: Iterable[Part]) -> Verdict:
-        """The same with the distance of a point that is about the nearest."""
+        """The same, with the distance of a point that is nearly the nearest."""
         gone = frozenset(given_up)
         if self._known.get(gone, UNKNOWN).is_infeasible:
             return NOTHING

@@ -49,7 +49,7 @@ def parts(constraints: ConstraintSet, factual: ArrayLike = ()) -> tuple[Part, ..
 
 
 def _of_feature(constraints: ConstraintSet, i: int, today: float) -> Iterator[Part]:
-    """What the action of a feature says, and whether it stays whole without a word."""
+    """What the action of a feature says, and that it stays whole where nothing was said about that."""
     action, name = constraints.actions[i], repr(constraints.names[i])
     if i in constraints.numbers and action.whole is None and constraints.is_whole(i):
         wish = f"{name} stays a whole number, as in the training data"
