@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import NoCounterfactualError, ProblemError, SurefootError
 from surefoot.explain.answer.executor import answers, attempt, failed, unforeseen
 from surefoot.explain.answer.methods import GAPS, Qcqp, Settings, as_method, chosen_method
-from surefoot.explain.ask.differing import (
+from surefoot.explain.ask.diversity import (
     NOTHING,
     Differing,
     check_differing,

@@ -16,7 +16,7 @@ from surefoot import (
     datasets,
 )
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.constraints.grammar import quoted_name
+from tests.explain.constraints.test_grammar import quoted_name
 
 EXAMPLE = """
 at_most = 3

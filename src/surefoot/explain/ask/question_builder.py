@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -16,15 +15,15 @@ from surefoot.exceptions import DataError, ProblemError, SurefootWarning
 from surefoot.explain.answer.executor import Task
 from surefoot.explain.answer.methods import Settings
 from surefoot.explain.ask.coordinates import check_name, coordinates
-from surefoot.explain.ask.differing import NOTHING, Differing
+from surefoot.explain.ask.diversity import NOTHING, Differing, keeping_one
 from surefoot.explain.ask.imputation import Filled
-from surefoot.explain.ask.keeping import keeping_one
 from surefoot.explain.ask.plausible import Plausible, density_floor, near_expected
 from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
+from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
-from surefoot.explain.diagnose.conflict import Noise
+from surefoot.explain.diagnose.feasibility_oracle import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
 from surefoot.explain.result.explanation import Refusal
@@ -37,7 +36,6 @@ from surefoot.problem.mixed import State
 from surefoot.problem.question import Asked as Required
 from surefoot.problem.question import Budget, Decision, Odds, Question
 from surefoot.problem.robust_problem import checked_threshold
-from surefoot.problem.warp import Warp
 
 Array = NDArray[np.float64]
 EVEN = 0.5  # the threshold of those who name none
@@ -48,28 +46,14 @@ Distance = Literal["mahalanobis", "cost"]
 
 
 class Terms(NamedTuple):
-    """What all questions of an explainer have in common.
-
-    Parameters
-    ----------
-    norm : float
-    whitening : str, array or DataFrame
-    threshold : float
-    budget : float or dict
-        As the user gives it: by feature name.
-    noise_on : {"changeable", "all"}
-    decision : float
-        In the place of the threshold, for models without probabilities.
-    distance : {"mahalanobis", "cost"}
-    plausible : Plausible or None
-    """
+    """What all questions of an explainer have in common."""
 
     norm: float
-    whitening: Any
+    whitening: Any  # a name, an array or a DataFrame
     threshold: float
-    budget: Any
+    budget: Any  # as the user gives it: by feature name
     noise_on: NoiseOn
-    decision: float = NO_MORE
+    decision: float = NO_MORE  # in the place of the threshold, for models without probabilities
     distance: Distance = "mahalanobis"
     plausible: Plausible | None = None
 
@@ -77,7 +61,7 @@ class Terms(NamedTuple):
         """The same, unless no question could have these terms."""
         checked_norm(self.norm)
         checked_threshold(self.threshold)
-        if isinstance(self.decision, bool) or not isinstance(self.decision, Real):
+        if not is_number(self.decision):
             raise ProblemError(f"decision must be a number, not {self.decision!r}")
         if not math.isfinite(self.decision):
             raise ProblemError(f"decision must be a finite number, not {self.decision!r}")
@@ -109,18 +93,7 @@ class Asked(NamedTuple):
 
 
 class QuestionBuilder:
-    """Makes questions about the rows of one fitted classifier, and keeps what they share.
-
-    Parameters
-    ----------
-    classifier : ConditionalGaussianNetworkClassifier
-    constraints : ConstraintSet
-    terms : Terms
-    method : str
-    settings : Settings
-    refits : RefittedModels, optional
-        Further models under which the decision must turn.
-    """
+    """Makes questions about the rows of one fitted classifier, and keeps what they share."""
 
     def __init__(
         self,
@@ -132,14 +105,15 @@ class QuestionBuilder:
         refits: RefittedModels | None = None,
     ) -> None:
         self.others = () if refits is None else refits.searched
-        self.classifier, self.terms = classifier, terms
+        self.classifier, self.terms, self.plausible = classifier, terms, terms.plausible or Plausible()
         self.has_probability = classifier.has_probability
         self._refuse_idle_terms()
         self.method, self.settings = method, settings
         self.networks = classifier.networks_
         self.models = tuple(model.fingerprint_ for model in (classifier, *self.others))
         self.features = tuple(classifier.feature_labels_)
-        self.schema, self.warps = classifier.schema_, _curved(classifier.warps_)
+        self.schema, warps = classifier.schema_, tuple(classifier.warps_)
+        self.warps = () if all(warp.is_identity for warp in warps) else warps
         self.numbers = tuple(self.features[j] for j in self.schema.numbers)
         self.whitening, self.matrix = coordinates(terms.whitening, self.numbers)
         if terms.distance != "cost" and constraints.priced:
@@ -156,17 +130,7 @@ class QuestionBuilder:
         self.shared: dict[Any, Any] = {}
 
     def asked(self, row: Filled, target: Any, label: Any, differing: Differing = NOTHING) -> Asked:
-        """The question about a row that was read: its numbers and its categories.
-
-        Parameters
-        ----------
-        row : Filled
-        target : label or None
-        label
-            What the row is called.
-        differing : Differing
-            What earlier answers about the row ask of this one.
-        """
+        """The question about a row; its label is what the row is called."""
         clf, terms = self.classifier, self.terms
         factual, state, imputed = row
         declared = {**self.declared, **differing.declared()}
@@ -196,27 +160,28 @@ class QuestionBuilder:
             **self._allowed(factual, state, wanted, differing)._asdict(),
         )
         posed = question.family(clf, *self.others, shared=self.shared)
-        typical = terms.plausible is not None and terms.plausible.share is not None
+        typical = self.plausible.share is not None
         percentiles = clf.density_percentiles_[labels.index(wanted)] if typical else None
         task = Task(posed, question, self.method, self.settings)
         return Asked(label, Inquiry(task, self.constraints, self._noise(state), percentiles))
 
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
         """What constraints allow, what differs from earlier answers, what is plausible of each feature."""
-        found = self.constraints.allowed(factual, state)
-        place = (self.features, self.schema.numbers, factual)
-        kept = [keeping_one(features, *place) for features in differing.keeping]
-        eithers = list(found.eithers)
-        if self.terms.plausible is not None and self.terms.plausible.deviations is not None:
-            eithers += near_expected(self.classifier, target, factual, self.terms.plausible.deviations)
-        return found._replace(eithers=tuple(eithers), limits=(*found.limits, *kept))
+        found, deviations = self.constraints.allowed(factual, state), self.plausible.deviations
+        kept = [keeping_one(one, self.features, self.schema.numbers, factual) for one in differing.keeping]
+        near = () if deviations is None else near_expected(self.classifier, target, factual, deviations)
+        return found._replace(eithers=(*found.eithers, *near), limits=(*found.limits, *kept))
 
     def _requirements(self, target: Any, labels: Sequence[Any]) -> tuple[Required, ...]:
         """The odds against every rival, what is plausible as a whole, and the odds under further models."""
-        odds = [self._required(target, c) for c in labels if c != target]
-        plausible, found = self.terms.plausible, list[Required](odds)
-        if plausible is not None and plausible.share is not None:
-            found.append(density_floor(self.classifier, target, plausible.share))
+        rivals = [c for c in labels if c != target]
+        if self.has_probability:
+            odds: list[Odds | Decision] = [Odds(target, c, float(self.terms.threshold)) for c in rivals]
+        else:
+            odds = [Decision(target, c, float(self.terms.decision)) for c in rivals]
+        found: list[Required] = [*odds]
+        if self.plausible.share is not None:
+            found.append(density_floor(self.classifier, target, self.plausible.share))
         for number in range(1, len(self.models)):
             found += [replace(r, model=number) for r in odds]
         return tuple(found)
@@ -230,12 +195,6 @@ class QuestionBuilder:
                 f"the model has no probabilities, so that threshold={self.terms.threshold:g} cannot be "
                 "reached; use decision, a value of its decision function"
             )
-
-    def _required(self, target: Any, rival: Any) -> Odds | Decision:
-        """What must hold against one rival: a probability, or a decision value where there is none."""
-        if self.has_probability:
-            return Odds(target, rival, float(self.terms.threshold))
-        return Decision(target, rival, float(self.terms.decision))
 
     def refusal(self, values: list[Any], target: Any) -> Refusal:
         """What is known of a row about which nothing can be asked."""
@@ -257,17 +216,16 @@ class QuestionBuilder:
             if wrong:
                 raise ProblemError(f"the budget names {wrong[0]!r}, which is a category and lands exactly")
         found = positioned(budget, self.numbers)
-        curved = [self.numbers[j] for j in found if self.warps] if isinstance(found, Mapping) else []
-        bent = [name for name in curved if not self.warps[self.numbers.index(name)].is_identity]
-        if bent:
-            raise ProblemError(
-                f"the budget names {bent[0]!r}, which the model measures on a curved scale; give the budget "
-                "as one number, or fit the model with marginals='gaussian'"
-            )
+        for j in found if isinstance(found, Mapping) and self.warps else ():
+            if not self.warps[j].is_identity:
+                raise ProblemError(
+                    f"the budget names {self.numbers[j]!r}, which the model measures on a curved scale; give "
+                    "the budget as one number, or fit the model with marginals='gaussian'"
+                )
         return found
 
     def _noise(self, state: State) -> Noise | None:
-        """What the ball depends on when a feature may change that must not now."""
+        """What the ball depends on when a constraint on a feature is given up."""
         if self.terms.noise_on == "all" or isinstance(self.budget, Mapping):
             return None
         return Noise(self.budget, numbers_network(self.networks[0], state).dag.smallest_first_order)
@@ -277,11 +235,6 @@ class QuestionBuilder:
         if isinstance(self.budget, Mapping):
             return tuple(j for j in range(len(self.numbers)) if j not in self.budget)
         return self.constraints.kept if self.terms.noise_on == "changeable" else ()
-
-
-def _curved(warps: tuple[Warp, ...]) -> tuple[Warp, ...]:
-    """The scales of the numbers; none at all where each is its own."""
-    return () if all(warp.is_identity for warp in warps) else tuple(warps)
 
 
 def positioned(budget: Any, features: Sequence[Any]) -> Budget:
@@ -319,6 +272,6 @@ def _pair(size: Any, name: Any) -> tuple[float, float]:
 
 
 def _size(value: Any, what: str) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < math.inf:
+    if not is_number(value) or not 0 <= float(value) < math.inf:
         raise DataError(f"{what} must be a finite number >= 0, not {value!r}")
     return float(value)
