@@ -21,13 +21,13 @@ from surefoot.explain.ask.imputation import Filled
 from surefoot.explain.ask.keeping import keeping_one
 from surefoot.explain.ask.plausible import Plausible, density_floor, near_expected
 from surefoot.explain.ask.refits import RefittedModels
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.diagnose.conflict import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
-from surefoot.explain.result.explanation import Refusal
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.decision import numbers_network

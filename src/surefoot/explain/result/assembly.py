@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.explain.answer.bound_recheck import LARGE, is_unproved, without_bound
+from surefoot.explain.answer.bound_recheck import LARGE, is_doubtful, rechecked
 from surefoot.explain.ask.refits import ModelShare, RefittedModels
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import model_cautions
-from surefoot.explain.result.explanation import Context, Explanation, Refusal
+from surefoot.explain.result.explanation import Context, Explanation
 from surefoot.explain.result.words import miss_words
 from surefoot.formats import share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -65,10 +66,14 @@ def assembled(
     """
     answer = replace(answer, state=answer.state or question.state)
     scores = _scores_of(clf, question, answer)
-    if known["method"] == "certified":  # points of the other methods may miss by a tolerance
+    is_certified = known["method"] == "certified"
+    if is_certified:  # points of the other methods may miss by a tolerance
         answer = _judged_by_scores(clf, question, answer, scores)
     distance = np.inf if answer.point is None else _distance(question, problem, answer)
     answer = replace(answer, lower_bound=min(answer.lower_bound, distance))
+    others, unit = () if refits is None else refits.searched, problem.metric.unit
+    if is_certified and is_doubtful(question, answer, distance, unit, scores):
+        answer = rechecked(question, answer, (clf, *others), seconds)
     if distance not in (0, np.inf):
         answer = replace(answer, advice=_made_safe(clf, question, problem, seconds) or answer.advice)
     violation = _violation(clf, question, answer, scores)
@@ -79,18 +84,15 @@ def assembled(
         coverage=0.0 if answer.point is None else coverage(answer.radius, budget),
         violation=violation,
         early_stop=bool(distance > 0 and 0 < violation <= known["tol"]),
-        unit=problem.metric.unit,
+        unit=unit,
         parents=clf.dag_.parents,
         **_probabilities(clf, question, answer, scores),
         **_expectations(clf, question, answer),
-        cautions=model_cautions(clf, question, answer, problem.metric.unit),
+        cautions=model_cautions(clf, question, answer, unit),
         model_share=_model_share(refits, question, answer),
         **known,
     )
-    found = Explanation(question, answer, context, () if refits is None else refits.searched)
-    if known["method"] == "certified" and is_unproved(found, scores, clf, seconds):
-        return assembled(clf, question, problem, without_bound(answer), refits, seconds, **known)
-    return found
+    return Explanation(question, answer, context, others)
 
 
 def _scores_of(clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer) -> Array:

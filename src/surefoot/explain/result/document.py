@@ -14,9 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.answer.claims import (
+    CERTIFICATE_FORMAT,
+    CERTIFICATE_KEYS,
+    CERTIFICATE_VERSION,
+    FORMAT,
+    KEYS,
+    ROUND_KEYS,
+    VERSION,
+    blank_certificate,
+    claims,
+    named,
+    repeated,
+)
 from surefoot.explain.ask.refits import ModelShare
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
-from surefoot.explain.result.explanation import Context, Explanation, Refusal
+from surefoot.explain.result.explanation import Context, Explanation
 from surefoot.explain.result.question_consistency import check_declared
 from surefoot.formats import escaped
 from surefoot.plain import (
@@ -25,7 +39,6 @@ from surefoot.plain import (
     label,
     number,
     parsed,
-    plain,
     position,
     sequence,
     shallow,
@@ -41,75 +54,21 @@ from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
-FORMAT, VERSION = "surefoot-explanation", 4
-CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 3
-KEYS = (
-    "format", "version", "question", "certificate", "status", "message", "factual", "counterfactual",
-    "factual_class", "target", "decision", "factual_probability", "probability", "worst_probability",
-    "distance", "lower_bound", "gap", "budget", "norm", "whitening", "threshold", "certified_radius",
-    "coverage", "violation", "early_stop", "tol", "unit", "parents", "expected_before", "expected_after",
-    "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
-    "conflict", "cautions", "model_share",
-)  # fmt: skip
-REPEATED = ("factual", "factual_class", "target", "budget", "norm", "whitening", "threshold", "model")
-CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
 FIRST_EDITION = {"status", "factual", "certified_radius", "low", "high"}  # keys of a file of version 1
+
+
+SERIES = ("unit", "expected_before", "expected_after", "z_score")
+CHANCES = {"expected_before": "chance_before", "expected_after": "chance_after"}
 
 
 def document(e: Explanation) -> dict[str, Any]:
     """Plain values of an explanation."""
-    asked = e.question
-    question = asked.to_dict() if isinstance(asked, Question) else None
-    content = {name: getattr(e, name) for name in KEYS[3:] if name not in (*REPEATED, *SERIES)}
-    content |= {name: _series(asked, *_by_kind(e.context, name)) for name in SERIES[1:]}
-    content["counterfactual"] = None
-    if isinstance(asked, Question) and e.answer.point is not None:
-        content["counterfactual"] = _named(asked, asked.row(e.answer.point, e.answer.state))
-    content |= repeated(asked)
-    content |= {"format": FORMAT, "version": VERSION, "question": question}
-    content["certificate"] = blank_certificate() if e.certificate is None else e.certificate
-    content["iterations"] = [_round(r) for r in e.iterations]
-    content["cautions"] = [{"code": caution.code, "text": str(caution)} for caution in e.cautions]
-    content["model_share"] = None if e.model_share is None else e.model_share._asdict()
-    return {name: plain(content[name]) for name in KEYS}
-
-
-SERIES = ("counterfactual", "unit", "expected_before", "expected_after", "z_score")
-CHANCES = {"expected_before": "chance_before", "expected_after": "chance_after"}
-
-
-def _by_kind(context: Context, name: str) -> tuple[Array | None, Array | None]:
-    """What a series holds of the numbers and of the categories."""
-    return getattr(context, name), getattr(context, CHANCES[name]) if name in CHANCES else None
-
-
-def repeated(question: Question | Refusal) -> dict[str, Any]:
-    """What a document repeats from its question, in plain values."""
-    budget: Any = question.budget
-    if isinstance(budget, Mapping):
-        budget = {str(j): list(pair) for j, pair in budget.items()}
-    norm = "inf" if question.norm == np.inf else int(question.norm)
-    if isinstance(question, Question):
-        row = question.row(question.factual, question.state)
-    else:
-        row = [plain(value) for value in question.factual]
-    found = {
-        "factual": _named(question, row),
-        "factual_class": question.factual_class,
-        "target": question.target,
-        "budget": budget,
-        "norm": norm,
-        "whitening": question.whitening,
-        "threshold": question.threshold,
-        "model": question.models[0],
-    }
-    return {name: plain(value) for name, value in found.items()}
-
-
-def blank_certificate() -> dict[str, Any]:
-    """A certificate that proves nothing: that of an invalid request."""
-    blank = dict.fromkeys(CERTIFICATE_KEYS)
-    return {**blank, "format": CERTIFICATE_FORMAT, "version": CERTIFICATE_VERSION}
+    context = {field.name: getattr(e.context, field.name) for field in fields(Context)}
+    for name in SERIES:
+        context[name] = _series(e.question, context[name], context.get(CHANCES.get(name, "")))
+    context["cautions"] = [{"code": caution.code, "text": caution} for caution in e.cautions]
+    context["model_share"] = e.model_share and e.model_share._asdict()
+    return claims(e.question, e.answer, **context)
 
 
 def json_text(values: Mapping[str, Any]) -> str:
@@ -248,7 +207,7 @@ def _certificate(values: Any) -> dict[str, Any]:
 def _context(values: Mapping[str, Any], question: Question | Refusal) -> Context:
     numbers: dict[str, Any] = {name: number(values[name], name) for name in NUMBERS}
     series: dict[str, Any] = {}
-    for name in SERIES[2:]:
+    for name in SERIES[1:]:
         of_numbers, of_categories = _read_series(values[name], name, question)
         series[name] = of_numbers
         if name in CHANCES:
@@ -379,10 +338,6 @@ def _array(values: Any, what: str, n: int) -> Array:
     return np.array([finite(v, what) for v in sequence(values, what, n)])
 
 
-def _named(question: Question | Refusal, values: list[Any]) -> dict[str, Any]:
-    return {"names": list(question.features), "values": values}
-
-
 def _series(question: Question | Refusal, values: Array | None, chances: Array | None) -> Any:
     if values is None:
         return None
@@ -392,14 +347,7 @@ def _series(question: Question | Refusal, values: Array | None, chances: Array |
             found[j] = value
         for choice, value in zip(question.choices, [] if chances is None else chances, strict=False):
             found[choice.feature] = float(value)
-    return _named(question, found)
-
-
-ROUND_KEYS = tuple(field.name for field in fields(Round))
-
-
-def _round(r: Round) -> dict[str, Any]:
-    return {name: getattr(r, name) for name in ROUND_KEYS}
+    return named(question, found)
 
 
 def _read_round(values: Any, n: int) -> Round:

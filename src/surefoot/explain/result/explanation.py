@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
 from surefoot.explain.ask.refits import ModelShare
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import Caution
 from surefoot.explain.result.words import imputed_words, miss_words
 from surefoot.formats import in_list, one_line, share
 from surefoot.problem.answer import Answer, Round
-from surefoot.problem.question import Budget, Question
+from surefoot.problem.question import Question
 from surefoot.status import Status
 from surefoot.views import view
 
@@ -29,40 +30,6 @@ Array = NDArray[np.float64]
 
 TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
 UNCHANGED = 1e-6  # standard deviations; less is rounding
-
-
-@dataclass(frozen=True, eq=False)
-class Refusal:
-    """What a request that is invalid says about its question.
-
-    Parameters
-    ----------
-    models : tuple of str
-        Fingerprint of the classifier.
-    features : tuple
-    factual : array of shape (n,)
-        Not a number where the row has none.
-    target : label
-    budget, norm, whitening, threshold
-        As in `Question`.
-    factual_class : None
-        Unknown.
-    """
-
-    models: tuple[str, ...]
-    features: tuple[Any, ...]
-    factual: Any
-    target: Any
-    budget: Budget
-    norm: float
-    whitening: str
-    threshold: float
-    factual_class: None = None
-
-    @property
-    def budget_radius(self) -> float:
-        """The budget as a radius of the ball: 1 where it is given by feature."""
-        return 1.0 if isinstance(self.budget, Mapping) else float(self.budget)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +191,7 @@ class Explanation:
         """The paper's gamma; or a dict of feature -> (down, up) in the features' own units."""
         budget = self.question.budget
         if isinstance(budget, Mapping):
-            names = self._number_names
+            names = self.question.number_names
             return {names[j]: pair for j, pair in budget.items()}
         return float(budget)
 
@@ -518,11 +485,6 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return str(view("explanation page", self))
-
-    @property
-    def _number_names(self) -> tuple[Any, ...]:
-        question = self.question
-        return question.number_names if isinstance(question, Question) else question.features
 
     def _row(self, values: list[Any]) -> pd.Series:
         """A row by feature: of numbers, or of numbers and names."""

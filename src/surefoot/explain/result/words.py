@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.constraints.document import read_actions, read_over_several
 from surefoot.explain.constraints.feature import SAID, between, value_words
@@ -18,9 +19,6 @@ from surefoot.formats import exact, first_names, number, share
 from surefoot.problem.either import Way
 from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
 from surefoot.problem.row import Row
-
-if TYPE_CHECKING:
-    from surefoot.explain.result.explanation import Refusal
 
 NORMS = {
     1.0: "summed over the whitened coordinates",
@@ -68,9 +66,9 @@ def norm_words(question: Question | Refusal) -> str:
 def miss_words(question: Question | Refusal) -> str:
     """How far a change may miss."""
     budget = question.budget
-    features = question.number_names if isinstance(question, Question) else question.features
     if isinstance(budget, Mapping):
-        return f"an error of up to {first_names([_miss(features[j], *pair) for j, pair in budget.items()])}"
+        names = question.number_names
+        return f"an error of up to {first_names([_miss(names[j], *pair) for j, pair in budget.items()])}"
     if question.whitening == "given":
         return f"an error of up to {budget:g}"
     return f"an error of up to {_deviations(budget)}"
