@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -28,8 +29,21 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+T = TypeVar("T")
+
 TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
 UNCHANGED = 1e-6  # standard deviations; less is rounding
+
+
+class Read(property, Generic[T]):
+    """A property that reads an attribute of a part: ``gap = Read[float]("context.gap", "What it is.")``."""
+
+    def __init__(self, path: str, doc: str) -> None:
+        super().__init__(attrgetter(path), doc=doc)
+
+    if TYPE_CHECKING:
+
+        def __get__(self, e: Any, owner: type | None = None) -> T: ...  # type: ignore[override]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,25 +120,67 @@ class Explanation:
     context: Context
     searched_with: tuple[Any, ...] = ()
 
-    @property
-    def status(self) -> Status:
-        """Why the search stopped."""
-        return self.answer.status
-
-    @property
-    def message(self) -> str:
-        """The same as a sentence."""
-        return self.answer.status.sentence
-
-    @property
-    def advice(self) -> str:
-        """What else a person should know: ways out, why a request is invalid, the solver's words."""
-        return self.answer.advice
-
-    @property
-    def conflict(self) -> tuple[str, ...]:
-        """Where there is no counterfactual: constraints that leave nothing together, none of them idle."""
-        return self.answer.conflict
+    status = Read[Status]("answer.status", "Why the search stopped.")
+    message = Read[str]("answer.status.sentence", "The same as a sentence.")
+    advice = Read[str](
+        "answer.advice",
+        "What else a person should know: ways out, why a request is invalid, the solver's words.",
+    )
+    conflict = Read[tuple[str, ...]](
+        "answer.conflict",
+        "Where there is no counterfactual: constraints that leave nothing together, none of them idle.",
+    )
+    factual_class = Read[Any]("question.factual_class", "Label that is predicted for the factual.")
+    target = Read[Any]("question.target", "Label that is wanted.")
+    decision = Read[Any](
+        "context.decision",
+        "Label predicted at the counterfactual: the target, unless the threshold asks for less.",
+    )
+    factual_probability = Read[float]("context.factual_probability", "P(target) at the factual.")
+    probability = Read[float]("context.probability", "P(target) at the counterfactual.")
+    worst_probability = Read[float](
+        "context.worst_probability",
+        "P(target) at the worst perturbation found: the one that lowers the odds against a rival most.",
+    )
+    distance = Read[float](
+        "context.distance",
+        "Mahalanobis-lp distance of the change, or its cost; with the prices of changed categories.",
+    )
+    lower_bound = Read[float](
+        "answer.lower_bound", "No allowed change is smaller; infinite where there is none at all."
+    )
+    gap = Read[float]("context.gap", "(distance - lower_bound) / distance.")
+    norm = Read[float]("question.norm", "The p of the distance.")
+    whitening = Read[str]("question.whitening", "Name of the coordinates in which distances are measured.")
+    threshold = Read[float]("question.threshold", "The probability that was asked for.")
+    certified_radius = Read[float]("answer.radius", "Within it every error keeps the decision; proven.")
+    coverage = Read[float]("context.coverage", "Share of the budget that the certified radius covers.")
+    violation = Read[float](
+        "context.violation",
+        "The paper's phi at the end: above zero if an error within the budget undoes the decision.",
+    )
+    early_stop = Read[bool]("context.early_stop", "Whether 0 < violation <= tol.")
+    tol = Read[float]("context.tol", "The paper's epsilon.")
+    parents = Read[tuple[tuple[int, ...], ...]](
+        "context.parents", "The features on which each feature depends."
+    )
+    density_percentile = Read[float](
+        "context.density_percentile",
+        "Share, in per cent, of the target's training rows that are less typical of it; of the cases that "
+        "the model expects, where it was adopted without its data.",
+    )
+    certificate = Read[dict[str, Any] | None](
+        "answer.certificate", "What proves lower bound and radius, for `surefoot.verify`."
+    )
+    iterations = Read[tuple[Round, ...]]("answer.rounds", "One record for each round of the search.")
+    seconds = Read[float]("answer.seconds", "How long it took.")
+    method = Read[str]("context.method", "How it was searched for.")
+    backend = Read[str]("answer.backend", "The solver.")
+    row = Read[Any]("context.row", "What the row is called in the table it comes from.")
+    model_share = Read[ModelShare | None](
+        "context.model_share",
+        "How many fresh refits of the model come to the same decision; None where none were asked for.",
+    )
 
     @cached_property
     def factual(self) -> pd.Series:
@@ -142,51 +198,6 @@ class Explanation:
         return self._row(self.question.row(self.answer.point, self.answer.state))
 
     @property
-    def factual_class(self) -> Any:
-        """Label that is predicted for the factual."""
-        return self.question.factual_class
-
-    @property
-    def target(self) -> Any:
-        """Label that is wanted."""
-        return self.question.target
-
-    @property
-    def decision(self) -> Any:
-        """Label predicted at the counterfactual: the target, unless the threshold asks for less."""
-        return self.context.decision
-
-    @property
-    def factual_probability(self) -> float:
-        """P(target) at the factual."""
-        return self.context.factual_probability
-
-    @property
-    def probability(self) -> float:
-        """P(target) at the counterfactual."""
-        return self.context.probability
-
-    @property
-    def worst_probability(self) -> float:
-        """P(target) at the worst perturbation found: the one that lowers the odds against a rival most."""
-        return self.context.worst_probability
-
-    @property
-    def distance(self) -> float:
-        """Mahalanobis-lp distance of the change, or its cost; with the prices of changed categories."""
-        return self.context.distance
-
-    @property
-    def lower_bound(self) -> float:
-        """No allowed change is smaller; infinite where there is none at all."""
-        return self.answer.lower_bound
-
-    @property
-    def gap(self) -> float:
-        """(distance - lower_bound) / distance."""
-        return self.context.gap
-
-    @property
     def budget(self) -> Any:
         """The paper's gamma; or a dict of feature -> (down, up) in the features' own units."""
         budget = self.question.budget
@@ -200,46 +211,6 @@ class Explanation:
         """Whether the change may be carried out with errors."""
         budget = self.question.budget
         return bool(budget) if isinstance(budget, Mapping) else budget > 0
-
-    @property
-    def norm(self) -> float:
-        """The p of the distance."""
-        return self.question.norm
-
-    @property
-    def whitening(self) -> str:
-        """Name of the coordinates in which distances are measured."""
-        return self.question.whitening
-
-    @property
-    def threshold(self) -> float:
-        """The probability that was asked for."""
-        return self.question.threshold
-
-    @property
-    def certified_radius(self) -> float:
-        """Within it every error keeps the decision; proven."""
-        return self.answer.radius
-
-    @property
-    def coverage(self) -> float:
-        """Share of the budget that the certified radius covers."""
-        return self.context.coverage
-
-    @property
-    def violation(self) -> float:
-        """The paper's phi at the end: above zero if an error within the budget undoes the decision."""
-        return self.context.violation
-
-    @property
-    def early_stop(self) -> bool:
-        """Whether 0 < violation <= tol."""
-        return self.context.early_stop
-
-    @property
-    def tol(self) -> float:
-        """The paper's epsilon."""
-        return self.context.tol
 
     @cached_property
     def unit(self) -> pd.Series:
@@ -255,11 +226,6 @@ class Explanation:
     def high(self) -> pd.Series:
         """Upper end of each feature in the search domain."""
         return self._series(self.question.domain.high if isinstance(self.question, Question) else None)
-
-    @property
-    def parents(self) -> tuple[tuple[int, ...], ...]:
-        """The features on which each feature depends."""
-        return self.context.parents
 
     @cached_property
     def expected_before(self) -> pd.Series | None:
@@ -286,47 +252,9 @@ class Explanation:
         return None if z is None else self._series(z)
 
     @property
-    def density_percentile(self) -> float:
-        """Share, in per cent, of the target's training rows that are less typical of it.
-
-        Of the cases that the model expects, where it was adopted without its data.
-        """
-        return self.context.density_percentile
-
-    @property
-    def certificate(self) -> dict[str, Any] | None:
-        """What proves lower bound and radius, for `surefoot.verify`."""
-        return self.answer.certificate
-
-    @property
-    def iterations(self) -> tuple[Round, ...]:
-        """One record for each round of the search."""
-        return self.answer.rounds
-
-    @property
-    def seconds(self) -> float:
-        """How long it took."""
-        return self.answer.seconds
-
-    @property
-    def method(self) -> str:
-        """How it was searched for."""
-        return self.context.method
-
-    @property
-    def backend(self) -> str:
-        """The solver."""
-        return self.answer.backend
-
-    @property
     def model(self) -> str:
         """Fingerprint of the classifier."""
         return self.question.models[0]
-
-    @property
-    def row(self) -> Any:
-        """What the row is called in the table it comes from."""
-        return self.context.row
 
     def changes(self) -> pd.DataFrame:
         """Feature by feature: from, to, difference, and that in standard deviations; largest first.
@@ -413,11 +341,6 @@ class Explanation:
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader should be warned of: sentences, each with a ``code`` that programs can read."""
         return (*self._own_cautions(), *self.context.cautions)
-
-    @property
-    def model_share(self) -> ModelShare | None:
-        """How many fresh refits of the model come to the same decision; None where none were asked for."""
-        return self.context.model_share
 
     def _own_cautions(self) -> list[Caution]:
         """Those that follow from question and answer alone."""
