@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.explain.answer.claims import claims
-from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.content import classifier_content
 from surefoot.problem.answer import Answer
 from surefoot.problem.question import Question
@@ -34,16 +34,7 @@ AT_LEAST = 0.25
 def is_doubtful(question: Question, answer: Answer, distance: float, unit: Array, scores: Array) -> bool:
     """Whether a bound may not withstand a check: far from the data, or where features hardly differ.
 
-    Parameters
-    ----------
-    question : Question
-    answer : Answer
-    distance : float
-        Of its point.
-    unit : array
-        Standard deviations of the numbers.
-    scores : array
-        Of the classes, wherever the answer speaks of them.
+    ``scores`` are those of the classes wherever the answer speaks of them.
     """
     large = np.abs(scores).max() > LARGE
     if question.matrix is not None:
@@ -56,23 +47,10 @@ def is_doubtful(question: Question, answer: Answer, distance: float, unit: Array
     return bool(trees) and sum(map(_n_nodes, trees)) <= FEW
 
 
-def rechecked(
-    question: Question,
-    answer: Answer,
-    models: Sequence[ConditionalGaussianNetworkClassifier],
-    seconds: float = PATIENCE,
-) -> Answer:
-    """The answer, without its bound where the checker does not accept that in time.
+def rechecked(question: Question, answer: Answer, models: Sequence[Classifier], seconds: float) -> Answer:
+    """The answer, without its bound where the checker does not accept that in the seconds that are left.
 
-    Parameters
-    ----------
-    question : Question
-    answer : Answer
-        Its point in the features' own units.
-    models : sequence of ConditionalGaussianNetworkClassifier
-        Those that the question names.
-    seconds : float
-        That are left for the whole answer.
+    ``models`` are those that the question names.
     """
     from surefoot.proof import exact  # lazily: most answers need no check
 

@@ -48,52 +48,34 @@ class Read(property, Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What follows from question, answer and classifier; and where the row comes from.
+    """What follows from question, answer and classifier, as far as it is known; and where the row comes from.
 
-    Parameters
-    ----------
-    factual_probability, probability, worst_probability : float
-    distance, gap, coverage, violation : float
-    early_stop : bool
-    decision : label or None
-    tol : float
-        The paper's epsilon.
-    unit : array of shape (n,)
-    parents : tuple of tuples of int
-    expected_before, expected_after, z_score : arrays or None
-        Of the numbers.
-    chance_before, chance_after : arrays or None
-        Of the categories: how probable their values are, given their parents.
-    density_percentile : float
-    method : str
-    row
-        What the row is called in its table.
-    cautions : tuple of Caution
-        Those that need the model.
-    model_share : ModelShare or None
+    Most names are those of `Explanation`, which says what they are.
     """
 
-    factual_probability: float
-    probability: float
-    worst_probability: float
-    distance: float
-    gap: float
-    coverage: float
-    violation: float
-    early_stop: bool
-    decision: Any
     tol: float
     unit: Array
     parents: tuple[tuple[int, ...], ...]
-    expected_before: Array | None = None
+    factual_probability: float = math.nan
+    probability: float = math.nan
+    worst_probability: float = math.nan
+    distance: float = math.inf
+    gap: float = math.inf
+    coverage: float = 0.0
+    violation: float = math.inf
+    early_stop: bool = False
+    decision: Any = None
+    expected_before: Array | None = None  # of the numbers, as the next two
     expected_after: Array | None = None
     z_score: Array | None = None
+    chance_before: Array | None = (
+        None  # of the categories: how probable their values are, given their parents
+    )
+    chance_after: Array | None = None
     density_percentile: float = math.nan
     method: str = "certified"
     row: Any = None
-    chance_before: Array | None = None
-    chance_after: Array | None = None
-    cautions: tuple[Caution, ...] = ()
+    cautions: tuple[Caution, ...] = ()  # those that need the model
     model_share: ModelShare | None = None
 
 
