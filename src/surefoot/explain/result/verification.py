@@ -152,10 +152,10 @@ def _words(e: Explanation, clf: Classifier) -> tuple[str, ...]:
     if not isinstance(e.question, Question):
         return ("The request was invalid, so nothing was asked.",)
     lines = [question_words(e.question), f"Allowed: {'; '.join(allowed_words(e.question))}."]
-    narrow: tuple[str, ...] = ()
-    if len(clf.feature_labels_) == len(e.question.features):
-        narrow = domain_words(e.question, clf.feature_range_)
+    fits = len(clf.feature_labels_) == len(e.question.features)
+    narrow = domain_words(e.question, clf.feature_range_) if fits else ()
     lines += [f"Searched: {'; '.join(narrow)}."] if narrow else []
     said = {"advice": e.advice, "conflict": e.conflict, "share of refits": e.model_share}
     unproved = [name for name, held in said.items() if held]
-    return (*lines, *([f"Said without proof: {', '.join(unproved)}."] if unproved else []))
+    lines += [f"Said without proof: {', '.join(unproved)}."] if unproved else []
+    return tuple(lines)
