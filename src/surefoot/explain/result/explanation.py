@@ -243,23 +243,26 @@ class Explanation:
 
         Categories come by name, those that change first; they have no difference.
         """
-        end = self.factual if self.counterfactual is None else self.counterfactual
         difference, deviations = self._moved()
         table = pd.DataFrame(
             {
                 "feature": list(self.factual.index),
                 "from": self.factual.to_numpy(),
-                "to": end.to_numpy(),
+                "to": self._end.to_numpy(),
                 "difference": difference,
                 "in standard deviations": deviations,
             }
         )
-        order, _ = self._largest_first(end, deviations)
-        return table.iloc[order].reset_index(drop=True)
+        return table.iloc[self._largest_first()[0]].reset_index(drop=True)
 
-    def _largest_first(self, end: pd.Series, deviations: Array) -> tuple[NDArray[np.intp], int]:
+    @property
+    def _end(self) -> pd.Series:
+        """The row after the change; the factual where there is none."""
+        return self.factual if self.counterfactual is None else self.counterfactual
+
+    def _largest_first(self) -> tuple[NDArray[np.intp], int]:
         """The places of the features, the largest change first, and how many of them change."""
-        pairs = zip(self.factual.tolist(), end.tolist(), strict=True)
+        pairs, deviations = zip(self.factual.tolist(), self._end.tolist(), strict=True), self._moved()[1]
         differs = np.array([a != b for a, b in pairs], dtype=bool)
         moved = np.where(np.isnan(deviations), np.where(differs, np.inf, -1.0), np.abs(deviations))
         return np.argsort(-moved, kind="stable"), int(np.sum(moved > UNCHANGED))
@@ -281,13 +284,8 @@ class Explanation:
     @property
     def changed(self) -> list[Any]:
         """The features that change, the largest change first."""
-        names = self.question.features
-        return [names[j] for j in self._changed_places()]
-
-    def _changed_places(self) -> NDArray[np.intp]:
-        end = self.factual if self.counterfactual is None else self.counterfactual
-        order, number = self._largest_first(end, self._moved()[1])
-        return order[:number]
+        order, number = self._largest_first()
+        return [self.question.features[j] for j in order[:number]]
 
     def expectations(self) -> pd.DataFrame:
         """Whether the change hangs together: what the network expects of each feature that changes.
@@ -311,7 +309,8 @@ class Explanation:
                 "z-score": self.z_score.to_numpy(),
             }
         )
-        return table.iloc[self._changed_places()].reset_index(drop=True)
+        order, number = self._largest_first()
+        return table.iloc[order[:number]].reset_index(drop=True)
 
     def levers(self) -> Levers:
         """What is moved on purpose and what follows; for distances along the graph (``whitening="dag"``)."""
