@@ -35,7 +35,15 @@ LOG.addHandler(logging.NullHandler())  # tracebacks are for those who ask for th
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One problem, and how it is to be solved."""
+    """One problem, and how it is to be solved.
+
+    Parameters
+    ----------
+    problem : Family
+    question : Question
+    method : str
+    settings : Settings
+    """
 
     problem: Family
     question: Question
