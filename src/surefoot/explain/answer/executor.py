@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -52,8 +52,7 @@ class Task:
 
     def within(self, seconds: float) -> Task:
         """The same task with so many seconds for all of it."""
-        options = replace(self.settings.options, time_limit=max(seconds, 0.0))
-        return replace(self, settings=replace(self.settings, options=options))
+        return replace(self, settings=self.settings.within(seconds))
 
     def answer(self) -> Answer:
         """Search; the point comes in the features' own units."""
@@ -115,18 +114,18 @@ def answers(work: Iterable[tuple[int, Work]], n_jobs: int | None) -> Iterator[It
     streams = backend.supports_return_generator
     # Other processes are children of this one only where joblib starts them its own way.
     parent = os.getpid() if type(backend).__name__ == "LokyBackend" else None
-    begun = (
-        {}
-        if parent is None or not _takes_more(Parallel)
-        else {"initializer": _end_with, "initargs": (parent,)}
-    )
+    begun: dict[str, Any] = {}
+    if parent is not None and _takes_more(Parallel):
+        begun = {"initializer": _end_with, "initargs": (parent,)}
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list", **begun)
     found = parallel(delayed(_numbered)(number, one, parent) for number, one in work)
     try:
         yield iter(found)
     finally:
         if streams:
-            _close_quietly(found)
+            with warnings.catch_warnings():  # whoever leaves early knows that some answers will not be used
+                warnings.filterwarnings("ignore", message=".*tasks ", category=UserWarning)
+                found.close()
 
 
 def _takes_more(parallel: type) -> bool:
@@ -137,13 +136,6 @@ def _takes_more(parallel: type) -> bool:
 def failed(status: Status, problem: Family, advice: str = "") -> Answer:
     """The answer that there is none."""
     return Answer(status, certificate=certificate(problem.here), advice=advice)
-
-
-def _close_quietly(found: Generator[Any, None, None]) -> None:
-    """Whoever leaves early knows that some answers will not be used; joblib need not warn of it."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*tasks ", category=UserWarning)
-        found.close()
 
 
 def _numbered(number: int, work: Work, parent: int | None = None) -> tuple[int, Answer]:

@@ -19,6 +19,7 @@ from surefoot.explain.ask.diversity import NOTHING, Differing, keeping_one
 from surefoot.explain.ask.imputation import Filled
 from surefoot.explain.ask.plausible import Plausible, density_floor, near_expected
 from surefoot.explain.ask.refits import RefittedModels
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.arithmetic import is_number
@@ -26,7 +27,6 @@ from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.diagnose.feasibility_oracle import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
-from surefoot.explain.result.explanation import Refusal
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.decision import numbers_network

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -11,15 +12,13 @@ from numpy.typing import ArrayLike
 from surefoot.exceptions import DataError
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.constraints.category import Category
-from surefoot.explain.constraints.constraint import Constraint
 from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
 from surefoot.explain.constraints.feature import Action
 from surefoot.explain.constraints.kinds import KINDS
-from surefoot.plain import entries, finite, sequence, shown
+from surefoot.plain import INFINITIES, entries, finite, sequence, shown
 
-KINDS_OF_LISTS = tuple(kind.document_key for kind in KINDS)
-KEYS = ("bounds", "actions", "whole", "imputed", *KINDS_OF_LISTS, "gaps", "plausible", "keeping")
-INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinite numbers
+LISTS = tuple(kind.document_key for kind in KINDS)
+KEYS = ("bounds", "actions", "whole", "imputed", *LISTS, "gaps", "plausible", "keeping")
 
 
 def read_constraints(
@@ -32,11 +31,11 @@ def read_constraints(
     entries(values, "declared", (), KEYS)
     for name in sequence(values.get("imputed", []), "imputed"):
         feature_named(name, names)
-    named = {feature_named(name, names): action for name, action in read_actions(values).items()}
+    said = read_actions(values)
     listed = [feature_named(name, names) for name in sequence(values.get("whole", []), "whole")]
     return ConstraintSet.by_name(
         names,
-        actions=Actions(named, constraints=read_over_several(values)),
+        actions=replace(said, features={feature_named(name, names): a for name, a in said.features.items()}),
         bounds=_bounds(values.get("bounds"), names),
         observed_range=observed_range,
         categories=categories,
@@ -45,26 +44,23 @@ def read_constraints(
     )
 
 
-def read_actions(values: Mapping[str, Any]) -> dict[str, Action]:
-    """The actions of features, by name."""
+def read_actions(values: Mapping[str, Any]) -> Actions:
+    """What features may do, by their names in the document, and the constraints over several of them."""
     found = {}
     for name, entry in _object(values.get("actions") or {}, "actions").items():
-        ends = {end: INFINITE.get(entry[end], entry[end]) for end in ("low", "high") if _is_word(entry, end)}
-        found[name] = Action.read({**_object(entry, "action"), **ends})
-    return found
-
-
-def _is_word(entry: Any, end: str) -> bool:
-    return isinstance(entry, Mapping) and isinstance(entry.get(end), str)
-
-
-def read_over_several(values: Mapping[str, Any]) -> list[Constraint]:
-    """The constraints over several features, in the order of their kinds."""
-    return [
+        given = dict(_object(entry, "action"))
+        given |= {end: INFINITIES[given[end]] for end in ("low", "high") if _is_infinite(given.get(end))}
+        found[name] = Action.read(given)
+    over_several = [
         kind.from_document(entry)
         for kind in KINDS
         for entry in sequence(values.get(kind.document_key) or [], kind.document_key)
     ]
+    return Actions(found, constraints=over_several)
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, str) and value in INFINITIES
 
 
 def _gaps(values: Any) -> dict[str, float]:
@@ -99,8 +95,5 @@ def _bounds(values: Any, names: tuple[Any, ...]) -> Any:
 def _interval(ends: Any) -> Any:
     if ends == DATA:
         return DATA
-    low, high = sequence(ends, "the bounds of a feature", 2)
-    return (
-        -math.inf if low is None else finite(low, "a bound"),
-        math.inf if high is None else finite(high, "a bound"),
-    )
+    stated, open_ends = sequence(ends, "the bounds of a feature", 2), (-math.inf, math.inf)
+    return tuple(far if v is None else finite(v, "a bound") for v, far in zip(stated, open_ends, strict=True))

@@ -95,20 +95,18 @@ def _read(text: str, where: str) -> Actions:
     features = values.get("features", {})
     if not isinstance(features, dict):
         raise ProblemError(f"{where}: features must be a table, not {_shown(features)}")
-    lists = [one for kind in LISTS for one in _entries(values, kind, where)]
-    most = values.get("at_most")
-    every = [] if most is None else [_at(where, AtMost.of_all, most)]
+    found: list[Constraint] = []
+    for kind in LISTS:
+        listed = values.get(kind.key, [])
+        if not isinstance(listed, list):
+            raise ProblemError(f"{where}: {kind.key} must be a list, not {_shown(listed)}")
+        found += [_at(f"{where}: {kind.key}[{k}]", kind.from_toml, entry) for k, entry in enumerate(listed)]
+    if "at_most" in values:
+        found.append(_at(where, AtMost.of_all, values["at_most"]))
     named = {
         name: _at(f"{where}: features.{_key(name)}", Action.read, entry) for name, entry in features.items()
     }
-    return Actions(named, constraints=[*every, *lists])
-
-
-def _entries(values: Mapping[str, Any], kind: type[Constraint], where: str) -> list[Any]:
-    found = values.get(kind.key, [])
-    if not isinstance(found, list):
-        raise ProblemError(f"{where}: {kind.key} must be a list, not {_shown(found)}")
-    return [_at(f"{where}: {kind.key}[{k}]", kind.from_toml, entry) for k, entry in enumerate(found)]
+    return Actions(named, constraints=found)
 
 
 def _at(place: str, read: Callable[[Any], Any], entry: Any) -> Any:
@@ -126,27 +124,18 @@ def toml_text(actions: Actions) -> str:
     lines += [] if every is None else [f"at_most = {_written(every.most)}"]
     for kind in LISTS:
         some = [one for one in actions.over_several if type(one) is kind and one != every]
-        lines += _listed(kind.key, [_written(one.to_toml()) for one in some])
+        entries = [f"    {_written(one.to_toml())}," for one in some]
+        lines += [f"{kind.key} = [", *entries, "]"] if entries else []
     names = [str(name) for name in actions.features]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the feature {twice!r} is named twice, as a name and as a number")
     lines += ["", "[features]"] if names else []
     for name, action in actions.features.items():
-        said = action if isinstance(action, Action) else Action(action)  # type: ignore[arg-type]
-        lines.append(f"{_key(str(name))} = {_written_action(said)}")
+        assert isinstance(action, Action)
+        given = action.given()
+        lines.append(f"{_key(str(name))} = {_written(given if given.keys() - {'may'} else action.may)}")
     return "\n".join(lines) + "\n"
-
-
-def _listed(name: str, entries: list[str]) -> list[str]:
-    return [f"{name} = [", *(f"    {entry}," for entry in entries), "]"] if entries else []
-
-
-def _written_action(action: Action) -> str:
-    given = action.given()
-    if set(given) <= {"may"}:
-        return _written(action.may)
-    return _written(given)
 
 
 def _written(value: Any) -> str:
@@ -217,9 +206,7 @@ def _about_curved(classifier: Any) -> str:
     schema = classifier.schema_
     numbers = zip(schema.numbers, classifier.warps_, strict=True)
     curved = [_one_line(str(schema.names[j])) for j, warp in numbers if not warp.is_identity]
-    if not curved:
-        return ""
-    return CURVED.format(names=", ".join(curved))
+    return CURVED.format(names=", ".join(curved)) if curved else ""
 
 
 def _one_line(text: str) -> str:

@@ -70,27 +70,17 @@ class Explanations(list[Explanation]):
             f"counterfactual: {name}": [math.nan if x is None else x.iloc[k] for x in points]
             for k, name in enumerate(names)
         }
-        features = pd.DataFrame(
-            {name: _column(values, rows) for name, values in columns.items()}, index=table.index
-        )
-        for k in self._whole():
-            for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
-                features[which] = _as_whole(features[which])
-        for k in self._categories():  # a row without a counterfactual must not turn 1 into 1.0
-            for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
-                features[which] = pd.Series(columns[which], rows, dtype=object)
-        return pd.concat([table, features], axis=1)
-
-    def _categories(self) -> list[int]:
-        """Positions of the categories among the features."""
-        asked = [e.question for e in self if isinstance(e.question, Question)]
-        return sorted({choice.feature for question in asked for choice in question.choices})
-
-    def _whole(self) -> list[int]:
-        """Positions of the features that are whole numbers in every row."""
+        features = pd.DataFrame({name: _column(values, rows) for name, values in columns.items()}, index=rows)
         asked = [e.question for e in self if isinstance(e.question, Question)]
         whole = [{question.numbers[j] for j in whole_numbers(question)} for question in asked]
-        return sorted(set.intersection(*whole)) if whole else []
+        categories = {choice.feature for question in asked for choice in question.choices}
+        for side in ("factual", "counterfactual"):
+            for which in (f"{side}: {names[k]}" for k in set.intersection(*whole or [set()])):
+                features[which] = _as_whole(features[which])
+            for which in (f"{side}: {names[k]}" for k in categories):
+                # A row without a counterfactual must not turn 1 into 1.0.
+                features[which] = pd.Series(columns[which], rows, dtype=object)
+        return pd.concat([table, features], axis=1)
 
     def to_json(self) -> str:
         """A JSON array of what `Explanation.to_json` gives."""

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.formats import number
-from surefoot.problem.either import Way
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Question
 from surefoot.problem.row import Row
@@ -32,16 +31,8 @@ def readable(question: Question, point: Array, state: State, units: Sequence[flo
     """Text for each number of a counterfactual, such that what is read back is allowed.
 
     Ends, sets of values, rules and if-then rules hold for the numbers as they are written; an equation over
-    several features holds up to the digits shown. A number that changes does not read as today's.
-
-    Parameters
-    ----------
-    question : Question
-    point : array
-        In the features' own units.
-    state : tuple of int
-    units : sequence of float
-        What counts as a noticeable step of each number.
+    several features holds up to the digits shown. A number that changes does not read as today's. ``units``
+    are what counts as a noticeable step of each number.
     """
     more = [0] * len(point)
     while True:
@@ -82,13 +73,9 @@ def _misread(question: Question, point: Array, state: State, texts: Sequence[str
             wrong |= row.coefficients != 0
     for either in question.eithers:
         taken = [way for way in either.ways if way.allows(state) and way.contains(point)]
-        if taken and not any(_keeps(way, x) for way in taken):
+        if taken and not any(all(_holds(row, x) for row in way.rows) for way in taken):
             wrong |= np.any([row.coefficients != 0 for row in taken[0].rows], axis=0)
     return np.flatnonzero(wrong & (point != start)).tolist()
-
-
-def _keeps(way: Way, x: Array) -> bool:
-    return all(_holds(row, x) for row in way.rows)
 
 
 def _holds(row: Row, x: Array) -> bool:

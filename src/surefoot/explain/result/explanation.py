@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
 from surefoot.explain.ask.refits import ModelShare
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import Caution
 from surefoot.explain.result.words import imputed_words, miss_words
 from surefoot.formats import in_list, one_line, share
 from surefoot.problem.answer import Answer, Round
-from surefoot.problem.question import Budget, Question
+from surefoot.problem.question import Question
 from surefoot.status import Status
 from surefoot.views import view
 
@@ -27,92 +29,53 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+T = TypeVar("T")
+
 TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
 UNCHANGED = 1e-6  # standard deviations; less is rounding
 
 
-@dataclass(frozen=True, eq=False)
-class Refusal:
-    """What a request that is invalid says about its question.
+class Read(property, Generic[T]):
+    """A property that reads an attribute of a part: ``gap = Read[float]("context.gap", "What it is.")``."""
 
-    Parameters
-    ----------
-    models : tuple of str
-        Fingerprint of the classifier.
-    features : tuple
-    factual : array of shape (n,)
-        Not a number where the row has none.
-    target : label
-    budget, norm, whitening, threshold
-        As in `Question`.
-    factual_class : None
-        Unknown.
-    """
+    def __init__(self, path: str, doc: str) -> None:
+        super().__init__(attrgetter(path), doc=doc)
 
-    models: tuple[str, ...]
-    features: tuple[Any, ...]
-    factual: Any
-    target: Any
-    budget: Budget
-    norm: float
-    whitening: str
-    threshold: float
-    factual_class: None = None
+    if TYPE_CHECKING:
 
-    @property
-    def budget_radius(self) -> float:
-        """The budget as a radius of the ball: 1 where it is given by feature."""
-        return 1.0 if isinstance(self.budget, Mapping) else float(self.budget)
+        def __get__(self, e: Any, owner: type | None = None) -> T: ...  # type: ignore[override]
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What follows from question, answer and classifier; and where the row comes from.
+    """What follows from question, answer and classifier, as far as it is known; and where the row comes from.
 
-    Parameters
-    ----------
-    factual_probability, probability, worst_probability : float
-    distance, gap, coverage, violation : float
-    early_stop : bool
-    decision : label or None
-    tol : float
-        The paper's epsilon.
-    unit : array of shape (n,)
-    parents : tuple of tuples of int
-    expected_before, expected_after, z_score : arrays or None
-        Of the numbers.
-    chance_before, chance_after : arrays or None
-        Of the categories: how probable their values are, given their parents.
-    density_percentile : float
-    method : str
-    row
-        What the row is called in its table.
-    cautions : tuple of Caution
-        Those that need the model.
-    model_share : ModelShare or None
+    Most names are those of `Explanation`, which says what they are.
     """
 
-    factual_probability: float
-    probability: float
-    worst_probability: float
-    distance: float
-    gap: float
-    coverage: float
-    violation: float
-    early_stop: bool
-    decision: Any
     tol: float
     unit: Array
     parents: tuple[tuple[int, ...], ...]
-    expected_before: Array | None = None
+    factual_probability: float = math.nan
+    probability: float = math.nan
+    worst_probability: float = math.nan
+    distance: float = math.inf
+    gap: float = math.inf
+    coverage: float = 0.0
+    violation: float = math.inf
+    early_stop: bool = False
+    decision: Any = None
+    expected_before: Array | None = None  # of the numbers, as the next two
     expected_after: Array | None = None
     z_score: Array | None = None
+    chance_before: Array | None = (
+        None  # of the categories: how probable their values are, given their parents
+    )
+    chance_after: Array | None = None
     density_percentile: float = math.nan
     method: str = "certified"
     row: Any = None
-    chance_before: Array | None = None
-    chance_after: Array | None = None
-    cautions: tuple[Caution, ...] = ()
+    cautions: tuple[Caution, ...] = ()  # those that need the model
     model_share: ModelShare | None = None
 
 
@@ -139,25 +102,67 @@ class Explanation:
     context: Context
     searched_with: tuple[Any, ...] = ()
 
-    @property
-    def status(self) -> Status:
-        """Why the search stopped."""
-        return self.answer.status
-
-    @property
-    def message(self) -> str:
-        """The same as a sentence."""
-        return self.answer.status.sentence
-
-    @property
-    def advice(self) -> str:
-        """What else a person should know: ways out, why a request is invalid, the solver's words."""
-        return self.answer.advice
-
-    @property
-    def conflict(self) -> tuple[str, ...]:
-        """Where there is no counterfactual: constraints that leave nothing together, none of them idle."""
-        return self.answer.conflict
+    status = Read[Status]("answer.status", "Why the search stopped.")
+    message = Read[str]("answer.status.sentence", "The same as a sentence.")
+    advice = Read[str](
+        "answer.advice",
+        "What else a person should know: ways out, why a request is invalid, the solver's words.",
+    )
+    conflict = Read[tuple[str, ...]](
+        "answer.conflict",
+        "Where there is no counterfactual: constraints that leave nothing together, none of them idle.",
+    )
+    factual_class = Read[Any]("question.factual_class", "Label that is predicted for the factual.")
+    target = Read[Any]("question.target", "Label that is wanted.")
+    decision = Read[Any](
+        "context.decision",
+        "Label predicted at the counterfactual: the target, unless the threshold asks for less.",
+    )
+    factual_probability = Read[float]("context.factual_probability", "P(target) at the factual.")
+    probability = Read[float]("context.probability", "P(target) at the counterfactual.")
+    worst_probability = Read[float](
+        "context.worst_probability",
+        "P(target) at the worst perturbation found: the one that lowers the odds against a rival most.",
+    )
+    distance = Read[float](
+        "context.distance",
+        "Mahalanobis-lp distance of the change, or its cost; with the prices of changed categories.",
+    )
+    lower_bound = Read[float](
+        "answer.lower_bound", "No allowed change is smaller; infinite where there is none at all."
+    )
+    gap = Read[float]("context.gap", "(distance - lower_bound) / distance.")
+    norm = Read[float]("question.norm", "The p of the distance.")
+    whitening = Read[str]("question.whitening", "Name of the coordinates in which distances are measured.")
+    threshold = Read[float]("question.threshold", "The probability that was asked for.")
+    certified_radius = Read[float]("answer.radius", "Within it every error keeps the decision; proven.")
+    coverage = Read[float]("context.coverage", "Share of the budget that the certified radius covers.")
+    violation = Read[float](
+        "context.violation",
+        "The paper's phi at the end: above zero if an error within the budget undoes the decision.",
+    )
+    early_stop = Read[bool]("context.early_stop", "Whether 0 < violation <= tol.")
+    tol = Read[float]("context.tol", "The paper's epsilon.")
+    parents = Read[tuple[tuple[int, ...], ...]](
+        "context.parents", "The features on which each feature depends."
+    )
+    density_percentile = Read[float](
+        "context.density_percentile",
+        "Share, in per cent, of the target's training rows that are less typical of it; of the cases that "
+        "the model expects, where it was adopted without its data.",
+    )
+    certificate = Read[dict[str, Any] | None](
+        "answer.certificate", "What proves lower bound and radius, for `surefoot.verify`."
+    )
+    iterations = Read[tuple[Round, ...]]("answer.rounds", "One record for each round of the search.")
+    seconds = Read[float]("answer.seconds", "How long it took.")
+    method = Read[str]("context.method", "How it was searched for.")
+    backend = Read[str]("answer.backend", "The solver.")
+    row = Read[Any]("context.row", "What the row is called in the table it comes from.")
+    model_share = Read[ModelShare | None](
+        "context.model_share",
+        "How many fresh refits of the model come to the same decision; None where none were asked for.",
+    )
 
     @cached_property
     def factual(self) -> pd.Series:
@@ -175,56 +180,11 @@ class Explanation:
         return self._row(self.question.row(self.answer.point, self.answer.state))
 
     @property
-    def factual_class(self) -> Any:
-        """Label that is predicted for the factual."""
-        return self.question.factual_class
-
-    @property
-    def target(self) -> Any:
-        """Label that is wanted."""
-        return self.question.target
-
-    @property
-    def decision(self) -> Any:
-        """Label predicted at the counterfactual: the target, unless the threshold asks for less."""
-        return self.context.decision
-
-    @property
-    def factual_probability(self) -> float:
-        """P(target) at the factual."""
-        return self.context.factual_probability
-
-    @property
-    def probability(self) -> float:
-        """P(target) at the counterfactual."""
-        return self.context.probability
-
-    @property
-    def worst_probability(self) -> float:
-        """P(target) at the worst perturbation found: the one that lowers the odds against a rival most."""
-        return self.context.worst_probability
-
-    @property
-    def distance(self) -> float:
-        """Mahalanobis-lp distance of the change, or its cost; with the prices of changed categories."""
-        return self.context.distance
-
-    @property
-    def lower_bound(self) -> float:
-        """No allowed change is smaller; infinite where there is none at all."""
-        return self.answer.lower_bound
-
-    @property
-    def gap(self) -> float:
-        """(distance - lower_bound) / distance."""
-        return self.context.gap
-
-    @property
     def budget(self) -> Any:
         """The paper's gamma; or a dict of feature -> (down, up) in the features' own units."""
         budget = self.question.budget
         if isinstance(budget, Mapping):
-            names = self._number_names
+            names = self.question.number_names
             return {names[j]: pair for j, pair in budget.items()}
         return float(budget)
 
@@ -233,46 +193,6 @@ class Explanation:
         """Whether the change may be carried out with errors."""
         budget = self.question.budget
         return bool(budget) if isinstance(budget, Mapping) else budget > 0
-
-    @property
-    def norm(self) -> float:
-        """The p of the distance."""
-        return self.question.norm
-
-    @property
-    def whitening(self) -> str:
-        """Name of the coordinates in which distances are measured."""
-        return self.question.whitening
-
-    @property
-    def threshold(self) -> float:
-        """The probability that was asked for."""
-        return self.question.threshold
-
-    @property
-    def certified_radius(self) -> float:
-        """Within it every error keeps the decision; proven."""
-        return self.answer.radius
-
-    @property
-    def coverage(self) -> float:
-        """Share of the budget that the certified radius covers."""
-        return self.context.coverage
-
-    @property
-    def violation(self) -> float:
-        """The paper's phi at the end: above zero if an error within the budget undoes the decision."""
-        return self.context.violation
-
-    @property
-    def early_stop(self) -> bool:
-        """Whether 0 < violation <= tol."""
-        return self.context.early_stop
-
-    @property
-    def tol(self) -> float:
-        """The paper's epsilon."""
-        return self.context.tol
 
     @cached_property
     def unit(self) -> pd.Series:
@@ -288,11 +208,6 @@ class Explanation:
     def high(self) -> pd.Series:
         """Upper end of each feature in the search domain."""
         return self._series(self.question.domain.high if isinstance(self.question, Question) else None)
-
-    @property
-    def parents(self) -> tuple[tuple[int, ...], ...]:
-        """The features on which each feature depends."""
-        return self.context.parents
 
     @cached_property
     def expected_before(self) -> pd.Series | None:
@@ -319,70 +234,35 @@ class Explanation:
         return None if z is None else self._series(z)
 
     @property
-    def density_percentile(self) -> float:
-        """Share, in per cent, of the target's training rows that are less typical of it.
-
-        Of the cases that the model expects, where it was adopted without its data.
-        """
-        return self.context.density_percentile
-
-    @property
-    def certificate(self) -> dict[str, Any] | None:
-        """What proves lower bound and radius, for `surefoot.verify`."""
-        return self.answer.certificate
-
-    @property
-    def iterations(self) -> tuple[Round, ...]:
-        """One record for each round of the search."""
-        return self.answer.rounds
-
-    @property
-    def seconds(self) -> float:
-        """How long it took."""
-        return self.answer.seconds
-
-    @property
-    def method(self) -> str:
-        """How it was searched for."""
-        return self.context.method
-
-    @property
-    def backend(self) -> str:
-        """The solver."""
-        return self.answer.backend
-
-    @property
     def model(self) -> str:
         """Fingerprint of the classifier."""
         return self.question.models[0]
-
-    @property
-    def row(self) -> Any:
-        """What the row is called in the table it comes from."""
-        return self.context.row
 
     def changes(self) -> pd.DataFrame:
         """Feature by feature: from, to, difference, and that in standard deviations; largest first.
 
         Categories come by name, those that change first; they have no difference.
         """
-        end = self.factual if self.counterfactual is None else self.counterfactual
         difference, deviations = self._moved()
         table = pd.DataFrame(
             {
                 "feature": list(self.factual.index),
                 "from": self.factual.to_numpy(),
-                "to": end.to_numpy(),
+                "to": self._end.to_numpy(),
                 "difference": difference,
                 "in standard deviations": deviations,
             }
         )
-        order, _ = self._largest_first(end, deviations)
-        return table.iloc[order].reset_index(drop=True)
+        return table.iloc[self._largest_first()[0]].reset_index(drop=True)
 
-    def _largest_first(self, end: pd.Series, deviations: Array) -> tuple[NDArray[np.intp], int]:
+    @property
+    def _end(self) -> pd.Series:
+        """The row after the change; the factual where there is none."""
+        return self.factual if self.counterfactual is None else self.counterfactual
+
+    def _largest_first(self) -> tuple[NDArray[np.intp], int]:
         """The places of the features, the largest change first, and how many of them change."""
-        pairs = zip(self.factual.tolist(), end.tolist(), strict=True)
+        pairs, deviations = zip(self.factual.tolist(), self._end.tolist(), strict=True), self._moved()[1]
         differs = np.array([a != b for a, b in pairs], dtype=bool)
         moved = np.where(np.isnan(deviations), np.where(differs, np.inf, -1.0), np.abs(deviations))
         return np.argsort(-moved, kind="stable"), int(np.sum(moved > UNCHANGED))
@@ -404,13 +284,8 @@ class Explanation:
     @property
     def changed(self) -> list[Any]:
         """The features that change, the largest change first."""
-        names = self.question.features
-        return [names[j] for j in self._changed_places()]
-
-    def _changed_places(self) -> NDArray[np.intp]:
-        end = self.factual if self.counterfactual is None else self.counterfactual
-        order, number = self._largest_first(end, self._moved()[1])
-        return order[:number]
+        order, number = self._largest_first()
+        return [self.question.features[j] for j in order[:number]]
 
     def expectations(self) -> pd.DataFrame:
         """Whether the change hangs together: what the network expects of each feature that changes.
@@ -434,7 +309,8 @@ class Explanation:
                 "z-score": self.z_score.to_numpy(),
             }
         )
-        return table.iloc[self._changed_places()].reset_index(drop=True)
+        order, number = self._largest_first()
+        return table.iloc[order[:number]].reset_index(drop=True)
 
     def levers(self) -> Levers:
         """What is moved on purpose and what follows; for distances along the graph (``whitening="dag"``)."""
@@ -446,11 +322,6 @@ class Explanation:
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader should be warned of: sentences, each with a ``code`` that programs can read."""
         return (*self._own_cautions(), *self.context.cautions)
-
-    @property
-    def model_share(self) -> ModelShare | None:
-        """How many fresh refits of the model come to the same decision; None where none were asked for."""
-        return self.context.model_share
 
     def _own_cautions(self) -> list[Caution]:
         """Those that follow from question and answer alone."""
@@ -518,11 +389,6 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return str(view("explanation page", self))
-
-    @property
-    def _number_names(self) -> tuple[Any, ...]:
-        question = self.question
-        return question.number_names if isinstance(question, Question) else question.features
 
     def _row(self, values: list[Any]) -> pd.Series:
         """A row by feature: of numbers, or of numbers and names."""

@@ -69,14 +69,11 @@ def trade_off(
 
 
 def _line(name: str, value: Any, e: Explanation) -> dict[str, Any]:
-    share = None if e.model_share is None else e.model_share.share
+    read = ("distance", "lower_bound", "probability", "density_percentile")
     return {
         "asked": name,
         "value": 0.0 if value is None else float(value),
-        "distance": e.distance,
-        "lower_bound": e.lower_bound,
         "status": str(e.status),
-        "probability": e.probability,
-        "density_percentile": e.density_percentile,
-        "model_share": share,
+        "model_share": None if e.model_share is None else e.model_share.share,
+        **{column: getattr(e, column) for column in read},
     }

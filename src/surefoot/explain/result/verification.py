@@ -15,7 +15,7 @@ from surefoot.explain.result.model_consistency import check_by_model, check_plau
 from surefoot.explain.result.words import allowed_words, domain_words, question_words
 from surefoot.formats import one_line
 from surefoot.model.adoption import adopt
-from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.content import classifier_content
 from surefoot.problem.question import Question
 
@@ -126,7 +126,7 @@ def _ends_the_check(claim: Claim) -> bool:
     return claim.name == "verification" or (claim.verdict == "FAILS" and claim.name in ("model", "question"))
 
 
-def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[Claim, ...]:
+def _of_the_model(e: Explanation, clf: Classifier) -> tuple[Claim, ...]:
     """That constraints mean what they say by the model's own figures, and that no caution is kept back."""
     if not isinstance(e.question, Question):
         return ()
@@ -147,15 +147,15 @@ def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> 
     return tuple(found)
 
 
-def _words(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[str, ...]:
+def _words(e: Explanation, clf: Classifier) -> tuple[str, ...]:
     """The question: what was asked, what was declared, and what the domain is where it is narrow."""
     if not isinstance(e.question, Question):
         return ("The request was invalid, so nothing was asked.",)
     lines = [question_words(e.question), f"Allowed: {'; '.join(allowed_words(e.question))}."]
-    narrow: tuple[str, ...] = ()
-    if len(clf.feature_labels_) == len(e.question.features):
-        narrow = domain_words(e.question, clf.feature_range_)
+    fits = len(clf.feature_labels_) == len(e.question.features)
+    narrow = domain_words(e.question, clf.feature_range_) if fits else ()
     lines += [f"Searched: {'; '.join(narrow)}."] if narrow else []
     said = {"advice": e.advice, "conflict": e.conflict, "share of refits": e.model_share}
     unproved = [name for name, held in said.items() if held]
-    return (*lines, *([f"Said without proof: {', '.join(unproved)}."] if unproved else []))
+    lines += [f"Said without proof: {', '.join(unproved)}."] if unproved else []
+    return tuple(lines)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.constraints.constraint_set import DATA
-from surefoot.explain.constraints.document import read_actions, read_over_several
-from surefoot.explain.constraints.feature import SAID, between, value_words
+from surefoot.explain.constraints.document import read_actions
+from surefoot.explain.constraints.feature import SAID, Action, between, value_words
 from surefoot.explain.constraints.linear import rule_text
 from surefoot.formats import exact, first_names, number, share
 from surefoot.problem.either import Way
 from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
 from surefoot.problem.row import Row
-
-if TYPE_CHECKING:
-    from surefoot.explain.result.explanation import Refusal
 
 NORMS = {
     1.0: "summed over the whitened coordinates",
@@ -68,34 +66,32 @@ def norm_words(question: Question | Refusal) -> str:
 def miss_words(question: Question | Refusal) -> str:
     """How far a change may miss."""
     budget = question.budget
-    features = question.number_names if isinstance(question, Question) else question.features
     if isinstance(budget, Mapping):
-        return f"an error of up to {first_names([_miss(features[j], *pair) for j, pair in budget.items()])}"
-    if question.whitening == "given":
-        return f"an error of up to {budget:g}"
-    return f"an error of up to {_deviations(budget)}"
+        names = question.number_names
+        size = first_names([_miss(names[j], *pair) for j, pair in budget.items()])
+    else:
+        size = f"{budget:g}" if question.whitening == "given" else _deviations(budget)
+    return f"an error of up to {size}"
 
 
 def _miss(name: Any, down: float, up: float) -> str:
-    if down == up:
-        return f"{down:g} in {name}"
-    return f"{down:g} below or {up:g} above in {name}"
+    return f"{down:g} in {name}" if down == up else f"{down:g} below or {up:g} above in {name}"
 
 
 def allowed_words(question: Question) -> tuple[str, ...]:
     """What was allowed, as it was declared: a phrase for each constraint and each other requirement."""
-    declared = question.declared
-    lines = list(_bound_lines(declared.get("bounds")))
+    declared, said = question.declared, read_actions(question.declared)
+    lines, actions = _bound_lines(declared.get("bounds")), cast("Mapping[str, Action]", said.features)
     for may, phrase in SAID.items():
-        names = [name for name, entry in _actions(declared).items() if entry.get("may") == may]
+        names = [name for name, action in actions.items() if action.may == may]
         lines += [f"{first_names(names)} {phrase}"] if names else []
     categories = {str(question.features[choice.feature]) for choice in question.choices}
-    for name, action in read_actions(declared).items():
+    for name, action in actions.items():
         lines += [f"{name} {phrase}" for phrase in action.phrases(name in categories)]
     whole = declared.get("whole") or []
     stay = "stay whole numbers" if len(whole) > 1 else "stays a whole number"
     lines += [f"{first_names(whole)} {stay}, as in the training data"] if whole else []
-    lines += [one.words() for one in read_over_several(declared)]
+    lines += [one.words() for one in said.over_several]
     lines += [*_kept_words(declared), *_plausible_words(question)]
     lines += required_words(question)
     return tuple(lines) or ("every feature may take any value",)
@@ -114,10 +110,7 @@ def _plausible_words(question: Question) -> list[str]:
 def _kept_words(declared: Mapping[str, Any]) -> list[str]:
     """That an answer leaves alone something that each earlier one changed."""
     kept = [list(map(str, names)) for names in declared.get("keeping") or ()]
-    return [
-        f"{names[0]} stays" if len(names) == 1 else f"at least one of {first_names(names)} stays"
-        for names in kept
-    ]
+    return [f"{'at least one of ' if len(names) > 1 else ''}{first_names(names)} stays" for names in kept]
 
 
 def required_words(question: Question) -> list[str]:
@@ -131,12 +124,13 @@ def required_words(question: Question) -> list[str]:
 
 def _is_usual(asked: Asked, question: Question) -> bool:
     """Whether the sentence of the question says it."""
-    stated = (question.target, True, 0)
     if isinstance(asked, Odds):
-        return asked.threshold == question.threshold and (asked.target, asked.robust, asked.model) == stated
-    if not isinstance(asked, Decision) or not math.isnan(question.threshold):
+        reached = asked.threshold == question.threshold
+    elif isinstance(asked, Decision):
+        reached = asked.value == question.decision and math.isnan(question.threshold)
+    else:
         return False
-    return asked.value == question.decision and (asked.target, asked.robust, asked.model) == stated
+    return reached and (asked.target, asked.robust, asked.model) == (question.target, True, 0)
 
 
 def _required(asked: Asked, question: Question) -> str:
@@ -200,13 +194,10 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
     lines += [f"{names[s.feature]} {value_words(s.values)}" for s in domain.sets]
     lines += [_row(row, names) for row in domain.rows]
     for choice in question.choices:
-        if len(choice.allowed) < len(choice.values):
-            name, open_ones = (
-                question.features[choice.feature],
-                [str(choice.values[v]) for v in choice.allowed],
-            )
-            more = f"may be {first_names(open_ones)}" if len(open_ones) > 1 else f"stays {open_ones[0]}"
-            lines.append(f"{name} {more}")
+        left = [str(choice.values[v]) for v in choice.allowed]
+        if len(left) < len(choice.values):
+            more = f"may be {first_names(left)}" if len(left) > 1 else f"stays {left[0]}"
+            lines.append(f"{question.features[choice.feature]} {more}")
     ways = ([_way(way, question, names) for way in one.ways] for one in question.eithers)
     lines += [" or ".join(found) or "nothing at all is allowed" for found in ways]
     return (*lines, *(limit.name for limit in question.limits))
@@ -229,13 +220,7 @@ def _row(row: Row, names: list[str]) -> str:
 
 
 def _interval(low: float, high: float, name: str) -> str:
-    if low == high:
-        return f"{name} stays {exact(low)}"
-    return f"{name} {between(low, high)}"
-
-
-def _actions(declared: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    return dict(declared.get("actions") or {})
+    return f"{name} stays {exact(low)}" if low == high else f"{name} {between(low, high)}"
 
 
 def _bound_lines(bounds: Any) -> list[str]:
