@@ -9,7 +9,6 @@ import pytest
 from surefoot import (
     Action,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Milp,
     Qcqp,
     QuadraticModel,
@@ -17,6 +16,7 @@ from surefoot import (
     datasets,
 )
 from surefoot.exceptions import DataError, ProblemError
+from tests.asking import CounterfactualExplainer
 
 HUGE = 10**400
 

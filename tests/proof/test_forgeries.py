@@ -10,13 +10,14 @@ import sys
 import numpy as np
 import pytest
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, datasets
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.verification import verify
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
 from surefoot.status import Status
 from surefoot.ui.cli import main as surefoot
+from tests.asking import CounterfactualExplainer
 from tests.proof.handmade import banknote, banknote_row, mean_of, small
 
 LEAST = 5e-324

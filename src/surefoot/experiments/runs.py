@@ -61,10 +61,9 @@ def carried_out(run: Run) -> Record:
     clf = classifier(setting.data, setting.structure)
     explainer = CounterfactualExplainer(
         clf,
+        preset="paper",
         budget=setting.budget,
         method=_method(setting),
-        bounds=None,
-        whole=False,
         time_limit=run.time_limit,
     )
     e = explained(explainer, setting.data, run.factual)

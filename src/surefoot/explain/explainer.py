@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import NoCounterfactualError, ProblemError, SurefootError
 from surefoot.explain.answer.executor import answers, attempt, failed, unforeseen
-from surefoot.explain.answer.methods import GAPS, Qcqp, Settings, as_method, chosen_method
+from surefoot.explain.answer.methods import GAPS, SMALLEST_GAP, Qcqp, Settings, as_method, chosen_method
 from surefoot.explain.ask.differing import (
     NOTHING,
     Differing,
@@ -24,6 +25,7 @@ from surefoot.explain.ask.differing import (
 )
 from surefoot.explain.ask.imputation import Filled, filled
 from surefoot.explain.ask.plausible import checked_plausible
+from surefoot.explain.ask.presets import PRESET, Climb, Rung, Unset, settled
 from surefoot.explain.ask.question_builder import (
     EVEN,
     NO_MORE,
@@ -57,7 +59,6 @@ from surefoot.status import Status
 from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]
-SMALLEST_GAP = 1e-6
 Method = Literal["certified", "qcqp", "milp"]
 
 
@@ -153,27 +154,30 @@ class CounterfactualExplainer:
         self,
         classifier: Any,
         *,
-        budget: float | Mapping[Any, Any] = 0.0,
-        noise_on: NoiseOn = "changeable",
-        norm: float = np.inf,
+        preset: Literal["practical", "paper"] = "practical",
+        budget: float | Mapping[Any, Any] | Unset = PRESET,
+        noise_on: NoiseOn | Unset = PRESET,
+        norm: float | Unset = PRESET,
         threshold: float = EVEN,
         decision: float = NO_MORE,
         method: Method | Qcqp = "certified",
-        whitening: Any = "cholesky",
-        distance: Distance = "mahalanobis",
-        bounds: Any = "data",
+        whitening: Any = PRESET,
+        distance: Distance | Unset = PRESET,
+        bounds: Any = PRESET,
         immutable: Iterable[Any] = (),
         increasing: Iterable[Any] = (),
         decreasing: Iterable[Any] = (),
         actions: Actions | str | PathLike[str] | None = None,
-        whole: Literal[False] | None = None,
+        at_most: int | None | Unset = PRESET,
+        whole: Literal[False] | None | Unset = PRESET,
         impute: Literal["expected"] | None = None,
-        plausible: Any = None,
+        plausible: Any = PRESET,
         models: Any = None,
         random_state: int = 0,
         data: Any = None,
         time_limit: float = 30.0,
-        gap: float | None = None,
+        gap: float | None | Unset = PRESET,
+        printable: bool | Unset = PRESET,
         **paper: Any,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "paper")}
@@ -181,21 +185,32 @@ class CounterfactualExplainer:
             refuse_huge(name, given[name], ProblemError)
         self.method, self.paper = chosen_method(method, paper)
         self._given = given | {"method": as_method(self.method, self.paper)}
+        asked = settled(preset, given)
+        self.preset, self.from_preset = preset, frozenset(n for n, v in given.items() if v is PRESET)
+        gap = asked["gap"]
         _check_gap(self.method, gap)
-        actions = _checked_actions(bounds, actions)
-        if whole is not None and whole is not False:
-            raise ProblemError(f"whole must be None or False, not {whole!r}; see Action(whole=True)")
+        self.actions = _checked_actions(asked["bounds"], actions)
+        self.at_most = self._checked_at_most(asked["at_most"])
+        self.whole, self.printable = _checked_whole(asked["whole"]), _checked_truth(asked["printable"])
         if impute not in (None, "expected"):
             raise ProblemError(f"impute must be None or 'expected', not {impute!r}")
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
-        likely = checked_plausible(plausible)
-        self.terms = Terms(norm, whitening, threshold, budget, noise_on, decision, distance, likely).checked()
-        self.plausible = plausible
+        self.budget, self.norm, self.threshold = asked["budget"], asked["norm"], threshold
+        self.whitening, self.noise_on = asked["whitening"], asked["noise_on"]
+        self.distance, self.plausible = asked["distance"], asked["plausible"]
+        self.terms = Terms(
+            self.norm,
+            self.whitening,
+            threshold,
+            self.budget,
+            self.noise_on,
+            decision,
+            self.distance,
+            checked_plausible(self.plausible),
+        ).checked()
         self.refits = refitted(classifier, self.classifier, models, data, random_state)
-        self.budget, self.norm, self.threshold = budget, norm, threshold
-        self.whitening, self.noise_on = whitening, noise_on
-        self.distance = distance
-        self.bounds, self.actions, self.whole, self.impute = bounds, actions, whole, impute
+        self.bounds, self.impute = asked["bounds"], impute
+        self._keep_personal = bool(asked["keep_personal"])
         self.immutable, self.increasing, self.decreasing = (
             _listed(what, features)
             for what, features in (
@@ -210,7 +225,8 @@ class CounterfactualExplainer:
             threads=self.paper.threads,
             verbose=self.paper.verbose,
         )
-        self._builder = self._new_builder()
+        self._builders: dict[Rung, QuestionBuilder] = {}
+        self._builder(self._first)
 
     def __repr__(self) -> str:
         budget = self.budget if isinstance(self.budget, Mapping) else f"{self.budget:g}"
@@ -236,8 +252,11 @@ class CounterfactualExplainer:
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            asked = self._asked(self._current_builder(), row, target, row_label(row))
-            explanation = self._answered(asked, clock)
+            climb = Climb(self._first, self._free)
+            while climb.goes_on:
+                asked = self._asked(self._builder(climb.rung), row, target, row_label(row))
+                climb.send(self._answered(asked, clock, diagnose=climb.rung.final))
+            explanation = climb.explanation
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
@@ -280,14 +299,12 @@ class CounterfactualExplainer:
         if self.method != "certified":
             # A missing solver is one error, not one for each row.
             choose_backend(self.method, self.paper.backend)
-        builder, clf = self._current_builder(), self.classifier
+        clf = self.classifier
         labels, single = split_rows(rows, clf.feature_labels_)
         targets = each_target(target, rows, len(single), clf.classes_.tolist())
-        entries = [
-            self._asked_or_refused(builder, *parts) for parts in zip(single, targets, labels, strict=True)
-        ]
+        rows_ = list(zip(single, targets, labels, strict=True))
         with one_blas_thread():
-            return self._explained(entries, n_jobs, progress)
+            return self._explained(rows_, n_jobs, progress)
 
     def alternatives(
         self,
@@ -326,11 +343,16 @@ class CounterfactualExplainer:
         found: list[Explanation] = []
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            builder = self._current_builder()
+            climb = Climb(self._first, self._free)
             while len(found) < n and (clock.left > 0 or not found):
                 differing = differing_from(found, differ, apart)
-                asked = self._asked(builder, row, target, row_label(row), differing)
-                explanation = self._answered(asked, clock)
+                asked = self._asked(self._builder(climb.rung), row, target, row_label(row), differing)
+                explanation = self._answered(asked, clock, diagnose=climb.rung.final)
+                if not found:
+                    climb.send(explanation)
+                    if climb.goes_on:
+                        continue
+                    explanation, climb.rung = climb.explanation, climb.reached
                 if explanation.counterfactual is None and found:
                     break
                 if found:
@@ -382,7 +404,22 @@ class CounterfactualExplainer:
 
     def problem(self, factual: Any, target: Any) -> RobustProblem:
         """The optimisation problem behind a question; with categories, that of the factual's."""
-        return self._current_builder().asked(self._read(factual), target, None).problem.problem()
+        return self._builder(self._first).asked(self._read(factual), target, None).problem.problem()
+
+    def _checked_at_most(self, at_most: Any) -> int | None:
+        """How many features change at most: as given, as the user's actions say, or as the preset says."""
+        said = None if self.actions is None else self.actions.at_most
+        if said is not None and "at_most" not in self.from_preset and at_most != said:
+            raise ProblemError(f"at_most is given twice: {at_most!r}, and {said!r} in the actions")
+        if said is not None:
+            self.from_preset -= {"at_most"}
+            return said
+        return Actions(at_most=at_most).at_most
+
+    @property
+    def _frozen_budget(self) -> Any:
+        """The budget as something that can be compared and kept."""
+        return tuple(self.budget.items()) if isinstance(self.budget, Mapping) else self.budget
 
     def _read(self, row: Any) -> Filled:
         """A row as numbers and categories; its holes filled if that was asked for."""
@@ -390,13 +427,25 @@ class CounterfactualExplainer:
             return filled(row, self.classifier)
         return Filled(*encoded(row, self.classifier.schema_))
 
-    def _current_builder(self) -> QuestionBuilder:
-        """What asks; a classifier that was fitted anew is looked at again."""
-        if self._builder.networks is not self.classifier.networks_:
-            self._builder = self._new_builder()
-        return self._builder
+    @property
+    def _first(self) -> Rung:
+        """The settings that a row is asked with first."""
+        return Rung(self.at_most, self.plausible, self._frozen_budget, not self._free)
 
-    def _new_builder(self) -> QuestionBuilder:
+    @property
+    def _free(self) -> frozenset[str]:
+        """What comes from the preset, and gives way before there is no answer."""
+        return self.from_preset & {"at_most", "plausible", "budget"}
+
+    def _builder(self, rung: Rung) -> QuestionBuilder:
+        """What asks with these settings; a classifier that was fitted anew is looked at again."""
+        key = rung._replace(final=True)
+        known = self._builders.get(key)
+        if known is None or known.networks is not self.classifier.networks_:
+            known = self._builders[key] = self._new_builder(rung)
+        return known
+
+    def _new_builder(self, rung: Rung) -> QuestionBuilder:
         clf = self.classifier
         schema = clf.schema_
         constraints = ConstraintSet.by_name(
@@ -406,14 +455,39 @@ class CounterfactualExplainer:
                 for j in schema.categories
             ],
             whole=[j for j in schema.numbers if schema.whole[j]] if self.whole is None else [],
-            actions=self.actions,
+            actions=self._actions(rung.at_most),
             bounds=self.bounds,
             observed_range=clf.feature_range_,
             immutable=self.immutable,
             increasing=self.increasing,
             decreasing=self.decreasing,
         )
-        return QuestionBuilder(clf, constraints, self.terms, self.method, self._settings(), self.refits)
+        budget = self.budget if rung.budget == self._first.budget else rung.budget
+        terms = self.terms._replace(budget=budget, plausible=checked_plausible(rung.plausible))
+        settings = self._settings()
+        return QuestionBuilder(
+            clf, constraints, terms, self.method, settings, self.refits, printable=self.printable
+        )
+
+    def _actions(self, at_most: int | None) -> Actions | None:
+        """What the user says, with what a person cannot change kept, and the number of changes."""
+        found = self.actions
+        if self._keep_personal:
+            found = (found or Actions()).completed_by(self.kept)
+        if at_most is not None:
+            found = replace(found or Actions(), at_most=at_most)
+        return found
+
+    @cached_property
+    def kept(self) -> Actions:
+        """Features that stay because a person cannot change them, and that the user's actions do not name."""
+        named = {*self.immutable, *self.increasing, *self.decreasing}
+        named |= set(self.bounds) if isinstance(self.bounds, Mapping) else set()
+        named |= set() if self.actions is None else set(self.actions.features)
+        if not self._keep_personal:
+            return Actions()
+        proposed = Actions.proposed(self.classifier)
+        return Actions({name: action for name, action in proposed.features.items() if name not in named})
 
     def _asked(
         self, builder: QuestionBuilder, row: Any, target: Any, label: Any, differing: Differing = NOTHING
@@ -426,9 +500,10 @@ class CounterfactualExplainer:
         except Exception as error:
             raise ProblemError(f"the question could not be asked: {unforeseen(error)}") from error
 
-    def _answered(self, asked: Asked, clock: Clock) -> Explanation:
+    def _answered(self, asked: Asked, clock: Clock, diagnose: bool = True) -> Explanation:
         """The explanation of one question within the time that is left for all of it."""
-        found = self._explanation(asked, attempt(asked.inquiry.within(clock.left)), clock.left)
+        inquiry = replace(asked.inquiry.within(clock.left), diagnose=diagnose)
+        found = self._explanation(asked, attempt(inquiry), clock.left)
         return replace(found, answer=replace(found.answer, seconds=clock.spent))
 
     def _asked_or_refused(
@@ -446,26 +521,61 @@ class CounterfactualExplainer:
             values = [np.nan] * len(names)
         return refused(self.classifier, builder.refusal(values, target), found, **self._known(label))
 
-    def _explained(
-        self, entries: list[Asked | Explanation], n_jobs: int | None, progress: bool
-    ) -> Explanations:
-        """Explanations as the answers come; after an interrupt, word of it in the place of the rest."""
+    def _explained(self, rows: list[tuple[Any, Any, Any]], n_jobs: int | None, progress: bool) -> Explanations:
+        """Explanations as the answers come; after an interrupt, word of it in the place of the rest.
+
+        Rows without an answer are asked again where something of the preset gives way, all of them together.
+        """
         from tqdm.auto import tqdm
 
-        asked = {k: entry for k, entry in enumerate(entries) if isinstance(entry, Asked)}
-        done = {k: entry for k, entry in enumerate(entries) if isinstance(entry, Explanation)}
-        work = [(k, entry.inquiry) for k, entry in asked.items()]
-        bar = tqdm(total=len(entries), initial=len(done), desc="explaining", unit="row", disable=not progress)
-        with bar, suppress(KeyboardInterrupt), answers(work, n_jobs) as stream:
-            for k, found in stream:
-                done[k] = self._explanation(asked[k], found)
-                bar.update()
-                if found.status.with_point is Status.INTERRUPTED:  # the search that ran took the signal
+        climbs = [Climb(self._first, self._free) for _ in rows]
+        open_, spent = set(range(len(rows))), dict.fromkeys(range(len(rows)), 0.0)
+        with tqdm(total=len(rows), desc="explaining", unit="row", disable=not progress) as bar:
+            while open_:
+                if not self._round(rows, climbs, sorted(open_), spent, n_jobs, bar):
                     break
-        for k in asked.keys() - done.keys():
+                open_ = {k for k in open_ if climbs[k].goes_on}
+        return Explanations(climb.explanation for climb in climbs)
+
+    def _round(
+        self,
+        rows: list[tuple[Any, Any, Any]],
+        climbs: list[Climb],
+        open_: list[int],
+        spent: dict[int, float],
+        n_jobs: int | None,
+        bar: Any,
+    ) -> bool:
+        """Ask about each open row once; whether nobody interrupted it."""
+        entries = {k: self._asked_or_refused(self._builder(climbs[k].rung), *rows[k]) for k in open_}
+        asked = {k: entry for k, entry in entries.items() if isinstance(entry, Asked)}
+        for k, entry in entries.items():
+            if isinstance(entry, Explanation):
+                self._took(climbs[k], entry, bar)
+        limit = self.options.time_limit
+        work = [
+            (k, replace(entry.inquiry.within(limit - spent[k]), diagnose=climbs[k].rung.final))
+            for k, entry in asked.items()
+        ]
+        left, interrupted = set(asked), True
+        with suppress(KeyboardInterrupt), answers(work, n_jobs) as stream:
+            for k, found in stream:
+                spent[k] += found.seconds
+                self._took(climbs[k], self._explanation(asked[k], replace(found, seconds=spent[k])), bar)
+                left.discard(k)
+                if found.status.with_point is Status.INTERRUPTED:  # the search that ran took the signal
+                    raise KeyboardInterrupt
+            interrupted = False
+        for k in left:
             stopped = failed(Status.INTERRUPTED_NO_POINT, asked[k].problem)
-            done[k] = self._explanation(asked[k], stopped)
-        return Explanations(done[k] for k in range(len(entries)))
+            climbs[k].send(self._explanation(asked[k], stopped))
+        return not interrupted
+
+    @staticmethod
+    def _took(climb: Climb, found: Explanation, bar: Any) -> None:
+        climb.send(found)
+        if not climb.goes_on:
+            bar.update()
 
     def _settings(self) -> Settings:
         low, high = self.classifier.feature_percentiles_[:, list(self.classifier.schema_.numbers)]
@@ -490,6 +600,18 @@ class CounterfactualExplainer:
 def _check_gap(method: str, gap: Any) -> None:
     if method == "certified" and gap is not None and isinstance(gap, Real) and 0 <= float(gap) < SMALLEST_GAP:
         raise ProblemError(f"the certified method proves gaps down to {SMALLEST_GAP:g}, not {gap!r}")
+
+
+def _checked_whole(whole: Any) -> Literal[False] | None:
+    if whole is not None and whole is not False:
+        raise ProblemError(f"whole must be None or False, not {whole!r}; see Action(whole=True)")
+    return whole
+
+
+def _checked_truth(printable: Any) -> bool:
+    if not isinstance(printable, bool):
+        raise ProblemError(f"printable must be True or False, not {printable!r}")
+    return printable
 
 
 def _checked_actions(bounds: Any, actions: Any) -> Actions | None:

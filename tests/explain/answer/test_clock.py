@@ -6,11 +6,12 @@ import time
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.exceptions import NoCounterfactualError, ProblemError
 from surefoot.explain import explainer
 from surefoot.explain.answer import executor as answering
 from surefoot.explain.ask import question_builder as asking
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

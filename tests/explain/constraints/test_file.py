@@ -7,16 +7,10 @@ import tomllib
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Rule,
-    datasets,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Rule, datasets
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.grammar import quoted_name
+from tests.asking import CounterfactualExplainer
 
 EXAMPLE = """
 at_most = 3

@@ -8,16 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanations,
-    Status,
-    verify,
-)
+from surefoot import ConditionalGaussianNetworkClassifier, Explanations, Status, verify
 from surefoot.exceptions import BackendMissingError, BackendTooLargeError, DataError, ProblemError
 from surefoot.explain.answer import executor as answering
 from surefoot.explain.diagnose import feasibility_oracle as judging
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture

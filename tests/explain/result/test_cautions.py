@@ -8,7 +8,6 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     datasets,
     diagnose,
@@ -17,6 +16,7 @@ from surefoot import (
 from surefoot.exceptions import ModelFileError
 from surefoot.explain.result.cautions import Caution, _against_means, _edges, class_means
 from surefoot.model.content import classifier_content, restore_classifier
+from tests.asking import CounterfactualExplainer
 
 
 def two_classes(rows=200, shift=2.0, n=3, seed=0):

@@ -10,17 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanations,
-    write_report,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Explanations, write_report
 from surefoot.explain.result.display_digits import readable
 from surefoot.ui.plots.values import Values
 from surefoot.ui.report.summary import summary_of
+from tests.asking import CounterfactualExplainer
 
 SAID = {
     "ends": Actions({"x": Action(high=0.3456789)}),

@@ -11,7 +11,6 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     Explanations,
     Question,
@@ -21,6 +20,7 @@ from surefoot import (
 from surefoot.exceptions import DataError
 from surefoot.explain.result.document import KEYS, json_text
 from surefoot.ui.report.page import report_page
+from tests.asking import CounterfactualExplainer
 
 HOSTILE = [
     None, True, False, math.nan, math.inf, -1, 0, 10**400, "inf", "-inf", "nan", "1", "", "\ud800", "\x1b[2J",

@@ -2,14 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanation,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Explanation
 from surefoot.exceptions import DataError, ProblemError
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,10 @@
 import matplotlib.pyplot as plt
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, plots
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, plots
 from surefoot.exceptions import DataError
 from surefoot.ui.plots.levers import noticeable
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     Explanations,
     adopt,
@@ -23,6 +22,7 @@ from surefoot import (
 )
 from surefoot.ui.report.page import report_page
 from surefoot.ui.report.summary import summary_of
+from tests.asking import CounterfactualExplainer
 from tests.edited import edited
 from tests.ui.mixed import FLAT, refused_rows, toy_explainer, toy_model
 

@@ -120,6 +120,8 @@ class QuestionBuilder:
     settings : Settings
     refits : RefittedModels, optional
         Further models under which the decision must turn.
+    printable : bool, default=False
+        Whether answers are short decimals.
     """
 
     def __init__(
@@ -130,7 +132,9 @@ class QuestionBuilder:
         method: str,
         settings: Settings,
         refits: RefittedModels | None = None,
+        printable: bool = False,
     ) -> None:
+        self.printable = printable
         self.others = () if refits is None else refits.searched
         self.classifier, self.terms = classifier, terms
         self.has_probability = classifier.has_probability
@@ -198,7 +202,7 @@ class QuestionBuilder:
         posed = question.family(clf, *self.others, shared=self.shared)
         typical = terms.plausible is not None and terms.plausible.share is not None
         percentiles = clf.density_percentiles_[labels.index(wanted)] if typical else None
-        task = Task(posed, question, self.method, self.settings)
+        task = Task(posed, question, self.method, self.settings, self.printable)
         return Asked(label, Inquiry(task, self.constraints, self._noise(state), percentiles))
 
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
