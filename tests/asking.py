@@ -8,8 +8,7 @@ import surefoot
 PLAIN: dict[str, Any] = {"preset": "paper", "bounds": "data", "noise_on": "changeable", "whole": None}
 # The same on the command line, where what a person cannot change stays all the same.
 PLAIN_FLAGS = [
-    *("--norm", "inf", "--whitening", "cholesky", "--budget", "0", "--at-most", "none"),
-    *("--no-printable", "--gap", "0.001"),
+    *("--norm", "inf", "--whitening", "cholesky", "--at-most", "none", "--no-printable", "--gap", "0.001"),
 ]
 
 

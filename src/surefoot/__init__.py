@@ -64,6 +64,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "PRESETS",
     "Action",
     "Actions",
     "AdoptedClassifier",
@@ -76,7 +77,6 @@ __all__ = [
     "Explanations",
     "LinearGaussianNetwork",
     "Milp",
-    "PRESETS",
     "NoCounterfactualError",
     "Qcqp",
     "Quadratic",

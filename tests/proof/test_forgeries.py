@@ -367,9 +367,9 @@ def test_a_coverage_that_does_not_follow():
 def test_nothing_is_proved_where_the_request_was_refused():
     for name in ("robust", "plain", "already"):
         content, e = honest(name)
-        e["status"], e["message"] = "refused", Status.REFUSED.sentence
+        e["status"], e["message"] = "invalid", Status.INVALID.sentence
         assert refuses(content, e, "refusal")
-        without_point(e, "refused")
+        without_point(e, "invalid")
         assert refuses(content, e, "refusal")
         e["certificate"] = dict.fromkeys(e["certificate"])
         e |= dict.fromkeys(("question", "factual_class", "factual_probability", "expected_before"))

@@ -23,9 +23,10 @@ from surefoot.explain.ask.differing import (
     difference_words,
     differing_from,
 )
+from surefoot.explain.ask.giving_way import Climb, Rung
 from surefoot.explain.ask.imputation import Filled, filled
 from surefoot.explain.ask.plausible import checked_plausible
-from surefoot.explain.ask.presets import PRESET, Climb, Rung, Unset, settled
+from surefoot.explain.ask.presets import PRESET, PRESETS, Unset, settled
 from surefoot.explain.ask.question_builder import (
     EVEN,
     NO_MORE,
@@ -41,6 +42,7 @@ from surefoot.explain.ask.target import each_target
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
+from surefoot.explain.constraints.document import Preset
 from surefoot.explain.progress import alive
 from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.batch import Explanations
@@ -72,15 +74,23 @@ class CounterfactualExplainer:
         ``QuadraticDiscriminantAnalysis`` or ``LinearDiscriminantAnalysis`` (each is such a network, see
         `surefoot.adopt`), also as the last step of a pipeline behind scalers. What is explained is
         ``explainer.classifier``, always a `ConditionalGaussianNetworkClassifier` in the original units.
-    budget : float or dict, default=0.0
+    preset : {"practical", "paper"}, default="practical"
+        The defaults of all arguments below that are left out (`surefoot.PRESETS`). ``"practical"``: an
+        answer to act on. At most 3 features change, and none that a person cannot change by its name
+        (`Actions.proposed`, unless ``actions`` or another argument names it); values stay within the
+        training data and are short decimals; the change may miss by 0.05 standard deviations; distances are
+        measured along the graph (``norm=1, whitening="dag"``), within 1 %. Where that leaves no answer, the
+        number of changes gives way, then the rest, and the answer says so. ``"paper"``: the question of the
+        paper. Any value of every feature, errors in all of them, ``norm=inf``, Cholesky coordinates.
+    budget : float or dict
         How far the change may miss. A number is the paper's gamma: standard deviations in whitened
         coordinates, in the norm. A dict gives it by feature in the feature's own units, a number or a pair
         (down, up): ``{"income": 500, "weight": (1, 2)}``. Features that it does not name land exactly, and
         ``certified_radius`` and ``coverage`` are shares of that box.
-    noise_on : {"changeable", "all"}, default="changeable"
+    noise_on : {"changeable", "all"}
         Which features may miss a budget that is a number: those that may change (what must not change is
         known exactly), or all.
-    norm : {inf, 2, 1}, default=inf
+    norm : {inf, 2, 1}
     threshold : float, default=0.5
         P(target) that must be reached; with more than two classes, against each rival by itself.
     decision : float, default=0.0
@@ -90,15 +100,15 @@ class CounterfactualExplainer:
         The certified search (a global optimum with a proof, no solver to install), the paper's nonconvex
         QCQP or its piecewise McCormick MILP; options of these are said with ``Qcqp(backend="scip")`` and
         ``Milp(n_segments=10)``.
-    whitening : {"cholesky", "dag", "zca"}, array or DataFrame, default="cholesky"
+    whitening : {"cholesky", "dag", "zca"}, array or DataFrame
         The coordinates in which changes and errors are measured. A matrix M of your own (not singular, a
         column for each number; of a DataFrame by name) means the distance ``||M (x - factual)||_p``.
-    distance : {"mahalanobis", "cost"}, default="mahalanobis"
+    distance : {"mahalanobis", "cost"}
         How far a change is: the paper's, in whitened coordinates; or what it costs, each number's change in
         standard deviations of the factual's class times its price (``Action(cost=...)``, 1 by default):
         their sum for ``norm=1``, the largest for ``inf``. The prices of changed categories are added to
         both. Errors (``budget``) are measured in whitened coordinates all the same.
-    bounds : "data", None or dict, default="data"
+    bounds : "data", None or dict
         ``"data"``: the counterfactual stays within the range of each feature seen by ``fit`` (widened only
         where the factual itself lies outside of it). ``None``: the whole space, the paper's setting. A
         dict of feature -> (low, high), whose ends may be None, or ``"data"``; the features that it does
@@ -108,13 +118,15 @@ class CounterfactualExplainer:
     actions : Actions or path, optional
         What may happen to each feature, and rules over several of them; or the path of a TOML file that says
         it (see `Actions.from_toml`).
-    whole : False, optional
-        By default numbers that were whole in every training row (``classifier.feature_kinds_``) stay whole.
+    at_most : int or None
+        How many features change at most: short for ``Actions(at_most=...)``. None is no limit.
+    whole : False or None
+        None: numbers that were whole in every training row (``classifier.feature_kinds_``) stay whole.
         ``False`` lets them take any value, as the paper does. ``Action(whole=...)`` says it of one feature.
     impute : "expected", optional
         Fill holes in the factual with what the network expects given the rest, and say so. By default a row
         with a hole is refused by the name of the feature.
-    plausible : float or ("conditional", k), optional
+    plausible : float, ("conditional", k) or None
         A share: the answer, and the whole ball around it, is at least as typical of the target as this share
         of its training rows; proven. ``("conditional", k)``: no changed number is farther than k standard
         deviations from what its parents predict in the target class.
@@ -132,9 +144,13 @@ class CounterfactualExplainer:
     time_limit : float, default=30
         Seconds for one call of `explain` or `alternatives`: question, search, diagnosis and what is said of
         the answer. Refits are fitted before that, when the explainer is made.
-    gap : float, optional
-        Relative gap between distance and proven bound: 0.001 for ``"certified"``; for the paper's methods
-        0.01, as there, in every solve.
+    gap : float or None
+        Relative gap between distance and proven bound. None is 0.001 for ``"certified"``; for the paper's
+        methods 0.01, as there, in every solve.
+    printable : bool
+        Whether the numbers of a counterfactual are short decimals, with everything proven for these very
+        values and the distance within the gap; or values as the search found them. Either way all faces
+        print a value with as many digits as it has.
     **paper
         ``backend``, ``tol``, ``n_segments``, ``contraction``, ``max_iterations``, ``threads``, ``verbose``:
         options of the paper's methods by their old names. Say ``method=Qcqp(...)`` or ``method=Milp(...)``.
@@ -168,15 +184,15 @@ class CounterfactualExplainer:
         increasing: Iterable[Any] = (),
         decreasing: Iterable[Any] = (),
         actions: Actions | str | PathLike[str] | None = None,
-        at_most: int | None | Unset = PRESET,
-        whole: Literal[False] | None | Unset = PRESET,
+        at_most: int | Unset | None = PRESET,
+        whole: Literal[False] | Unset | None = PRESET,
         impute: Literal["expected"] | None = None,
         plausible: Any = PRESET,
         models: Any = None,
         random_state: int = 0,
         data: Any = None,
         time_limit: float = 30.0,
-        gap: float | None | Unset = PRESET,
+        gap: float | Unset | None = PRESET,
         printable: bool | Unset = PRESET,
         **paper: Any,
     ) -> None:
@@ -187,8 +203,7 @@ class CounterfactualExplainer:
         self._given = given | {"method": as_method(self.method, self.paper)}
         asked = settled(preset, given)
         self.preset, self.from_preset = preset, frozenset(n for n, v in given.items() if v is PRESET)
-        gap = asked["gap"]
-        _check_gap(self.method, gap)
+        _check_gap(self.method, asked["gap"])
         self.actions = _checked_actions(asked["bounds"], actions)
         self.at_most = self._checked_at_most(asked["at_most"])
         self.whole, self.printable = _checked_whole(asked["whole"]), _checked_truth(asked["printable"])
@@ -221,7 +236,7 @@ class CounterfactualExplainer:
         )
         self.options = Options(
             time_limit=time_limit,
-            gap=GAPS[self.method] if gap is None else gap,
+            gap=GAPS[self.method] if asked["gap"] is None else asked["gap"],
             threads=self.paper.threads,
             verbose=self.paper.verbose,
         )
@@ -252,11 +267,7 @@ class CounterfactualExplainer:
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            climb = Climb(self._first, self._free)
-            while climb.goes_on:
-                asked = self._asked(self._builder(climb.rung), row, target, row_label(row))
-                climb.send(self._answered(asked, clock, diagnose=climb.rung.final))
-            explanation = climb.explanation
+            explanation = self._climbed(row, target, clock).explanation
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
@@ -335,33 +346,34 @@ class CounterfactualExplainer:
         >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
         >>> bank = datasets.load_banknote()
         >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
-        >>> explainer = CounterfactualExplainer(clf, norm=1)
+        >>> explainer = CounterfactualExplainer(clf)
         >>> [round(e.distance, 2) for e in explainer.alternatives(bank.X.iloc[0], target=1, n=2)]
-        [2.66, 2.66]
+        [3.23, 3.34]
         """
         check_differing(n, differ, apart)
-        found: list[Explanation] = []
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            climb = Climb(self._first, self._free)
-            while len(found) < n and (clock.left > 0 or not found):
+            climb = self._climbed(row, target, clock)
+            found = [climb.explanation]
+            # Where nothing has to change, nothing else is worth looking for.
+            while len(found) < n and clock.left > 0 and 0 < found[-1].distance < np.inf:
                 differing = differing_from(found, differ, apart)
-                asked = self._asked(self._builder(climb.rung), row, target, row_label(row), differing)
-                explanation = self._answered(asked, clock, diagnose=climb.rung.final)
-                if not found:
-                    climb.send(explanation)
-                    if climb.goes_on:
-                        continue
-                    explanation, climb.rung = climb.explanation, climb.reached
-                if explanation.counterfactual is None and found:
+                asked = self._asked(self._builder(climb.reached), row, target, row_label(row), differing)
+                explanation = self._answered(asked, clock, diagnose=False)
+                if explanation.answer.point is None:
                     break
-                if found:
-                    words = difference_words(explanation, found, differ, apart)
-                    explanation = replace(explanation, answer=replace(explanation.answer, advice=words))
-                found.append(explanation)
-                if explanation.counterfactual is None or explanation.distance == 0:
-                    break
+                words = difference_words(explanation, found, differ, apart)
+                found.append(replace(explanation, answer=replace(explanation.answer, advice=words)))
         return Explanations(found)
+
+    def _climbed(self, row: Any, target: Any, clock: Clock) -> Climb:
+        """A row asked about; and asked again where something of the preset gives way."""
+        climb = Climb(self._first, self._free)
+        while climb.goes_on:
+            asked = self._asked(self._builder(climb.step.rung), row, target, row_label(row))
+            limit = climb.share(clock.left)
+            climb.send(self._answered(asked, clock, limit, diagnose=climb.step.final))
+        return climb
 
     def copy(self, **changes: Any) -> CounterfactualExplainer:
         """The same explainer with some of its arguments changed; refits that stay the same are kept."""
@@ -416,11 +428,6 @@ class CounterfactualExplainer:
             return said
         return Actions(at_most=at_most).at_most
 
-    @property
-    def _frozen_budget(self) -> Any:
-        """The budget as something that can be compared and kept."""
-        return tuple(self.budget.items()) if isinstance(self.budget, Mapping) else self.budget
-
     def _read(self, row: Any) -> Filled:
         """A row as numbers and categories; its holes filled if that was asked for."""
         if self.impute is not None:
@@ -430,19 +437,20 @@ class CounterfactualExplainer:
     @property
     def _first(self) -> Rung:
         """The settings that a row is asked with first."""
-        return Rung(self.at_most, self.plausible, self._frozen_budget, not self._free)
+        return Rung(self.at_most)
 
     @property
     def _free(self) -> frozenset[str]:
         """What comes from the preset, and gives way before there is no answer."""
-        return self.from_preset & {"at_most", "plausible", "budget"}
+        asks = {"at_most": self.at_most is not None, "plausible": self.plausible is not None}
+        asks["budget"] = not isinstance(self.budget, Mapping) and self.budget > 0
+        return frozenset(name for name, something in asks.items() if something and name in self.from_preset)
 
     def _builder(self, rung: Rung) -> QuestionBuilder:
         """What asks with these settings; a classifier that was fitted anew is looked at again."""
-        key = rung._replace(final=True)
-        known = self._builders.get(key)
+        known = self._builders.get(rung)
         if known is None or known.networks is not self.classifier.networks_:
-            known = self._builders[key] = self._new_builder(rung)
+            known = self._builders[rung] = self._new_builder(rung)
         return known
 
     def _new_builder(self, rung: Rung) -> QuestionBuilder:
@@ -462,32 +470,45 @@ class CounterfactualExplainer:
             increasing=self.increasing,
             decreasing=self.decreasing,
         )
-        budget = self.budget if rung.budget == self._first.budget else rung.budget
-        terms = self.terms._replace(budget=budget, plausible=checked_plausible(rung.plausible))
-        settings = self._settings()
+        terms = self.terms if rung.budget else self.terms._replace(budget=0.0)
+        terms = terms if rung.plausible else terms._replace(plausible=None)
         return QuestionBuilder(
-            clf, constraints, terms, self.method, settings, self.refits, printable=self.printable
+            clf,
+            constraints,
+            terms,
+            self.method,
+            self._settings(),
+            self.refits,
+            printable=self.printable,
+            preset=self._declared_preset,
         )
+
+    @property
+    def _declared_preset(self) -> Preset:
+        """What questions say of the preset."""
+        given = tuple(name for name in PRESETS[self.preset] if name in self._given.keys() - self.from_preset)
+        return Preset(self.preset, given, tuple(str(name) for name in self.kept.features))
 
     def _actions(self, at_most: int | None) -> Actions | None:
         """What the user says, with what a person cannot change kept, and the number of changes."""
         found = self.actions
-        if self._keep_personal:
-            found = (found or Actions()).completed_by(self.kept)
+        if self.kept.features:
+            found = found or Actions()
+            found = replace(found, features={**found.features, **self.kept.features})
         if at_most is not None:
             found = replace(found or Actions(), at_most=at_most)
         return found
 
     @cached_property
     def kept(self) -> Actions:
-        """Features that stay because a person cannot change them, and that the user's actions do not name."""
-        named = {*self.immutable, *self.increasing, *self.decreasing}
-        named |= set(self.bounds) if isinstance(self.bounds, Mapping) else set()
-        named |= set() if self.actions is None else set(self.actions.features)
+        """Features that stay because a person cannot change them, and that the user does not name."""
         if not self._keep_personal:
             return Actions()
-        proposed = Actions.proposed(self.classifier)
-        return Actions({name: action for name, action in proposed.features.items() if name not in named})
+        named = {*self.immutable, *self.increasing, *self.decreasing}
+        if isinstance(self.bounds, Mapping):
+            named |= {name for name, ends in self.bounds.items() if not isinstance(ends, str)}
+        proposed = Actions.proposed(self.classifier).without(named)
+        return proposed if self.actions is None else proposed.without(self.actions.named_to_change())
 
     def _asked(
         self, builder: QuestionBuilder, row: Any, target: Any, label: Any, differing: Differing = NOTHING
@@ -500,10 +521,12 @@ class CounterfactualExplainer:
         except Exception as error:
             raise ProblemError(f"the question could not be asked: {unforeseen(error)}") from error
 
-    def _answered(self, asked: Asked, clock: Clock, diagnose: bool = True) -> Explanation:
-        """The explanation of one question within the time that is left for all of it."""
-        inquiry = replace(asked.inquiry.within(clock.left), diagnose=diagnose)
-        found = self._explanation(asked, attempt(inquiry), clock.left)
+    def _answered(
+        self, asked: Asked, clock: Clock, seconds: float | None = None, diagnose: bool = True
+    ) -> Explanation:
+        """The explanation of one question within the time that is left, or a part of it."""
+        inquiry = asked.inquiry.within(clock.left if seconds is None else seconds)
+        found = self._explanation(asked, attempt(replace(inquiry, diagnose=diagnose)), clock.left)
         return replace(found, answer=replace(found.answer, seconds=clock.spent))
 
     def _asked_or_refused(
@@ -514,14 +537,16 @@ class CounterfactualExplainer:
         try:
             return self._asked(builder, row, target, label)
         except ProblemError as error:
-            found = Answer(Status.REFUSED, advice=sentence(str(error)))
+            found = Answer(Status.INVALID, advice=sentence(str(error)))
         try:
             values = raw_values(row, names)
         except Exception:  # not even the right number of values, or nothing that can be read
             values = [np.nan] * len(names)
         return refused(self.classifier, builder.refusal(values, target), found, **self._known(label))
 
-    def _explained(self, rows: list[tuple[Any, Any, Any]], n_jobs: int | None, progress: bool) -> Explanations:
+    def _explained(
+        self, rows: list[tuple[Any, Any, Any]], n_jobs: int | None, progress: bool
+    ) -> Explanations:
         """Explanations as the answers come; after an interrupt, word of it in the place of the rest.
 
         Rows without an answer are asked again where something of the preset gives way, all of them together.
@@ -547,26 +572,26 @@ class CounterfactualExplainer:
         bar: Any,
     ) -> bool:
         """Ask about each open row once; whether nobody interrupted it."""
-        entries = {k: self._asked_or_refused(self._builder(climbs[k].rung), *rows[k]) for k in open_}
+        entries = {k: self._asked_or_refused(self._builder(climbs[k].step.rung), *rows[k]) for k in open_}
         asked = {k: entry for k, entry in entries.items() if isinstance(entry, Asked)}
         for k, entry in entries.items():
             if isinstance(entry, Explanation):
                 self._took(climbs[k], entry, bar)
-        limit = self.options.time_limit
+        left = {k: climbs[k].share(self.options.time_limit - spent[k]) for k in asked}
         work = [
-            (k, replace(entry.inquiry.within(limit - spent[k]), diagnose=climbs[k].rung.final))
+            (k, replace(entry.inquiry.within(left[k]), diagnose=climbs[k].step.final))
             for k, entry in asked.items()
         ]
-        left, interrupted = set(asked), True
+        missing, interrupted = set(asked), True
         with suppress(KeyboardInterrupt), answers(work, n_jobs) as stream:
             for k, found in stream:
                 spent[k] += found.seconds
                 self._took(climbs[k], self._explanation(asked[k], replace(found, seconds=spent[k])), bar)
-                left.discard(k)
+                missing.discard(k)
                 if found.status.with_point is Status.INTERRUPTED:  # the search that ran took the signal
                     raise KeyboardInterrupt
             interrupted = False
-        for k in left:
+        for k in missing:
             stopped = failed(Status.INTERRUPTED_NO_POINT, asked[k].problem)
             climbs[k].send(self._explanation(asked[k], stopped))
         return not interrupted

@@ -96,7 +96,7 @@ def test_the_certificate_has_all_its_keys(found, others):
     keys = ["format", "version", "metric", "ball", "bound", "states", "robustness", "worst"]
     for e in (found, *others):
         assert list(e.to_dict()["certificate"]) == keys
-        assert (e.to_dict()["certificate"]["metric"] is None) == (e.status is Status.REFUSED)
+        assert (e.to_dict()["certificate"]["metric"] is None) == (e.status is Status.INVALID)
     paper = others[4].to_dict()["certificate"]
     assert paper["metric"]
     assert paper["bound"] is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +16,9 @@ from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
 from surefoot.problem.question import Question
 from surefoot.problem.robust_problem import RobustProblem
-from surefoot.search.certified import Robustness, proven_robustness
+from surefoot.problem.row import Row
+from surefoot.search.certified.clock import Clock, OutOfTimeError
+from surefoot.search.certified.robustness import BreachError, Robustness, prove, worst_perturbation
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -24,7 +27,7 @@ Array = NDArray[np.float64]
 # more; ten times as much is more than there is.
 SPARE = 0.3
 FIRST = 2  # digits of a change that are tried first. Ten times as many would try nothing short.
-FINEST = 17  # decimals of a change; a double has no more
+FINEST = 18  # digits of a change that are tried last; a double has no more
 # Proofs that are tried before the point stays as it was found. Ten times as many take ten times as long.
 ATTEMPTS = 4
 # Share of the found point's own margin that the decimals keep, so that they can be proven as well. Ten times
@@ -37,7 +40,7 @@ def in_decimals(question: Question, family: Family, answer: Answer, seconds: flo
     """The answer with each changed number as a short decimal, inside the domain and proven again.
 
     The distance stays within the gap that was asked for; where few digits are too coarse for that, more are
-    taken, and where nothing else can be proven the values stay as they were found.
+    taken. Where no others can be proven, the values stay as they were found: they are proven as they are.
 
     Parameters
     ----------
@@ -53,18 +56,19 @@ def in_decimals(question: Question, family: Family, answer: Answer, seconds: flo
         return answer
     state = answer.state or question.state
     rounding = _Rounding(question, family.problem(state), answer, family.price(state))
-    if not rounding.moved or not rounding.needed > 0:
+    if not rounding.moved and not rounding.followers:
         return answer
+    clock = Clock(seconds)
     for _ in range(ATTEMPTS):
         point = rounding.shortest()
-        if point is None:
+        if point is None or (point == answer.point).all():
             return answer
-        if (point == answer.point).all():
+        try:
+            return _with_point(answer, point, rounding.proven(point, clock))
+        except BreachError as breach:
+            rounding.learn(breach.perturbation)
+        except OutOfTimeError:
             return answer
-        robust = proven_robustness(rounding.problem, question.warped(point), seconds / ATTEMPTS)
-        if rounding.problem.ball.is_point or robust.radius >= rounding.problem.budget:
-            return _with_point(answer, point, robust)
-        rounding.learn(robust.worst)
     return answer
 
 
@@ -99,13 +103,19 @@ class _Rounding:
     def __post_init__(self) -> None:
         self.scenarios = [np.zeros(self.problem.n_features)]
         if self.answer.worst is not None:
-            self.learn(self.answer.worst)
+            self.scenarios.append(np.asarray(self.answer.worst, dtype=float))
 
     def learn(self, perturbation: Array) -> None:
         """Withstand a further perturbation; from now on with a digit more."""
-        if len(self.scenarios) > 1:
-            self.first += 1
+        self.first += 1
         self.scenarios.append(np.asarray(perturbation, dtype=float))
+
+    def proven(self, x: Array, clock: Clock) -> Robustness:
+        """What is proven of a point: as much as of the one that was found; else `BreachError`."""
+        z, radius = self.question.warped(x), min(self.answer.radius, self.problem.budget)
+        if radius <= 0:
+            return Robustness(0.0, 0.0, *worst_perturbation(self.problem, z)[:2])
+        return prove(self.problem, z, radius, clock)
 
     @cached_property
     def found(self) -> Array:
@@ -114,15 +124,29 @@ class _Rounding:
 
     @cached_property
     def moved(self) -> list[int]:
-        """The numbers that changed and may take any value."""
+        """The numbers that changed and may take any value, apart from those that follow others."""
         on_lists = {one.feature for one in self.question.domain.sets}
         changed = np.flatnonzero(self.found != self.question.factual).tolist()
-        return [j for j in changed if j not in on_lists]
+        return [j for j in changed if j not in on_lists and j not in self.followers]
+
+    @cached_property
+    def followers(self) -> dict[int, Row]:
+        """Numbers that equations settle, each with its own: no equation has two, nor one of an earlier."""
+        found: dict[int, Row] = {}
+        on_lists = {one.feature for one in self.question.domain.sets}
+        taken = set(on_lists)
+        for row in self.question.domain.rows:
+            used = np.flatnonzero(row.coefficients).tolist()
+            free = [j for j in used if j not in taken and self.found[j] != self.question.factual[j]]
+            if row.low == row.high and free:
+                found[min(free, key=lambda j: abs(abs(row.coefficients[j]) - 1))] = row
+                taken.update(used)
+        return found
 
     @cached_property
     def needed(self) -> float:
         """The margin that decimals must have."""
-        return KEPT * self._margin(self.found)
+        return KEPT * max(self._margin(self.found), 0.0)
 
     @cached_property
     def farthest(self) -> float:
@@ -135,14 +159,10 @@ class _Rounding:
     def inwards(self) -> NDArray[np.bool_]:
         """For each number whether the tightest margin grows with it."""
         z = self.question.warped(self.found)
-        g, d = min(
-            (
-                (r.margin, d if r.robust else 0 * d)
-                for r in self.problem.requirements
-                for d in self.scenarios
-            ),
-            key=lambda pair: float(pair[0](z + pair[1])),
-        )
+        pairs = [
+            (r.margin, d if r.robust else 0 * d) for r in self.problem.requirements for d in self.scenarios
+        ]
+        g, d = min(pairs, key=lambda pair: float(pair[0](z + pair[1])))
         return np.asarray(g.gradient(z + d) >= 0)
 
     def _margin(self, x: Array) -> float:
@@ -164,7 +184,7 @@ class _Rounding:
         """The point with as few digits as possible; None where nothing but the point itself fits."""
         for digits in range(self.first, FINEST):
             places = {j: self._place(j, digits) for j in self.moved}
-            x = self._rounded(self.found, places)
+            x = self._rounded(places)
             if x is not None:
                 return self._coarsened(x, places)
         return None
@@ -174,25 +194,27 @@ class _Rounding:
 
         No finer than the decimals that the feature has anyway, as long as few digits are tried.
         """
-        change = abs(float(self.found[j] - self.question.factual[j]))
-        place = math.floor(math.log10(change)) + 1 - digits
+        place = self._size(j) + 1 - digits
         ends = (self.question.factual[j], self.question.domain.low[j], self.question.domain.high[j])
         known = min(_last_place(float(v)) for v in ends if math.isfinite(v))
         return max(place, min(known, 0)) if digits <= FIRST + 1 else place
 
-    def _rounded(self, x: Array, places: dict[int, int]) -> Array | None:
+    def _size(self, j: int) -> int:
+        """The power of ten of a number's change."""
+        return math.floor(math.log10(abs(float(self.found[j] - self.question.factual[j]))))
+
+    def _rounded(self, places: dict[int, int]) -> Array | None:
         """Each number on a decimal, inwards; then one after the other outwards where that is nearer."""
-        inner = x.copy()
+        inner = self._followed(self.found, set(self.followers))
         for j, place in places.items():
             options = self._options(j, place)
             if not options:
                 return None
-            inner[j] = options[-1] if self.inwards[j] else options[0]
+            inner = self._replaced(inner, j, options[-1] if self.inwards[j] else options[0])
         best = inner if self._fits(inner) else None
         for j, place in places.items():
             for value in self._options(j, place):
-                tried = inner.copy()
-                tried[j] = value
+                tried = self._replaced(inner, j, value)
                 if self._distance(tried) < self._distance(inner) and self._margin(tried) >= self.needed:
                     inner = tried
                     best = inner if self._fits(inner) else best
@@ -209,24 +231,54 @@ class _Rounding:
         return sorted({*allowed, *ends})
 
     def _coarsened(self, x: Array, places: dict[int, int]) -> Array:
-        """Digits less wherever one number alone can do with fewer."""
+        """Digits less wherever one number alone can do with fewer; none at all where it need not change."""
         for j in sorted(places, key=lambda j: places[j]):
-            for place in self._coarser(j, places[j]):
-                fitting = [tried for tried in self._replaced(x, j, place) if self._fits(tried)]
+            for values in self._coarser(j, places[j]):
+                fitting = [t for t in (self._replaced(x, j, v) for v in values) if self._fits(t)]
                 if not fitting:
                     break
                 x = min(fitting, key=self._distance)
         return x
 
-    def _coarser(self, j: int, place: int) -> Iterator[int]:
-        change = abs(float(self.found[j] - self.question.factual[j]))
-        yield from range(place + 1, math.floor(math.log10(change)) + 2)
+    def _coarser(self, j: int, place: int) -> Iterator[list[float]]:
+        """Values with ever fewer digits; the last is that of today."""
+        for coarse in range(place + 1, self._size(j) + 2):
+            yield self._options(j, coarse)
+        yield [float(self.question.factual[j])]
 
-    def _replaced(self, x: Array, j: int, place: int) -> Iterator[Array]:
-        for value in self._options(j, place):
-            tried = x.copy()
-            tried[j] = value
-            yield tried
+    def _replaced(self, x: Array, j: int, value: float) -> Array:
+        """The point with another value of one number, and of those that follow it."""
+        found = x.copy()
+        found[j] = value
+        return self._followed(found, {k for k, row in self.followers.items() if row.coefficients[j]})
+
+    def _followed(self, x: Array, followers: set[int]) -> Array:
+        """The point with some followers where their equations put them."""
+        found = x.copy()
+        for j in followers:
+            found[j] = _following(self.followers[j], j, found)
+        return found
+
+
+def _following(row: Row, j: int, x: Array) -> float:
+    """The value of one number that solves an equation, decimals taken as they are written.
+
+    A third is written with as many digits as the equation, which holds up to rounding, needs.
+    """
+    a = [_written(value) for value in row.coefficients]
+    others = sum((c * _written(x[k]) for k, c in enumerate(a) if c and k != j), Fraction(0))
+    value = float((_written(row.low) - others) / a[j])
+    found = x.copy()
+    for digits in range(SHORT, FINEST) if value else ():
+        found[j] = _decimal(value, math.floor(math.log10(abs(value))) + 1 - digits, ROUND_HALF_EVEN)
+        if row.contains(found):
+            return float(found[j])
+    return value
+
+
+def _written(value: float) -> Fraction:
+    """A double as its shortest text says it: 0.1 is a tenth."""
+    return Fraction(repr(float(value)))
 
 
 def _decimal(value: float, place: int, rounding: str) -> float:

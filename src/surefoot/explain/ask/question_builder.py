@@ -24,6 +24,7 @@ from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
+from surefoot.explain.constraints.document import NO_PRESET, Preset
 from surefoot.explain.diagnose.conflict import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
@@ -122,6 +123,8 @@ class QuestionBuilder:
         Further models under which the decision must turn.
     printable : bool, default=False
         Whether answers are short decimals.
+    preset : Preset
+        What the questions say of theirs.
     """
 
     def __init__(
@@ -133,6 +136,7 @@ class QuestionBuilder:
         settings: Settings,
         refits: RefittedModels | None = None,
         printable: bool = False,
+        preset: Preset = NO_PRESET,
     ) -> None:
         self.printable = printable
         self.others = () if refits is None else refits.searched
@@ -152,7 +156,7 @@ class QuestionBuilder:
             unused = f"{names} {said} with distance='cost' only"
             warnings.warn(unused, SurefootWarning, stacklevel=4)  # where the explainer is made
             constraints = constraints.unpriced()
-        self.constraints, self.declared = constraints, constraints.declared()
+        self.constraints, self.declared = constraints, constraints.declared() | preset.declared()
         self.budget = self._positioned(terms.budget)
         self.exact = self._exact()
         if len(self.exact) == len(self.numbers):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -134,17 +134,15 @@ class Actions:
         reasons = {name: reason for name, (_, reason) in found.items()}
         return cls({name: action for name, (action, _) in found.items()}, reasons=reasons)
 
-    def completed_by(self, proposed: Actions) -> Actions:
-        """These actions, and of the proposed ones those about features that these say nothing about.
+    def without(self, features: Iterable[Any]) -> Actions:
+        """The same without the actions of some features."""
+        names = {str(name) for name in features}
+        left = {name: action for name, action in self.features.items() if str(name) not in names}
+        return replace(self, features=left, reasons={n: r for n, r in self.reasons.items() if n in left})
 
-        A link or an if-then rule says something about the features that it names: that they change.
-        """
-        spoken_of = {str(name) for name in (*self.features, *self._named_to_change())}
-        added = {name: a for name, a in proposed.features.items() if str(name) not in spoken_of}
-        reasons = {name: reason for name, reason in proposed.reasons.items() if name in added}
-        return replace(self, features={**self.features, **added}, reasons={**self.reasons, **reasons})
-
-    def _named_to_change(self) -> Iterator[Any]:
+    def named_to_change(self) -> Iterator[Any]:
+        """The features that these say something about: by an action, a link, or an if-then rule."""
+        yield from self.features
         for one in self.over_several:
             if isinstance(one, Link):
                 yield from one[:2]

@@ -191,9 +191,12 @@ def _shown(value: Any) -> str:
 
 
 def template_text(classifier: Any) -> str:
-    """A file of comments: every feature with its kind and range or values, and a line to begin with."""
+    """A file of comments: every feature with its kind and range or values, and a line to begin with.
+
+    What a person cannot change stays: these lines are no comments.
+    """
     schema, seen = classifier.schema_, classifier.feature_range_
-    lines = []
+    lines, proposed = list[str](), Actions.proposed(classifier)
     for j, name in enumerate(schema.names):
         if schema.values[j] is not None:
             order = ", from low to high" if schema.ordered[j] else ""
@@ -203,8 +206,17 @@ def template_text(classifier: Any) -> str:
             low, high = (_short(v) for v in seen[:, j])
             kind = f"{'whole number' if schema.whole[j] else 'number'} from {low:,} to {high:,}"
             begun = _written({"may": "change", "low": low, "high": high})
-        lines += [f"# {_one_line(str(name))}: {_one_line(kind)}", f"# {_key(str(name))} = {begun}", ""]
+        lines += [f"# {_one_line(str(name))}: {_one_line(kind)}", f"# {_key(str(name))} = {begun}"]
+        if name in proposed.features:
+            lines += _kept(str(name), proposed.features[name], proposed.reasons[name])
+        lines.append("")
     return TEMPLATE + _about_curved(classifier) + "\n[features]\n" + "\n".join(lines)
+
+
+def _kept(name: str, action: Any, reason: str) -> list[str]:
+    """The line of a feature that stays, and why."""
+    why = f"# It stays, since {reason}. If it may change, delete this:"
+    return [why, f"{_key(name)} = {_written_action(action)}"]
 
 
 def _short(value: float) -> int | float:

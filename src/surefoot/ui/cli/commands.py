@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.exceptions import DataError, NoCounterfactualError, ProblemError
-from surefoot.explain.ask.presets import PRESET
 from surefoot.explain.answer.methods import Milp, Qcqp
+from surefoot.explain.ask.presets import PRESET
 from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.explainer import CounterfactualExplainer
@@ -280,7 +280,7 @@ def _check_flags(options: argparse.Namespace) -> None:
 def _check_request(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> None:
     """Names that the model does not have, before anything is read."""
     names = clf.feature_labels_
-    for flag in ("immutable", "increasing", "decreasing", "whole", "fractional"):
+    for flag in ("immutable", "increasing", "decreasing", "whole", "fractional", "free"):
         check_names(f"--{flag}", getattr(options, flag), names)
     listings = {"--bound": options.bound or [], "--budget-of": options.budget_of, "--values": options.values}
     for flag, entries in listings.items():
@@ -306,7 +306,7 @@ def _budget(options: argparse.Namespace) -> Any:
 
 
 def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Actions:
-    """What --actions, --whole, --fractional and --values say."""
+    """What --actions, --whole, --fractional, --values and --free say."""
     both = next((name for name in options.whole if name in options.fractional), None)
     if both is not None:
         raise ProblemError(f"{both!r} cannot be both --whole and --fractional")
@@ -317,6 +317,7 @@ def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namesp
             reason = "has been given values or --whole already" if texts else "needs at least one value"
             raise ProblemError(f"--values {name}: {reason}")
         found[name] = Action(values=[_value(clf, name, text) for text in texts])
+    found = {name: Action() for name in options.free} | found
     said = Actions.from_toml(Path(options.actions)) if options.actions else Actions()
     twice = next((name for name in said.features if name in found), None)
     if twice is not None:

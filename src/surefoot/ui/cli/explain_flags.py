@@ -50,9 +50,9 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         "--preset",
         choices=("practical", "paper"),
         default="practical",
-        help="what holds where no flag says otherwise. practical (default): at most 3 features change, what a "
-        "person cannot change stays, short decimals, budget 0.05, norm 1, dag coordinates, gap 0.01; paper: "
-        "the paper's question (norm inf, cholesky, any value anywhere, every feature may change)",
+        help="what holds where no flag says otherwise. practical (default): at most 3 features change, what "
+        "a person cannot change stays, short decimals, budget 0.05, norm 1, dag coordinates, gap 0.01; "
+        "paper: the paper's question (norm inf, cholesky, any value anywhere, every feature may change)",
     )
     question.add_argument("--target", metavar="LABEL", help="the class wanted (default: the other of two)")
     question.add_argument(
@@ -145,7 +145,14 @@ def _actions(group: Any) -> None:
         "features that take whole numbers only (those that were whole in training do)",
     )
     names_flag(group, "--fractional", "FEATURE", "features that need not stay whole")
-    group.add_argument("--at-most", type=at_most, default=PRESET, metavar="K", help="features that change, at most; or none")
+    names_flag(group, "--free", "FEATURE", "features that may change although their names say otherwise")
+    group.add_argument(
+        "--at-most",
+        type=at_most,
+        default=PRESET,
+        metavar="K",
+        help="features that change, at most; 'none' for no limit",
+    )
     group.add_argument(
         "--printable",
         action=argparse.BooleanOptionalAction,
