@@ -301,9 +301,9 @@ class CounterfactualExplainer:
         >>> es.to_frame()[["status", "distance"]].round(3)
               status  distance
         row
-        0    optimal     1.154
-        1    optimal     1.406
-        2    optimal     0.962
+        0    optimal     3.232
+        1    optimal     3.676
+        2    optimal     2.077
         """
         if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
             raise ProblemError(f"n_jobs must be an integer other than 0, or None, not {n_jobs!r}")
@@ -408,8 +408,8 @@ class CounterfactualExplainer:
         >>> found = CounterfactualExplainer(clf).trade_off(bank.X.iloc[0], 1, budget=(0, 0.1), plausible=())
         >>> found.table[["asked", "value", "distance"]].round(2)
             asked  value  distance
-        0  budget    0.0      1.15
-        1  budget    0.1      1.25
+        0  budget    0.0      3.18
+        1  budget    0.1      3.29
         """
         asked: dict[str, Sequence[Any]] = {"budget": budget, "plausible": plausible, "models": models}
         return trade_off(self, row, target, {name: values for name, values in asked.items() if len(values)})
