@@ -483,10 +483,17 @@ class CounterfactualExplainer:
             preset=self._declared_preset,
         )
 
+    def _says_other(self, name: str, own: Any) -> bool:
+        """Whether the user gave something else than the preset has."""
+        if name in self.from_preset or name not in self._given:
+            return False
+        value = self._given[name]
+        return not isinstance(value, str | Real | None) or value != own
+
     @property
     def _declared_preset(self) -> Preset:
         """What questions say of the preset."""
-        given = tuple(name for name in PRESETS[self.preset] if name in self._given.keys() - self.from_preset)
+        given = tuple(name for name, own in PRESETS[self.preset].items() if self._says_other(name, own))
         return Preset(self.preset, given, tuple(str(name) for name in self.kept.features))
 
     def _actions(self, at_most: int | None) -> Actions | None:

@@ -135,7 +135,7 @@ def test_the_budget_gives_way_last(many):
     e = explainer.explain(row, 1)
     assert e.budget == 0
     assert "do exactly what it says" in str(e)
-    assert "they may be slightly wrong" not in str(e)
+    assert "small errors are allowed for" not in str(e)
     assert verify(e, clf).ok
     kept = CounterfactualExplainer(clf, bounds=ends, budget=0.05, immutable=explainer.immutable)
     assert kept.explain(row, 1, on_failure="return").counterfactual is None

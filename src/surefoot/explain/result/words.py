@@ -110,8 +110,8 @@ MEANINGS: dict[str, tuple[str, dict[str, str]]] = {
             "at_most": "few features change",
             "keep_personal": "none that a person cannot change",
             "printable": "values can be typed in as they are printed",
-            "budget": "they may be slightly wrong",
-            "bounds": "they stay within the training data",
+            "budget": "small errors are allowed for",
+            "bounds": "values stay within the training data",
         },
     ),
     "paper": (
