@@ -136,7 +136,7 @@ def random_settings(rng, kind, table):
 
 
 def ask(classifier, table, y, row, kind, limit, settings):
-    from surefoot import CounterfactualExplainer
+    from benchmarks.asking import CounterfactualExplainer
 
     given = {"data": (table, y)} if kind == "models" else {}
     explainer = CounterfactualExplainer(classifier, time_limit=limit, **settings, **given)

@@ -44,6 +44,7 @@ _HOMES = {
     "Explanations": "explain.result.batch",
     "LinearGaussianNetwork": "model.network",
     "Milp": "explain.answer.methods",
+    "PRESETS": "explain.ask.presets",
     "NoCounterfactualError": "exceptions",
     "Qcqp": "explain.answer.methods",
     "Quadratic": "problem.quadratic",
@@ -63,6 +64,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "PRESETS",
     "Action",
     "Actions",
     "AdoptedClassifier",

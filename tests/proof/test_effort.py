@@ -10,11 +10,12 @@ from fractions import Fraction
 
 import pytest
 
-from surefoot import CounterfactualExplainer, verify
+from surefoot import verify
 from surefoot.exceptions import ProblemError
 from surefoot.proof import exact
 from surefoot.proof.exact import HOLDS, NOT_PROVED, Effort, EffortError
 from surefoot.ui.cli import main as surefoot
+from tests.asking import CounterfactualExplainer
 from tests.proof import test_conditions as conditions
 from tests.proof import two_categories as states
 from tests.proof.handmade import banknote, banknote_row

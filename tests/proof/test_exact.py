@@ -1341,7 +1341,7 @@ def test_the_gap_follows():
 def refused():
     model, e = files("stopped")
     blanks = ("question", "expected_before", "factual_class", "factual_probability")
-    e.update(dict.fromkeys(blanks), status="refused", message=Status.REFUSED.sentence, lower_bound=0.0)
+    e.update(dict.fromkeys(blanks), status="invalid", message=Status.INVALID.sentence, lower_bound=0.0)
     e["unit"]["values"], e["factual"]["values"] = [None] * 3, [None] * 3
     e["certificate"] = written.blank_certificate()
     return model, e

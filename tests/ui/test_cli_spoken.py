@@ -7,10 +7,11 @@ import pytest
 from sklearn.svm import LinearSVC
 
 import surefoot
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, adopt
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, adopt
 from surefoot.exceptions import SurefootError
 from surefoot.ui.cli import main
 from surefoot.ui.cli.spoken import WHOLE_PHRASES, spoken
+from tests.asking import CounterfactualExplainer
 from tests.ui.mixed import toy_model, toy_table
 
 

@@ -72,7 +72,7 @@ SENTENCES = {
     "infeasible": "No allowed change leads to the target.",
     "undecided": "No counterfactual was found, but it was not proved that there is none.",
     "unbounded": "The solver reported an unbounded problem: the model or the domain is degenerate.",
-    "refused": "The request is invalid.",
+    "invalid": "The request is invalid.",
     "failed": "The search failed; its result cannot be used.",
 }
 WITH_POINT = (
@@ -2735,7 +2735,7 @@ def _claims(models: Sequence[Any], explanation: Any) -> Iterator[Claim]:
     answer = read_answer(explanation)
     if not known:
         raise UnreadableError("there is no model")
-    if answer["status"] == "refused":
+    if answer["status"] == "invalid":
         yield from (model_claim(known, [answer["model"]]), refusal(answer))
         return
     case = read_case(known, explanation)
@@ -2787,7 +2787,7 @@ def refusal(answer: dict[str, Any]) -> Claim:
         return Claim(
             "refusal", FAILS, f"the request was refused, but the file claims {shown(', '.join(stated))}"
         )
-    if answer["message"] != SENTENCES["refused"]:
+    if answer["message"] != SENTENCES["invalid"]:
         return Claim("refusal", FAILS, "the message is not the sentence of the status")
     return Claim("refusal", NOT_PROVED, "the request was refused; nothing is proved")
 
@@ -3813,7 +3813,7 @@ CHECKS: tuple[Callable[[Case], Claim | None], ...] = (
 def words(models: Sequence[Any], explanation: Any) -> list[str]:
     """The question of an explanation, a line for each thing that was asked."""
     answer = read_answer(explanation)
-    if answer["status"] == "refused":
+    if answer["status"] == "invalid":
         return ["The request was refused."]
     case = read_case(models, explanation)
     asked, names = case.question, [shown(name) for name in case.question.names]

@@ -6,16 +6,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from surefoot import (
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanation,
-    datasets,
-    verify,
-)
+from surefoot import ConditionalGaussianNetworkClassifier, Explanation, datasets, verify
 from surefoot.exceptions import ProblemError
 from surefoot.explain.ask import refits
 from surefoot.explain.ask.refits import FRESH, RefittedModels, lower_bound
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

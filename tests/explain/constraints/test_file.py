@@ -7,15 +7,9 @@ import tomllib
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Rule,
-    datasets,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Rule, datasets
 from surefoot.exceptions import DataError, ProblemError
+from tests.asking import CounterfactualExplainer
 from tests.explain.constraints.test_grammar import quoted_name
 
 EXAMPLE = """
@@ -282,8 +276,12 @@ def test_templates_load_as_they_are_and_line_by_line():
     german = datasets.load_german_credit()
     clf = ConditionalGaussianNetworkClassifier("naive").fit(german.X, german.y)
     text = Actions.template(clf)
-    assert Actions.from_toml(text) == Actions()
-    begun = [line[2:] for line in text.split("[features]\n")[1].splitlines() if " = " in line]
+    assert Actions.from_toml(text) == Actions.proposed(clf)
+    assert list(Actions.proposed(clf).features)[-2:] == ["age", "foreign_worker"]
+    assert "# It stays, since its name says how old someone or something is" in text
+    begun = [
+        line[2:] for line in text.split("[features]\n")[1].splitlines() if line[0:1] == "#" and " = " in line
+    ]
     actions = Actions.from_toml("[features]\n" + "\n".join(begun))
     assert list(actions.features) == list(german.X.columns)
     CounterfactualExplainer(clf, actions=actions)

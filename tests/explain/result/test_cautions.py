@@ -8,15 +8,15 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     datasets,
     diagnose,
     verify,
 )
 from surefoot.exceptions import ModelFileError
-from surefoot.explain.result.cautions import Caution, _against_means, _edges, class_means
+from surefoot.explain.result.cautions import NOTICEABLE, Caution, _against_means, _edges, class_means
 from surefoot.model.content import classifier_content, restore_classifier
+from tests.asking import CounterfactualExplainer
 
 
 def two_classes(rows=200, shift=2.0, n=3, seed=0):
@@ -79,14 +79,14 @@ def test_advice_that_was_followed_is_not_given_again(model):
     assert beyond.startswith("b ends beyond the training data. There the model knows nothing:")
 
 
-def test_no_change_against_the_means_goes_without_a_caution():
+def test_no_noticeable_change_against_the_means_goes_without_a_caution():
     data = datasets.load_pima()
     clf = fitted(data.X, data.y, "tan")
     es = CounterfactualExplainer(clf, budget=0.05, whole=False).explain_batch(data.X.head(40), progress=False)
     for e in es.found:
         direction = class_means(clf, e.target) - class_means(clf, e.factual_class)
         moved = (e.counterfactual - e.factual).to_numpy(float)
-        wrong = (direction * moved < 0) & (np.abs(moved) > 1e-6 * e.unit.to_numpy())
+        wrong = (direction * moved < 0) & (np.abs(moved) > NOTICEABLE * e.unit.to_numpy())
         assert wrong.any() == ("against_means" in codes(e))
 
 

@@ -10,7 +10,6 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     Rule,
     datasets,
@@ -19,6 +18,7 @@ from surefoot import (
 from surefoot.exceptions import DataError
 from surefoot.proof.exact import SENTENCES
 from surefoot.ui.cli import main
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import SurefootError
-from surefoot.explain.answer.methods import Settings, at_factual, search
+from surefoot.explain.answer.methods import GRACE, SMALLEST_GAP, Settings, at_factual, search
+from surefoot.explain.answer.printable import SPARE, in_decimals
 from surefoot.formats import one_line, sentence
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
@@ -43,12 +44,15 @@ class Task:
     question : Question
     method : str
     settings : Settings
+    printable : bool, default=False
+        Whether the point goes to short decimals, within the gap that was asked for.
     """
 
     problem: Family
     question: Question
     method: str
     settings: Settings
+    printable: bool = False
 
     def within(self, seconds: float) -> Task:
         """The same task with so many seconds for all of it."""
@@ -61,15 +65,32 @@ class Task:
         if question.allows(question.factual, question.state) and here.margin(here.factual) >= 0:
             found = self._already_there(here)
         else:
-            found = search(self.method, self.problem, self.settings)
-        return replace(question.unwarped(found), seconds=time.perf_counter() - start)
+            found = self._search()
+        found = question.unwarped(found)
+        if self._goes_to_decimals:
+            left = self.settings.options.time_limit - (time.perf_counter() - start)
+            found = in_decimals(question, self.problem, found, max(left, GRACE))
+        return replace(found, seconds=time.perf_counter() - start)
+
+    @property
+    def _goes_to_decimals(self) -> bool:
+        """Points of the other methods may miss by a tolerance: there is no room inside."""
+        return self.printable and self.method == "certified"
+
+    def _search(self) -> Answer:
+        """Run the method; with a narrower gap where rounding needs a part of it."""
+        if not self._goes_to_decimals:
+            return search(self.method, self.problem, self.settings)
+        options = self.settings.options
+        narrow = replace(options, gap=max((1 - SPARE) * options.gap, SMALLEST_GAP))
+        return search(self.method, self.problem, replace(self.settings, options=narrow))
 
     def _already_there(self, here: RobustProblem) -> Answer:
         """Nothing needs to change; or, where a small error undoes it, the least change that makes it safe."""
         found = replace(at_factual(here, self.settings.options.time_limit), state=self.question.state)
         if found.worst is None or here.violation(here.factual, found.worst)[0] <= 0:
             return found
-        safe = search(self.method, self.problem, self.settings)
+        safe = self._search()
         return found if safe.point is None else safe
 
 

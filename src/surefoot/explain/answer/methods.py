@@ -33,6 +33,7 @@ from surefoot.status import Status
 Array = NDArray[np.float64]
 
 GAPS = {"certified": 1e-3, "qcqp": 1e-2, "milp": 1e-2}
+SMALLEST_GAP = 1e-6  # of the certified method; ten times less is what rounding leaves of its bounds
 PATIENCE = 2.0  # seconds for the radius of a factual about which nothing was searched
 # Seconds for what is said of a point although the time is over. Ten times as long would overrun every limit.
 GRACE = 0.25

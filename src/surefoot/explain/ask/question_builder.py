@@ -24,6 +24,7 @@ from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
+from surefoot.explain.constraints.document import NO_PRESET, Preset
 from surefoot.explain.diagnose.feasibility_oracle import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
@@ -103,7 +104,10 @@ class QuestionBuilder:
         method: str,
         settings: Settings,
         refits: RefittedModels | None = None,
+        printable: bool = False,
+        preset: Preset = NO_PRESET,
     ) -> None:
+        self.printable = printable
         self.others = () if refits is None else refits.searched
         self.classifier, self.terms, self.plausible = classifier, terms, terms.plausible or Plausible()
         self.has_probability = classifier.has_probability
@@ -122,7 +126,7 @@ class QuestionBuilder:
             unused = f"{names} {said} with distance='cost' only"
             warnings.warn(unused, SurefootWarning, stacklevel=4)  # where the explainer is made
             constraints = constraints.unpriced()
-        self.constraints, self.declared = constraints, constraints.declared()
+        self.constraints, self.declared = constraints, constraints.declared() | preset.declared()
         self.budget = self._positioned(terms.budget)
         self.exact = self._exact()
         if len(self.exact) == len(self.numbers):
@@ -162,7 +166,7 @@ class QuestionBuilder:
         posed = question.family(clf, *self.others, shared=self.shared)
         typical = self.plausible.share is not None
         percentiles = clf.density_percentiles_[labels.index(wanted)] if typical else None
-        task = Task(posed, question, self.method, self.settings)
+        task = Task(posed, question, self.method, self.settings, self.printable)
         return Asked(label, Inquiry(task, self.constraints, self._noise(state), percentiles))
 
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:

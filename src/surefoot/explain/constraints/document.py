@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -15,10 +15,10 @@ from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
 from surefoot.explain.constraints.feature import Action
 from surefoot.explain.constraints.kinds import KINDS
-from surefoot.plain import INFINITIES, entries, finite, sequence, shown
+from surefoot.plain import INFINITIES, entries, finite, sequence, shown, text
 
 LISTS = tuple(kind.document_key for kind in KINDS)
-KEYS = ("bounds", "actions", "whole", "imputed", *LISTS, "gaps", "plausible", "keeping")
+KEYS = ("bounds", "actions", "whole", "imputed", *LISTS, "gaps", "plausible", "keeping", "preset")
 
 
 def read_constraints(
@@ -31,6 +31,8 @@ def read_constraints(
     entries(values, "declared", (), KEYS)
     for name in sequence(values.get("imputed", []), "imputed"):
         feature_named(name, names)
+    for name in read_preset(values).kept:
+        feature_named(name, names)
     said = read_actions(values)
     listed = [feature_named(name, names) for name in sequence(values.get("whole", []), "whole")]
     return ConstraintSet.by_name(
@@ -42,6 +44,41 @@ def read_constraints(
         whole=[names.index(name) for name in listed],
         gaps=_gaps(values["gaps"]) if "gaps" in values else None,
     )
+
+
+class Preset(NamedTuple):
+    """Which preset a question was asked with.
+
+    Parameters
+    ----------
+    name : str
+    given : tuple of str
+        Arguments that the user gave in the place of the preset's.
+    kept : tuple of str
+        Features that stay because a person cannot change them.
+    """
+
+    name: str = ""
+    given: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+    def declared(self) -> dict[str, Any]:
+        """As a question declares it; nothing where there is none."""
+        if not self.name:
+            return {}
+        return {"preset": {"name": self.name, "given": list(self.given), "kept": list(self.kept)}}
+
+
+NO_PRESET = Preset()
+
+
+def read_preset(values: Mapping[str, Any]) -> Preset:
+    """The preset that a question declares; one without a name where it declares none."""
+    if "preset" not in values:
+        return NO_PRESET
+    entry = entries(values["preset"], "the preset", Preset._fields)
+    lists = ([text(v, "the preset") for v in sequence(entry[k], "the preset")] for k in ("given", "kept"))
+    return Preset(text(entry["name"], "the preset"), *map(tuple, lists))
 
 
 def read_actions(values: Mapping[str, Any]) -> Actions:

@@ -132,10 +132,13 @@ def toml_text(actions: Actions) -> str:
         raise DataError(f"the feature {twice!r} is named twice, as a name and as a number")
     lines += ["", "[features]"] if names else []
     for name, action in actions.features.items():
-        assert isinstance(action, Action)
-        given = action.given()
-        lines.append(f"{_key(str(name))} = {_written(given if given.keys() - {'may'} else action.may)}")
+        lines.append(_action_line(str(name), action))
     return "\n".join(lines) + "\n"
+
+
+def _action_line(name: str, action: Any) -> str:
+    given = action.given()
+    return f"{_key(name)} = {_written(given if given.keys() - {'may'} else action.may)}"
 
 
 def _written(value: Any) -> str:
@@ -180,9 +183,12 @@ def _shown(value: Any) -> str:
 
 
 def template_text(classifier: Any) -> str:
-    """A file of comments: every feature with its kind and range or values, and a line to begin with."""
+    """A file of comments: every feature with its kind and range or values, and a line to begin with.
+
+    What a person cannot change stays: these lines are no comments.
+    """
     schema, seen = classifier.schema_, classifier.feature_range_
-    lines = []
+    lines, proposed = list[str](), Actions.proposed(classifier)
     for j, name in enumerate(schema.names):
         if schema.values[j] is not None:
             order = ", from low to high" if schema.ordered[j] else ""
@@ -192,8 +198,17 @@ def template_text(classifier: Any) -> str:
             low, high = (_short(v) for v in seen[:, j])
             kind = f"{'whole number' if schema.whole[j] else 'number'} from {low:,} to {high:,}"
             begun = _written({"may": "change", "low": low, "high": high})
-        lines += [f"# {_one_line(str(name))}: {_one_line(kind)}", f"# {_key(str(name))} = {begun}", ""]
+        lines += [f"# {_one_line(str(name))}: {_one_line(kind)}", f"# {_key(str(name))} = {begun}"]
+        if name in proposed.features:
+            lines += _kept(str(name), proposed.features[name], proposed.reasons[name])
+        lines.append("")
     return TEMPLATE + _about_curved(classifier) + "\n[features]\n" + "\n".join(lines)
+
+
+def _kept(name: str, action: Any, reason: str) -> list[str]:
+    """The line of a feature that stays, and why."""
+    why = f"# It stays, since {reason}. If it may change, delete this:"
+    return [why, _action_line(name, action)]
 
 
 def _short(value: float) -> int | float:

@@ -32,12 +32,15 @@ class Inquiry:
         None where the ball does not depend on the constraints.
     percentiles : array or None
         Of the target's own log densities, where answers must be typical of it.
+    diagnose : bool, default=True
+        Whether to say why there is no answer.
     """
 
     task: Task
     constraints: ConstraintSet
     noise: Noise | None = None
     percentiles: Array | None = None
+    diagnose: bool = True
 
     def within(self, seconds: float) -> Inquiry:
         """The same with so many seconds for all of it."""
@@ -47,7 +50,7 @@ class Inquiry:
         """Search; where nothing exists, say which constraints stand in the way. All within the time limit."""
         start = time.perf_counter()
         found = self.task.answer()
-        if not self._is_hopeless(found):
+        if not self.diagnose or not self._is_hopeless(found):
             return found
         left = self.task.settings.options.time_limit - (time.perf_counter() - start)
         conflict, advice = self._why_none(left)

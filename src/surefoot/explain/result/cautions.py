@@ -24,8 +24,11 @@ EXTREME = 3.0  # conditional standard deviations
 EDGE = 1e-6  # of a range: values this near to its ends are at them
 BEYOND = "beyond the training data. There"
 SAME_DENSITY = 1e-9  # of a log density: rounding
-SMALL = 1e-6  # standard deviations; a smaller change is rounding
-OWN_CODES = ("imputed", "not_finished", "untypical", "not_safe")  # of question and answer alone
+# Standard deviations; nobody takes note of a smaller step. Ten times larger, and a step of half a standard
+# deviation to the edge of the data goes without a word.
+NOTICEABLE = 0.05
+# Those that follow from question and answer alone.
+OWN_CODES = ("imputed", "not_finished", "untypical", "not_safe", "large_budget")
 CODES = (
     *OWN_CODES, "against_means", "outside_range", "unlike_training", "one_extreme_value", "edge_of_data",
     "few_rows", "below_baseline",
@@ -112,11 +115,12 @@ def _about_row(clf: Classifier, question: Question) -> Iterator[Caution]:
 def _about_change(clf: Classifier, question: Question, answer: Answer, unit: Array) -> Iterator[Caution]:
     assert answer.point is not None
     now, then = question.warped(question.factual), question.warped(answer.point)
-    changed = np.abs(then - now) > SMALL * unit
+    steps = (then - now) / unit
+    changed = np.abs(steps) > NOTICEABLE
     here, there = (class_means(clf, label) for label in (question.factual_class, question.target))
     yield from _against_means(question, changed & ((there - here) * (then - now) < 0))
-    yield from _edges(clf, question, answer.point, changed)
-    if changed.any():
+    yield from _edges(clf, question, answer.point, steps)
+    if (answer.point != question.factual).any():
         yield from _extremes(clf, question, answer, then)
 
 
@@ -131,14 +135,14 @@ def _against_means(question: Question, against: NDArray[np.bool_]) -> Iterator[C
         )
 
 
-def _edges(
-    clf: Classifier, question: Question, point: Array, changed: NDArray[np.bool_]
-) -> Iterator[Caution]:
+def _edges(clf: Classifier, question: Question, point: Array, steps: Array) -> Iterator[Caution]:
+    """Numbers that move to the edge of the data, or beyond it, by a noticeable step."""
     low, high = clf.feature_range_[:, list(question.numbers)]
     near = EDGE * (high - low)
-    beyond = (point < low) | (point > high)
-    at = changed & ~beyond & ((point <= low + near) | (point >= high - near))
-    for which, where in ((at, "where the training data end. Farther out"), (changed & beyond, BEYOND)):
+    falls, rises = steps < -NOTICEABLE, steps > NOTICEABLE
+    beyond = (falls & (point < low)) | (rises & (point > high))
+    at = ~beyond & ((falls & (point <= low + near)) | (rises & (point >= high - near)))
+    for which, where in ((at, "where the training data end. Farther out"), (beyond, BEYOND)):
         names = [str(question.number_names[j]) for j in np.flatnonzero(which)]
         if names:
             yield Caution(

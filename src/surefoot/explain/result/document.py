@@ -129,7 +129,7 @@ def _status(values: Mapping[str, Any]) -> Status:
 
 def _question(values: Mapping[str, Any], status: Status) -> Question | Refusal:
     if values["question"] is None:
-        if status is not Status.REFUSED:
+        if status is not Status.INVALID:
             raise DataError("it has no question")
         return _refusal(values)
     question = Question.from_dict(values["question"])
@@ -174,7 +174,7 @@ def _same(a: Any, b: Any) -> bool:
 def _answer(values: Mapping[str, Any], status: Status, question: Question | Refusal) -> Answer:
     point, state = _point(values["counterfactual"], question)
     certificate = _certificate(values["certificate"])
-    if status is Status.REFUSED and certificate != blank_certificate():
+    if status is Status.INVALID and certificate != blank_certificate():
         raise DataError("an invalid request has nothing to prove")
     n = len(question.number_names)
     return Answer(
@@ -185,7 +185,7 @@ def _answer(values: Mapping[str, Any], status: Status, question: Question | Refu
         radius=number(values["certified_radius"], "certified_radius"),
         worst=_array(certificate["worst"], "the worst perturbation", n),
         rounds=tuple(_round(entry, n) for entry in sequence(values["iterations"], "iterations")),
-        certificate=None if status is Status.REFUSED else certificate,
+        certificate=None if status is Status.INVALID else certificate,
         backend=text(values["backend"], "backend"),
         seconds=number(values["seconds"], "seconds"),
         advice=text(values["advice"], "advice"),

@@ -32,7 +32,8 @@ Array = NDArray[np.float64]
 T = TypeVar("T")
 
 TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
-UNCHANGED = 1e-6  # standard deviations; less is rounding
+UNCHANGED = 1e-6  # standard deviations; a smaller pull is rounding
+LARGE_BUDGET = 2.0  # standard deviations; ten times larger, and 5 for 0.05 would go unnoticed
 
 
 class Read(property, Generic[T]):
@@ -263,9 +264,9 @@ class Explanation:
     def _largest_first(self) -> tuple[NDArray[np.intp], int]:
         """The places of the features, the largest change first, and how many of them change."""
         pairs, deviations = zip(self.factual.tolist(), self._end.tolist(), strict=True), self._moved()[1]
-        differs = np.array([a != b for a, b in pairs], dtype=bool)
-        moved = np.where(np.isnan(deviations), np.where(differs, np.inf, -1.0), np.abs(deviations))
-        return np.argsort(-moved, kind="stable"), int(np.sum(moved > UNCHANGED))
+        differs = np.array([a == a and a != b for a, b in pairs], dtype=bool)  # a hole does not
+        sizes = np.where(np.isnan(deviations), np.inf, np.abs(deviations))
+        return np.argsort(-np.where(differs, sizes, -1.0), kind="stable"), int(np.sum(differs))
 
     def _moved(self) -> tuple[Array, Array]:
         """Differences of the numbers, in their own units and in standard deviations of their scales."""
@@ -325,9 +326,15 @@ class Explanation:
 
     def _own_cautions(self) -> list[Caution]:
         """Those that follow from question and answer alone."""
-        if self.counterfactual is None:
-            return []
         found = []
+        if self._asks_for_too_much():
+            words = (
+                f"The budget is {miss_words(self.question)}: few rows differ from each other by more. It is "
+                "measured in standard deviations; 0.05 is a usual value."
+            )
+            found.append(Caution("large_budget", words))
+        if self.counterfactual is None:
+            return found
         if isinstance(self.question, Question) and imputed_words(self.question):
             found.append(Caution("imputed", imputed_words(self.question)))
         if self.status not in (Status.OPTIMAL, Status.ALREADY_TARGET):
@@ -342,6 +349,16 @@ class Explanation:
         if self.asks_for_robustness and self.coverage < 1:
             found.append(Caution("not_safe", self._not_safe()))
         return found
+
+    def _asks_for_too_much(self) -> bool:
+        """Whether the errors are larger than rows differ."""
+        budget = self.question.budget
+        if not isinstance(self.question, Question) or self.whitening == "given":
+            return False
+        if isinstance(budget, Mapping):
+            sizes = [max(pair) / float(self.context.unit[j]) for j, pair in budget.items()]
+            return max(sizes, default=0.0) > LARGE_BUDGET
+        return budget > LARGE_BUDGET
 
     def _not_safe(self) -> str:
         """That errors within the budget may undo the decision, with the worst one found."""

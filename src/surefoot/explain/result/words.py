@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from numbers import Real
@@ -12,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.constraints.constraint_set import DATA
-from surefoot.explain.constraints.document import read_actions
+from surefoot.explain.constraints.document import read_actions, read_preset
 from surefoot.explain.constraints.feature import SAID, Action, between, value_words
 from surefoot.explain.constraints.linear import rule_text
-from surefoot.formats import exact, first_names, number, share
+from surefoot.formats import exact, first_names, in_list, number, share
 from surefoot.problem.either import Way
 from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
 from surefoot.problem.row import Row
@@ -95,6 +96,55 @@ def allowed_words(question: Question) -> tuple[str, ...]:
     lines += [*_kept_words(declared), *_plausible_words(question)]
     lines += required_words(question)
     return tuple(lines) or ("every feature may take any value",)
+
+
+# What each preset means: in a word, and by argument. Nothing is said of arguments that were given.
+MEANINGS: dict[str, tuple[str, dict[str, str]]] = {
+    "practical": (
+        "an answer to act on",
+        {
+            "at_most": "few features change",
+            "keep_personal": "none that a person cannot change",
+            "printable": "values can be typed in as they are printed",
+            "budget": "small errors are allowed for",
+            "bounds": "values stay within the training data",
+        },
+    ),
+    "paper": (
+        "the question of the paper",
+        {
+            "bounds": "features may take any value",
+            "at_most": "all of them may change",
+            "noise_on": "all of them may be wrong",
+            "norm": "the largest change in any coordinate counts",
+            "printable": "values are printed as they were found",
+        },
+    ),
+}
+
+
+def preset_words(question: Question) -> str:
+    """What the preset means; "" where the question does not say which one was used."""
+    name, given, _ = read_preset(question.declared)
+    if name not in MEANINGS:
+        return ""
+    means, parts = MEANINGS[name]
+    idle = {*given} if question.budget else {*given, "budget", "noise_on"}
+    said = ", ".join([means, *(words for argument, words in parts.items() if argument not in idle)])
+    other = f" Given otherwise: {', '.join(given)}." if given else ""
+    return f"Preset {name}: {said}.{other}"
+
+
+def kept_words(question: Question) -> str:
+    """Which features stay because a person cannot change them, and how to free them; "" for none."""
+    kept = read_preset(question.declared)[2]
+    if not kept:
+        return ""
+    names, them = first_names([in_list(name) for name in kept]), "it" if len(kept) == 1 else "them"
+    return (
+        f"Kept: {names}, since by {'its name' if len(kept) == 1 else 'their names'} a person cannot change "
+        f'{them}. To free a feature, name it in actions: Actions({{{json.dumps(kept[0])}: "change"}}).'
+    )
 
 
 def _plausible_words(question: Question) -> list[str]:

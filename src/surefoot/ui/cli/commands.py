@@ -12,6 +12,7 @@ from typing import Any
 
 from surefoot.exceptions import DataError, NoCounterfactualError, ProblemError
 from surefoot.explain.answer.methods import Milp, Qcqp
+from surefoot.explain.ask.presets import PRESET
 from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.explainer import CounterfactualExplainer
@@ -192,9 +193,12 @@ def _explainer(
 ) -> CounterfactualExplainer:
     return CounterfactualExplainer(
         clf,
+        preset=options.preset,
         budget=_budget(options),
         noise_on=options.noise_on,
-        norm=float(options.norm),
+        norm=options.norm if options.norm is PRESET else float(options.norm),
+        at_most=options.at_most,
+        printable=options.printable,
         threshold=options.threshold,
         decision=options.decision,
         method=_method(options),
@@ -230,10 +234,10 @@ def _method(options: argparse.Namespace) -> Any:
     return options.method
 
 
-def _plausible(words: list[str] | None) -> Any:
-    """A share, or 'conditional' and a number."""
-    if words is None:
-        return None
+def _plausible(words: Any) -> Any:
+    """A share, or 'conditional' and a number; as the preset says where nothing is said."""
+    if not isinstance(words, list):
+        return words
     if words[0] == "conditional" and len(words) == 2:
         return "conditional", _number("--plausible", "conditional", words[1])
     if len(words) != 1:
@@ -276,7 +280,7 @@ def _check_flags(options: argparse.Namespace) -> None:
 def _check_request(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> None:
     """Names that the model does not have, before anything is read."""
     names = clf.feature_labels_
-    for flag in ("immutable", "increasing", "decreasing", "whole", "fractional"):
+    for flag in ("immutable", "increasing", "decreasing", "whole", "fractional", "free"):
         check_names(f"--{flag}", getattr(options, flag), names)
     listings = {"--bound": options.bound or [], "--budget-of": options.budget_of, "--values": options.values}
     for flag, entries in listings.items():
@@ -286,9 +290,9 @@ def _check_request(options: argparse.Namespace, clf: ConditionalGaussianNetworkC
 def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Any:
     """What --bounds says about every feature, and --bound about single ones."""
     if not options.bound:
-        return DATA if options.bounds == DATA else None
+        return {"data": DATA, "none": None}.get(options.bounds, PRESET)
     numbers = (name for name in clf.feature_labels_ if name not in clf.categories_)
-    others = dict.fromkeys(numbers, DATA) if options.bounds == DATA else {}
+    others = dict.fromkeys(numbers, DATA) if options.bounds != "none" else {}
     return others | {name: (_end(name, low), _end(name, high)) for name, low, high in options.bound}
 
 
@@ -296,13 +300,13 @@ def _budget(options: argparse.Namespace) -> Any:
     """What --budget says, or --budget-of by feature."""
     if not options.budget_of:
         return options.budget
-    if options.budget:
+    if options.budget is not PRESET:
         raise ProblemError("give either --budget or --budget-of, not both")
     return {name: _number("--budget-of", name, size) for name, size in options.budget_of}
 
 
 def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Actions:
-    """What --actions, --whole, --fractional, --values and --at-most say."""
+    """What --actions, --whole, --fractional, --values and --free say."""
     both = next((name for name in options.whole if name in options.fractional), None)
     if both is not None:
         raise ProblemError(f"{both!r} cannot be both --whole and --fractional")
@@ -313,14 +317,14 @@ def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namesp
             reason = "has been given values or --whole already" if texts else "needs at least one value"
             raise ProblemError(f"--values {name}: {reason}")
         found[name] = Action(values=[_value(clf, name, text) for text in texts])
+    found = {name: Action() for name in options.free} | found
     said = Actions.from_toml(Path(options.actions)) if options.actions else Actions()
     twice = next((name for name in said.features if name in found), None)
     if twice is not None:
         raise ProblemError(f"{twice!r} has an action in {options.actions} already")
-    if options.at_most is not None and said.at_most is not None:
+    if options.at_most is not PRESET and said.at_most is not None:
         raise ProblemError(f"{options.actions} says at_most already; leave --at-most out")
-    most = said.at_most if options.at_most is None else options.at_most
-    return replace(said, features={**said.features, **found}, at_most=most)
+    return replace(said, features={**said.features, **found})
 
 
 def _value(clf: ConditionalGaussianNetworkClassifier, feature: str, text: str) -> Any:

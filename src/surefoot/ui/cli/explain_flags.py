@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from surefoot.explain.ask.presets import PRESET
 from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
 from surefoot.ui.cli.paths import Folder, Output
 
@@ -45,13 +46,21 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
     reading_flags(command)
     question = command.add_argument_group("the question")
+    question.add_argument(
+        "--preset",
+        choices=("practical", "paper"),
+        default="practical",
+        help="what holds where no flag says otherwise. practical (default): at most 3 features change, what "
+        "a person cannot change stays, short decimals, budget 0.05, norm 1, dag coordinates, gap 0.01; "
+        "paper: the paper's question (norm inf, cholesky, any value anywhere, every feature may change)",
+    )
     question.add_argument("--target", metavar="LABEL", help="the class wanted (default: the other of two)")
     question.add_argument(
         "--budget",
         type=float,
-        default=0.0,
+        default=PRESET,
         metavar="G",
-        help="how far the change may miss, in standard deviations (default: 0, carried out exactly)",
+        help="how far the change may miss, in standard deviations (0: it is carried out exactly)",
     )
     question.add_argument(
         "--budget-of",
@@ -65,13 +74,13 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     question.add_argument(
         "--noise-on",
         choices=("changeable", "all"),
-        default="changeable",
-        help="which features may miss: those that may change (default), or all",
+        default=PRESET,
+        help="which features may miss: those that may change, or all",
     )
     question.add_argument(
         "--impute", action="store_true", help="fill what is missing in a row with what the model expects"
     )
-    question.add_argument("--norm", choices=("inf", "2", "1"), default="inf", help="default: inf")
+    question.add_argument("--norm", choices=("inf", "2", "1"), default=PRESET, help="of distances and errors")
     question.add_argument(
         "--threshold",
         type=float,
@@ -90,14 +99,14 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     question.add_argument(
         "--whitening",
         choices=("cholesky", "dag", "zca"),
-        default="cholesky",
-        help="coordinates in which distances are measured (default: cholesky)",
+        default=PRESET,
+        help="coordinates in which distances are measured",
     )
     question.add_argument(
         "--distance",
         choices=("mahalanobis", "cost"),
-        default="mahalanobis",
-        help="how far a change is: in whitened coordinates (default), or by the prices in --actions",
+        default=PRESET,
+        help="how far a change is: in whitened coordinates, or by the prices in --actions",
     )
     _actions(command.add_argument_group("what may change"))
     _worth(command.add_argument_group("answers worth acting on"))
@@ -106,13 +115,18 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     _outputs(command.add_argument_group("outputs"))
 
 
+def at_most(text: str) -> int | None:
+    """A number of features, or none at all."""
+    return None if text == "none" else int(text)
+
+
 def _actions(group: Any) -> None:
     file_flag(group, "--actions", "FILE.toml", "what may change, as a file; `surefoot actions` begins one")
     group.add_argument(
         "--bounds",
         choices=("data", "none"),
-        default="data",
-        help="stay within the range seen in training (default), or anywhere",
+        default=PRESET,
+        help="stay within the range seen in training, or anywhere",
     )
     group.add_argument(
         "--bound",
@@ -131,7 +145,20 @@ def _actions(group: Any) -> None:
         "features that take whole numbers only (those that were whole in training do)",
     )
     names_flag(group, "--fractional", "FEATURE", "features that need not stay whole")
-    group.add_argument("--at-most", type=int, metavar="K", help="features that change, at most")
+    names_flag(group, "--free", "FEATURE", "features that may change although their names say otherwise")
+    group.add_argument(
+        "--at-most",
+        type=at_most,
+        default=PRESET,
+        metavar="K",
+        help="features that change, at most; 'none' for no limit",
+    )
+    group.add_argument(
+        "--printable",
+        action=argparse.BooleanOptionalAction,
+        default=PRESET,
+        help="short decimals, with everything proven for them; or values as the search found them",
+    )
     listing_flag(group, "--values", "a feature and the only values that it may take; may be repeated")
 
 
@@ -139,6 +166,7 @@ def _worth(group: Any) -> None:
     group.add_argument(
         "--plausible",
         nargs="+",
+        default=PRESET,
         metavar=("SHARE", "K"),
         help="at least as typical of the target as this share of its training rows; or 'conditional K': no "
         "changed number farther than K standard deviations from what its parents predict",
@@ -180,8 +208,9 @@ def _solving(group: Any) -> None:
     group.add_argument(
         "--gap",
         type=float,
+        default=PRESET,
         metavar="R",
-        help="relative gap to the proven bound (default: 0.001; qcqp, milp: 0.01)",
+        help="relative gap to the proven bound (paper: 0.001 for certified, 0.01 for qcqp and milp)",
     )
     group.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="processes for --all (default: 1); -1: all cores"

@@ -11,8 +11,9 @@ import pandas as pd
 
 from surefoot.datasets import Dataset
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.constraints.actions import Actions
 from surefoot.files import write_whole
-from surefoot.formats import in_list
+from surefoot.formats import first_names, in_list
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.diagnosis import Diagnosis, diagnose
 from surefoot.model.selection import select
@@ -55,7 +56,15 @@ def run_fit(options: argparse.Namespace) -> int:
     except DataError as error:
         raise DataError(f"{options.data}: {error}") from None
     say(f"surefoot: wrote {options.output}")
+    _say_next(clf, options.output)
     return DONE
+
+
+def _say_next(clf: ConditionalGaussianNetworkClassifier, path: str) -> None:
+    """The next step: what may change."""
+    kept = [in_list(str(name)) for name in Actions.proposed(clf).features]
+    stays = f" ({first_names(kept, SHOWN_NAMES)} will stay unless you say otherwise)" if kept else ""
+    say(f"surefoot: next, say what may change{stays}: surefoot actions {path} --output actions.toml")
 
 
 def run_predict(options: argparse.Namespace) -> int:

@@ -22,6 +22,7 @@ WHOLE_PHRASES = {
     "max_parents": "--max-parents",
 }
 FLAG = re.compile(r"\b(method|structure|distance|whitening)='(\w+)'")
+FREED = re.compile(r'name it in actions: Actions\(\{("(?:[^"\\]|\\.)*"): "change"\}\)')
 SHARE = re.compile(r"\b(plausible|threshold)=(?=[\d.])")
 
 
@@ -37,4 +38,5 @@ def spoken(message: str) -> str:
     """
     for phrase, flag in WHOLE_PHRASES.items():
         message = message.replace(phrase, flag)
+    message = FREED.sub(r"say --free \1, or name it in --actions", message)
     return SHARE.sub(r"--\1 ", FLAG.sub(r"--\1 \2", message))

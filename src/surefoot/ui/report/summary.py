@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import TAIL, Explanation
-from surefoot.explain.result.words import allowed_words, miss_words, norm_words, question_words
+from surefoot.explain.result.words import (
+    allowed_words,
+    kept_words,
+    miss_words,
+    norm_words,
+    preset_words,
+    question_words,
+)
 from surefoot.formats import in_list, number, one_line, part, share
 from surefoot.problem.question import Away, Odds, Question
 from surefoot.status import Status
@@ -18,7 +26,6 @@ from surefoot.ui.report.lever_words import lever_words
 
 MOST_NAMED = 12  # in one line; ten times as many would fill a screen
 T = TypeVar("T")
-SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
 UNUSUAL = 2.0  # z-scores beyond this are marked
 RARE = 0.05  # categories that are less probable are marked, as z-scores beyond two are about as rare
@@ -71,15 +78,19 @@ class Summary:
         Why the search stopped.
     changes : tuple of Change
         The numbers that change, largest first.
-    smaller : str
-        How many are not listed.
+    note : str
+        What else there is to say of the change: what gave way for it, how it differs from earlier answers.
+    cautions : tuple of str
     assurances : tuple of str
         What is proven.
-    cautions : tuple of str
     question : str
         What was asked; "" where the request was invalid.
     allowed : tuple of str
         What was allowed, as it was declared.
+    kept : str
+        Which features stay because a person cannot change them, and how to free them; "" for none.
+    preset : str
+        What the preset means; "" where the file does not say which one was used.
     facts : tuple of (str, str)
         The small print.
     moves : tuple of Move
@@ -92,11 +103,13 @@ class Summary:
     headline: str
     outcome: str
     changes: tuple[Change, ...]
-    smaller: str
-    assurances: tuple[str, ...]
+    note: str
     cautions: tuple[str, ...]
+    assurances: tuple[str, ...]
     question: str
     allowed: tuple[str, ...]
+    kept: str
+    preset: str
     facts: tuple[tuple[str, str], ...]
     moves: tuple[Move, ...] = ()
 
@@ -109,10 +122,6 @@ class Summary:
 def summary_of(explanation: Explanation) -> Summary:
     """Put an explanation into words."""
     changes, moves = _changes(explanation)
-    shown = tuple(c for c in changes if abs(c.size) >= SHOWN)
-    left = len(changes) - len(shown)
-    who = "1 more feature changes" if left == 1 else f"{left} more features change"
-    smaller = f"{who} by less than {SHOWN:g} standard deviations" if left else ""
     asked = explanation.question
     found = Summary(
         title="" if explanation.row is None else f"Row {explanation.row}",
@@ -120,12 +129,14 @@ def summary_of(explanation: Explanation) -> Summary:
         found=explanation.counterfactual is not None,
         headline=_headline(explanation),
         outcome=f"{explanation.message} {explanation.advice}".strip(),
-        changes=shown,
-        smaller=smaller,
-        assurances=_assurances(explanation),
+        changes=changes,
+        note=_note(explanation),
         cautions=explanation.cautions,
+        assurances=_assurances(explanation),
         question=question_words(asked) if isinstance(asked, Question) else "",
         allowed=allowed_words(asked) if isinstance(asked, Question) else (),
+        kept=kept_words(asked) if isinstance(asked, Question) else "",
+        preset=preset_words(asked) if isinstance(asked, Question) else "",
         facts=_facts(explanation),
         moves=moves,
     )
@@ -161,6 +172,12 @@ def overview_of(batch: Explanations) -> list[tuple[str, str]]:
         *_least_probability(moved),
         ("with a caution", str(sum(bool(e.cautions) for e in batch))),
     ]
+
+
+def presets_of(batch: Iterable[Explanation]) -> list[str]:
+    """What the presets of some answers mean, each once."""
+    words = (preset_words(e.question) for e in batch if isinstance(e.question, Question))
+    return [one_line(text) for text in dict.fromkeys(words) if text]
 
 
 def _least_probability(moved: list[Explanation]) -> list[tuple[str, str]]:
@@ -211,6 +228,12 @@ def _already(e: Explanation, now: str) -> str:
     return f"{now}{enough}. Nothing needs to change."
 
 
+def _note(e: Explanation) -> str:
+    """What else there is to say of a change, unless the headline or a caution says it already."""
+    said = e.factual_class == e.target or e.status is not Status.OPTIMAL or not is_change(e)
+    return "" if said else e.advice
+
+
 def _assurances(e: Explanation) -> tuple[str, ...]:
     if not is_change(e):
         return ()
@@ -219,8 +242,6 @@ def _assurances(e: Explanation) -> tuple[str, ...]:
         found.append(
             f"Plausible: more typical of class {e.target} than {e.density_percentile:.0f} % of its cases."
         )
-    if e.status is Status.OPTIMAL and e.advice and e.factual_class != e.target:
-        found.append(e.advice)
     levers = lever_words(e)
     found += [levers] if levers else []
     if e.model_share is not None:
@@ -294,8 +315,7 @@ def _first(items: list[str], most: int, between: str) -> str:
 
 def _robust(e: Explanation) -> str:
     if not e.asks_for_robustness:
-        rounded = "; the values shown are rounded, and may fall short" if Values(e).rounded else ""
-        return f"Not robust: no budget was given, so the change has to be carried out exactly{rounded}."
+        return "Not robust: without a budget the change has to be carried out exactly as it is stated."
     off, mixed = miss_words(e.question), bool(Values(e).choices)
     where = (
         ""
