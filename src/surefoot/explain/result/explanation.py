@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ from surefoot.views import view
 
 if TYPE_CHECKING:
     from surefoot.explain.result.levers import Levers
+    from surefoot.explain.result.reasons import Reasons
+    from surefoot.explain.result.region import Region
 
 Array = NDArray[np.float64]
 
@@ -130,6 +132,13 @@ class Explanation:
         What follows from the two and the classifier.
     searched_with : tuple of classifiers
         Further models that the question names, for `verify`; a file only names them.
+    made_by : CounterfactualExplainer, optional
+        Who can say more about it: `reasons` and `enough` ask there. It goes neither into files nor into
+        copies for other processes.
+    told : Reasons, optional
+        Reasons that were asked for with the explanation, and go into its file.
+    region : Region, optional
+        What is enough, where that came with the explanation; see `enough`.
 
     The names below are properties that read the first three.
     """
@@ -138,6 +147,12 @@ class Explanation:
     answer: Answer
     context: Context
     searched_with: tuple[Any, ...] = ()
+    made_by: Any = field(default=None, compare=False)
+    told: Reasons | None = None
+    region: Region | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "made_by": None}
 
     @property
     def status(self) -> Status:
@@ -441,6 +456,19 @@ class Explanation:
         from surefoot.explain.result.levers import levers_of
 
         return levers_of(self)
+
+    @cached_property
+    def reasons(self) -> Reasons:
+        """Why the row was decided as it was; see `CounterfactualExplainer.reasons`."""
+        if self.told is not None:
+            return self.told
+        if self.made_by is None or not isinstance(self.question, Question):
+            raise DataError(
+                "this explanation comes without reasons: ask explainer.reasons(row, target) of a "
+                "CounterfactualExplainer of its model"
+            )
+        found: Reasons = self.made_by.reasons(self.factual, self.target)
+        return found
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
