@@ -52,6 +52,7 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.plain import refuse_huge
 from surefoot.problem.answer import Answer
+from surefoot.problem.question import Question
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
@@ -61,6 +62,15 @@ from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]
 Method = Literal["certified", "qcqp", "milp"]
+
+
+def told(explanation: Explanation, reasons: bool, enough: bool) -> Explanation:
+    """An explanation with what else was asked for: it goes into its file."""
+    if reasons and isinstance(explanation.question, Question):
+        explanation = replace(explanation, told=explanation.reasons)
+    if enough and explanation.answer.point is not None:
+        explanation.enough()
+    return explanation
 
 
 class CounterfactualExplainer:
@@ -235,7 +245,13 @@ class CounterfactualExplainer:
         return f"{type(self).__name__}({type(self.classifier).__name__}, {question}, method={self.method!r})"
 
     def explain(
-        self, row: Any, target: Any = None, on_failure: Literal["raise", "return"] = "raise"
+        self,
+        row: Any,
+        target: Any = None,
+        on_failure: Literal["raise", "return"] = "raise",
+        *,
+        reasons: bool = False,
+        enough: bool = False,
     ) -> Explanation:
         """Explain one row.
 
@@ -248,6 +264,9 @@ class CounterfactualExplainer:
         on_failure : {"raise", "return"}
             Whether a search without a result raises `NoCounterfactualError` or returns an Explanation
             whose counterfactual is None.
+        reasons, enough : bool, default=False
+            Whether the reasons for the decision (`Explanation.reasons`), and what else is enough
+            (`Explanation.enough`), come with the explanation and go into its file.
         """
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
@@ -257,7 +276,7 @@ class CounterfactualExplainer:
             while climb.goes_on:
                 asked = self._asked(self._builder(climb.rung), row, target, row_label(row))
                 climb.send(self._answered(asked, clock, diagnose=climb.rung.final))
-            explanation = climb.explanation
+            explanation = told(climb.explanation, reasons, enough)
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation

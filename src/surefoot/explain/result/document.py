@@ -18,6 +18,8 @@ from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
 from surefoot.explain.result.explanation import Context, Explanation, Refusal
 from surefoot.explain.result.question_consistency import check_declared
+from surefoot.explain.result.reasons import Reasons
+from surefoot.explain.result.region import Region
 from surefoot.formats import escaped
 from surefoot.plain import (
     entries,
@@ -51,6 +53,7 @@ KEYS = (
     "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
     "conflict", "cautions", "model_share",
 )  # fmt: skip
+MORE_KEYS = ("reasons", "enough")  # only where they were asked for
 REPEATED = ("factual", "factual_class", "target", "budget", "norm", "whitening", "threshold", "model")
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
 FIRST_EDITION = {"status", "factual", "certified_radius", "low", "high"}  # keys of a file of version 1
@@ -68,10 +71,14 @@ def document(e: Explanation) -> dict[str, Any]:
     content |= repeated(asked)
     content |= {"format": FORMAT, "version": VERSION, "question": question}
     content["certificate"] = blank_certificate() if e.certificate is None else e.certificate
+    if e.region is not None:
+        content["certificate"] = {**content["certificate"], "enough": e.region.proofs}
     content["iterations"] = [_round(r) for r in e.iterations]
     content["cautions"] = [{"code": caution.code, "text": str(caution)} for caution in e.cautions]
     content["model_share"] = None if e.model_share is None else e.model_share._asdict()
-    return {name: plain(content[name]) for name in KEYS}
+    more = {"reasons": e.told, "enough": e.region}
+    content |= {name: value.to_dict() for name, value in more.items() if value is not None}
+    return {name: plain(content[name]) for name in (*KEYS, *MORE_KEYS) if name in content}
 
 
 SERIES = ("counterfactual", "unit", "expected_before", "expected_after", "z_score")
@@ -142,7 +149,7 @@ def read_explanation(values: Any) -> Explanation:
     if version != VERSION or isinstance(version, bool | float):
         raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {VERSION}")
     try:
-        return _explanation(entries(values, "it", KEYS))
+        return _explanation(entries(values, "it", KEYS, MORE_KEYS))
     except (DataError, ProblemError) as error:
         raise DataError(f"this explanation cannot be read: {error}") from None
 
@@ -151,7 +158,8 @@ def _explanation(values: Mapping[str, Any]) -> Explanation:
     status = _status(values)
     question = _question(values, status)
     context = _context(values, question)
-    found = Explanation(question, _answer(values, status, question), context)
+    answer, proofs = _answer(values, status, question)
+    found = Explanation(question, answer, context, **_more(values, question, answer, proofs))
     complete = context.expected_before is not None and context.expected_after is not None
     if found.answer.point is not None and not (complete and context.z_score is not None):
         raise DataError("it has a counterfactual, but not what is expected of it")
@@ -210,14 +218,36 @@ def _same(a: Any, b: Any) -> bool:
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 
-def _answer(values: Mapping[str, Any], status: Status, question: Question | Refusal) -> Answer:
+def _more(
+    values: Mapping[str, Any], question: Question | Refusal, answer: Answer, proofs: Any
+) -> dict[str, Any]:
+    """Reasons and what is enough, where the file has them."""
+    found: dict[str, Any] = {}
+    if "reasons" in values:
+        found["told"] = Reasons.from_dict(values["reasons"])
+    if "enough" not in values:
+        if proofs is not None:
+            raise DataError("the certificate proves what is enough, but the file does not say it")
+        return found
+    if not isinstance(question, Question) or answer.point is None:
+        raise DataError("it says what is enough, but has no counterfactual")
+    row = dict(zip(question.features, question.row(answer.point, answer.state), strict=True))
+    found["region"] = Region.from_dict(values["enough"], proofs, row, question.factual_class)
+    return found
+
+
+def _answer(
+    values: Mapping[str, Any], status: Status, question: Question | Refusal
+) -> tuple[Answer, Any]:
+    """The answer, and the proofs of what is enough."""
     point, state = _point(values["counterfactual"], question)
     certificate = _certificate(values["certificate"])
+    proofs = certificate.pop("enough", None)
     if status is Status.REFUSED and certificate != blank_certificate():
         raise DataError("an invalid request has nothing to prove")
     worst = certificate["worst"]
     n = len(question.numbers) if isinstance(question, Question) else len(question.features)
-    return Answer(
+    found = Answer(
         status=status,
         point=point,
         state=state,
@@ -231,10 +261,11 @@ def _answer(values: Mapping[str, Any], status: Status, question: Question | Refu
         advice=text(values["advice"], "advice"),
         conflict=tuple(text(wish, "a wish") for wish in sequence(values["conflict"], "conflict")),
     )
+    return found, proofs
 
 
 def _certificate(values: Any) -> dict[str, Any]:
-    found = entries(values, "the certificate", CERTIFICATE_KEYS)
+    found = entries(values, "the certificate", CERTIFICATE_KEYS, ("enough",))
     version = found["version"]
     if found["format"] != CERTIFICATE_FORMAT:
         raise DataError(f"the certificate is of unknown format {shown(found['format'])}")

@@ -470,6 +470,55 @@ class Explanation:
         found: Reasons = self.made_by.reasons(self.factual, self.target)
         return found
 
+    def enough(self, classifier: Any = None, time_limit: float = 10.0) -> Region:
+        """The region around the answer that is enough: every combination of values in it keeps the decision.
+
+        For each number that changes an interval, open where the data or a bound ends it; for each category
+        that changes the values that do as well. Features that do not change stay as they are. Its sides grow
+        evenly, in standard deviations, each as far as it goes: the shortest is as long as it can be, then the
+        next, and so on. Ends are rounded inwards to short decimals. Once it is known, it goes into the file,
+        with a proof that `verify` checks.
+
+        Parameters
+        ----------
+        classifier : fitted classifier, optional
+            The one that was explained, for an explanation that was read from a file.
+        time_limit : float, default=10
+            Seconds.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> e = CounterfactualExplainer(clf, at_most=1).explain(bank.X.iloc[0])
+        >>> e.enough().contains(e.counterfactual)
+        True
+        """
+        if self.region is None:
+            object.__setattr__(self, "region", self._enough(classifier, time_limit))
+        assert self.region is not None
+        return self.region
+
+    def _enough(self, classifier: Any, seconds: float) -> Region:
+        from surefoot.explain.answer.enough import what_is_enough
+        from surefoot.model.adoption import adopt
+
+        question, point = self.question, self.answer.point
+        if point is None or not isinstance(question, Question):
+            raise DataError(f"there is no counterfactual around which something could be enough: {self.message}")
+        if classifier is None and self.made_by is None:
+            raise DataError("this explanation was read from a file: pass its classifier, e.enough(classifier)")
+        clf = self.made_by.classifier if classifier is None else adopt(classifier)
+        if clf.fingerprint_ != question.models[0] or len(self.searched_with) != len(question.models) - 1:
+            raise DataError("the explanation is about another classifier, or further models are missing")
+        return what_is_enough(clf, self.searched_with, question, point, self.answer.state, seconds)
+
+    @property
+    def not_enough(self) -> str:
+        """A sentence about a value just outside of what is enough, at which the target is not reached."""
+        return self.enough().not_enough
+
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader should be warned of: sentences, each with a ``code`` that programs can read."""

@@ -197,6 +197,25 @@ def reasons_of_row(
     )
 
 
+def agrees(stated: Reasons, found: Reasons) -> bool:
+    """Whether reasons say the same of every feature, up to rounding."""
+    if (stated.decided, stated.other, stated.wanted) != (found.decided, found.other, found.wanted):
+        return False
+    if not _near(stated.prior, found.prior) or len(stated.each) != len(found.each):
+        return False
+    return all(
+        (a.feature, a.value, a.usual) == (b.feature, b.value, b.usual)
+        and _near(a.weight, b.weight)
+        and _near(a.share, b.share)
+        for a, b in zip(stated.each, found.each, strict=True)
+    )
+
+
+def _near(stated: float, found: float) -> bool:
+    both = math.isnan(stated) and math.isnan(found)
+    return both or math.isclose(stated, found, rel_tol=1e-9, abs_tol=1e-9)
+
+
 def _all(
     clf: ConditionalGaussianNetworkClassifier, numbers: Any, state: tuple[int, ...], weights: Any, wanted: int
 ) -> tuple[Reason, ...]:
