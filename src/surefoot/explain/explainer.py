@@ -38,7 +38,7 @@ from surefoot.explain.ask.question_builder import (
 from surefoot.explain.ask.refits import refitted
 from surefoot.explain.ask.row import encoded, raw_values, row_label, split_rows
 from surefoot.explain.ask.target import each_target
-from surefoot.explain.constraints.actions import Actions
+from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
 from surefoot.explain.progress import alive
@@ -387,8 +387,8 @@ class CounterfactualExplainer:
         """Why a row was decided as it was: what each feature adds to the log-odds.
 
         The weight of a feature is ``log p(x_i | parents, decided) - log p(x_i | parents, other)``; weights
-        and prior add up to the log-odds of the class that was decided against the wanted one (against the next
-        likely one where the row has the wanted class already). Values that are missing weigh nothing, and
+        and prior add up to the log-odds of the class that was decided against the wanted one (against the
+        next likely one where the row has the wanted class already). Values that are missing weigh nothing, and
         the others are weighed given what is known before them; with ``impute`` holes are filled first, as in
         `explain`. A calibrated model's temperature divides every weight. Adopted linear and quadratic models
         add up their own terms, counted from the mean of the wanted class.
@@ -418,7 +418,7 @@ class CounterfactualExplainer:
     def _unchangeable(self) -> tuple[Any, ...]:
         """The features that must stay as they are."""
         given = {} if self.actions is None else self.actions.features
-        stays = [name for name, action in given.items() if action.may == "stay"]
+        stays = [name for name, one in given.items() if isinstance(one, Action) and one.may == "stay"]
         return (*self.immutable, *stays, *self.kept.features)
 
     def copy(self, **changes: Any) -> CounterfactualExplainer:

@@ -131,17 +131,16 @@ def values_of_model(clf: ConditionalGaussianNetworkClassifier) -> ClassValues:
 
 
 def _drawn(clf: ConditionalGaussianNetworkClassifier) -> ClassValues:
-    found = []
+    found, nothing = [], np.zeros((DRAWN, 0), dtype=np.intp)
     for network in clf.networks_:
-        drawn = network.sample(DRAWN, 0)
-        Z, codes = (
-            drawn if isinstance(network, MixedNetwork) else (drawn, np.zeros((DRAWN, 0), dtype=np.intp))
-        )
-        numbers = (
-            np.column_stack([*(w.inverse(z) for w, z in zip(clf.warps_, Z.T, strict=True))]) if Z.size else Z
-        )
-        finite = np.where(np.isfinite(numbers), numbers, np.nan)
-        found.append(_of_class(finite, codes, np.ones(DRAWN), clf.schema_))
+        if isinstance(network, MixedNetwork):
+            Z, codes = network.sample(DRAWN, 0)
+        else:
+            Z, codes = network.sample(DRAWN, 0), nothing
+        columns = [warp.inverse(z) for warp, z in zip(clf.warps_, Z.T, strict=True)]
+        numbers = np.column_stack(columns) if columns else Z
+        known = np.where(np.isfinite(numbers), numbers, np.nan)
+        found.append(_of_class(known, codes, np.ones(DRAWN), clf.schema_))
     return _gathered(found)
 
 

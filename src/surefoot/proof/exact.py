@@ -594,6 +594,14 @@ class Network:
             low += (b * b * below << PLACES) // (above << 2 * offset.shift)
         return self.twice_log_peak.minus(Enclosure(low, low + len(self.ratios)))
 
+    def twice_terms(self, point: Dyadic) -> list[Enclosure]:
+        """2 log density of each feature given its parents, without the logarithm of 2 pi."""
+        offset, found = self.deviations(point), []
+        for b, (above, below) in zip(offset.whole, self.ratios, strict=True):
+            low = (b * b * below << PLACES) // (above << 2 * offset.shift)
+            found.append(enclosed_log(above, below, -1).minus(Enclosure(low, low + 1)))
+        return found
+
     def expected(self, x: Sequence[float]) -> list[Fraction]:
         """What the network expects of every feature given its parents' values."""
         left = self.deviations(dyadic(x))
@@ -3876,15 +3884,21 @@ def _place_of(value: Any, known: Sequence[Any]) -> int:
 
 
 def _box_fault(case: Case, box: Box) -> str:
-    """Why a region is none: it lacks the answer, or calls an end open that is none, or lists what is not allowed."""
+    """Why a region is none: it lacks the answer, an end is not what is proven, a value is not allowed."""
     asked, x = case.question, case.counterfactual
     assert x is not None
     for j, (low, high) in box.proven.items():
         least, most = _ends_of(case, j, x[j])
         fault = _first(
             (not low <= x[j] <= high, "does not hold the counterfactual"),
-            (box.stated[j][0] != (low if low > least else -math.inf), "has a lower end that is not what is proven"),
-            (box.stated[j][1] != (high if high < most else math.inf), "has an upper end that is not what is proven"),
+            (
+                box.stated[j][0] != (low if low > least else -math.inf),
+                "has a lower end that is not what is proven",
+            ),
+            (
+                box.stated[j][1] != (high if high < most else math.inf),
+                "has an upper end that is not what is proven",
+            ),
             (not all(map(math.isfinite, _scaled_ends(case, j, box))), "lies beyond what its scale can hold"),
         )
         if fault:
@@ -3901,7 +3915,7 @@ def _box_fault(case: Case, box: Box) -> str:
 
 
 def _ends_of(case: Case, j: int, x: float) -> tuple[float, float]:
-    """Where a number ends: at the domain's ends, else at the data's if the counterfactual lies within them."""
+    """Where a number ends: where the domain does, else where the data do that hold the counterfactual."""
     asked, (least, most) = case.question, (ends[j] for ends in case.model.ranges)
     low = asked.low[j] if math.isfinite(asked.low[j]) or not least <= x else least
     high = asked.high[j] if math.isfinite(asked.high[j]) or not x <= most else most
@@ -3946,7 +3960,9 @@ def check_box(case: Case, box: Box) -> int:
     documents = _list(case.enough, "the proofs of what is enough")
     if len(documents) != math.prod(map(len, box.values.values())):
         raise FaultError("there must be proofs for each combination of the categories")
-    asked = [entry for entry in case.question.requirements if entry.robust and entry.kind in ("odds", "decision")]
+    asked = [
+        entry for entry in case.question.requirements if entry.robust and entry.kind in ("odds", "decision")
+    ]
     for state, document in zip(box.states(case.state), documents, strict=True):
         settings = box_settings(case, box, asked, state)
         proofs = _list(document, "the proofs of what is enough")
@@ -3966,7 +3982,9 @@ def box_settings(case: Case, box: Box, asked: Sequence[Asked], state: tuple[int,
 
     As `robustness_settings` for a budget by feature: the middle of the box and its half widths.
     """
-    ends = [(v, v) if j not in box.proven else _scaled_ends(case, j, box) for j, v in enumerate(case.point or [])]
+    ends = [
+        (v, v) if j not in box.proven else _scaled_ends(case, j, box) for j, v in enumerate(case.point or [])
+    ]
     moving = [j for j, (low, high) in enumerate(ends) if low < high]
     total = dyadic(low for low, _ in ends).plus(dyadic(high for _, high in ends))
     origin = Dyadic(total.whole, total.shift + 1)
@@ -3989,7 +4007,8 @@ def reasons_claim(case: Case) -> Claim | None:
     row = _row_of(asked, asked.factual, asked.state)
     values = [entry["value"] for entry in entries]
     if len(values) == len(row):  # a whole number may be written as one
-        values = [float(v) if type(v) is int and type(w) is float else v for v, w in zip(values, row, strict=True)]
+        pairs = zip(values, row, strict=True)
+        values = [_number(v, "a value") if type(v) is int and type(w) is float else v for v, w in pairs]
     other_wanted = same(document["other"], asked.target) or same(asked.target, asked.factual_class)
     fault = _first(
         (not same(document["decided"], asked.factual_class), "the row was decided otherwise"),
@@ -4005,7 +4024,25 @@ def reasons_claim(case: Case) -> Claim | None:
     total = Fraction(_number(document["prior"], "the prior")) + sum(weights, Fraction(0))
     size = sum(map(abs, weights), Fraction(1))
     text = f"they add up to {near(total):.9g}, the log-odds are {near(odds):.9g}"
-    return _claim(name, "" if abs(total - odds) <= AGREE * size else text, text)
+    fault = "" if abs(total - odds) <= AGREE * size else text
+    return _claim(name, fault or _weight_fault(case, weights, d, o), text)
+
+
+def _weight_fault(case: Case, weights: list[Fraction], d: int, o: int) -> str:
+    """Which weight is not that of its feature given its parents; an adopted model states its own terms."""
+    model, asked = case.model, case.question
+    if model.decision is not None:
+        return ""
+    point, state, heat = dyadic(case.posed.factual), asked.state, Fraction(model.temperature)
+    one, other = (model.network(c, state).twice_terms(point) for c in (d, o))
+    found = dict(zip(asked.numbers, zip(one, other, strict=True), strict=True))
+    terms = {j: (a.minus(b).half(), abs(a.half()) + abs(b.half())) for j, (a, b) in found.items()}
+    for k, choice in enumerate(asked.choices):
+        terms[choice.feature] = (model.twice_gain(d, o, state, k).half(), Fraction(1))
+    for j, (term, size) in terms.items():
+        if abs(weights[j] - term / heat) > AGREE * max(size / heat, Fraction(1)):
+            return f"the weight of {shown(asked.features[j])} is {near(term / heat):.9g}"
+    return ""
 
 
 OF_A_POINT = (distance_claim, domain_claim, validity_claim, robustness_claim, worst_case_claim)

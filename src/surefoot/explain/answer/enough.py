@@ -30,8 +30,8 @@ Array = NDArray[np.float64]
 # Share of a side that may be given away for a shorter decimal. Ten times as much would give away a third of
 # what is enough; a tenth would take a digit more.
 ROUNDED = 0.03
-# How much of each side is kept, one try after the other, where a box cannot be proven. More steps would keep a
-# little more of the few boxes that need them.
+# How much of each side is kept, one try after the other, where a box cannot be proven. More steps would keep
+# a little more of the few boxes that need them.
 SHRUNK = (1.0, 0.99, 0.95, 0.85, 0.7, 0.5, 0.25, 0.1, 0.0)
 # Where neither the data nor a bound ends a number, its interval ends so many standard deviations away.
 FARTHEST = 3.0
@@ -209,7 +209,9 @@ class _Enough:
             return None
         return proven_box(self._problem(state), self.z, z_low, z_high, Clock(max(self.clock.left, 1.0)))
 
-    def _categories(self, low: Array, high: Array, proofs: list[Any]) -> tuple[dict[int, list[int]], list[Any]]:
+    def _categories(
+        self, low: Array, high: Array, proofs: list[Any]
+    ) -> tuple[dict[int, list[int]], list[Any]]:
         """For each category that changes the values that are enough; and the proofs of all combinations."""
         choices, today = self.question.choices, self.question.state
         values = {k: [v] for k, v in enumerate(self.state) if v != today[k]}

@@ -79,7 +79,11 @@ def _beyond(
 ) -> Iterator[float]:
     """Values of one number a little beyond the places where the decision changes, one on each side."""
     z, k = question.warped(point), question.numbers[j]
-    lines = [_line(clf.decision(question.target, rival).at(state), z, j) for rival in clf.classes_.tolist() if rival != question.target]
+    lines = [
+        _line(clf.decision(question.target, rival).at(state), z, j)
+        for rival in clf.classes_.tolist()
+        if rival != question.target
+    ]
     own = question.warps[j].inverse if question.warps else float
     scaled = question.warps[j].exactly if question.warps else float
     one = next((one for one in question.domain.sets if one.feature == j), None)
@@ -91,7 +95,9 @@ def _beyond(
         if not math.isfinite(edge):
             continue
         farther = edge + BEYOND * (edge - point[j])
-        last = sign * max(sign * seen, sign * bound if math.isfinite(bound) else -math.inf, sign * question.factual[j])
+        last = sign * max(
+            sign * seen, sign * bound if math.isfinite(bound) else -math.inf, sign * question.factual[j]
+        )
         if one is not None:
             value = one.at_most(_next(edge, -1)) if sign < 0 else one.at_least(_next(edge, 1))
         else:

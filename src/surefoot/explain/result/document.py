@@ -236,9 +236,7 @@ def _more(
     return found
 
 
-def _answer(
-    values: Mapping[str, Any], status: Status, question: Question | Refusal
-) -> tuple[Answer, Any]:
+def _answer(values: Mapping[str, Any], status: Status, question: Question | Refusal) -> tuple[Answer, Any]:
     """The answer, and the proofs of what is enough."""
     point, state = _point(values["counterfactual"], question)
     certificate = _certificate(values["certificate"])

@@ -506,9 +506,13 @@ class Explanation:
 
         question, point = self.question, self.answer.point
         if point is None or not isinstance(question, Question):
-            raise DataError(f"there is no counterfactual around which something could be enough: {self.message}")
+            raise DataError(
+                f"there is no counterfactual around which something could be enough: {self.message}"
+            )
         if classifier is None and self.made_by is None:
-            raise DataError("this explanation was read from a file: pass its classifier, e.enough(classifier)")
+            raise DataError(
+                "this explanation was read from a file: pass its classifier, e.enough(classifier)"
+            )
         clf = self.made_by.classifier if classifier is None else adopt(classifier)
         if clf.fingerprint_ != question.models[0] or len(self.searched_with) != len(question.models) - 1:
             raise DataError("the explanation is about another classifier, or further models are missing")

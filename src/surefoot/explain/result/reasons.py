@@ -14,7 +14,7 @@ import pandas as pd
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.row import raw_values
 from surefoot.explain.ask.target import chosen_target
-from surefoot.formats import in_list
+from surefoot.formats import in_list, one_line
 from surefoot.model.class_values import values_of_model
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.evidence import evidence
@@ -101,9 +101,8 @@ class Reasons:
     @property
     def words(self) -> str:
         """The principal reasons on one line: features with their values."""
-        return "; ".join(
-            f"{in_list(r.feature)}: {in_list(value_text(r.value))}" for r in self._against[:PRINCIPAL]
-        )
+        shown = self._against[:PRINCIPAL]
+        return "; ".join(f"{in_list(r.feature)}: {named_value(r.value)}" for r in shown)
 
     def plot(self, ax: Any = None, max_features: int = 12) -> Any:
         """Draw the way from the prior to the log-odds, a bar for each feature; returns the Axes."""
@@ -142,10 +141,13 @@ class Reasons:
         """Read what `to_dict` gave."""
         keys = ("decided", "other", "wanted", "prior", "features", "kept")
         found = entries(values, "reasons", keys)
+        decided, other, wanted = (label(found[name], name) for name in keys[:3])
         return cls(
             tuple(_reason(entry) for entry in sequence(found["features"], "the features of reasons")),
             finite(found["prior"], "the prior of reasons"),
-            *(label(found[name], name) for name in keys[:3]),
+            decided,
+            other,
+            wanted,
             tuple(label(name, "a feature that is kept") for name in sequence(found["kept"], "kept")),
         )
 
@@ -270,3 +272,16 @@ def value_text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{value:,}".removesuffix(".0") if abs(value) < 1e15 else f"{value:g}"
+
+
+def named_value(value: Any) -> str:
+    """A value in a sentence: text that could be read as more than one word of it in quotes.
+
+    Examples
+    --------
+    >>> named_value("200 DM or more"), named_value("own"), named_value(5951.0)
+    ("'200 DM or more'", 'own', '5,951')
+    """
+    text = one_line(value_text(value))
+    is_word = text.replace("-", "").replace("_", "").isalnum()
+    return repr(text) if isinstance(value, str) and not is_word else text

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError
-from surefoot.explain.result.reasons import value_text
+from surefoot.explain.result.reasons import named_value, value_text
 from surefoot.formats import in_list, one_line
 from surefoot.plain import end, entries, finite, label, plain, sequence
 
@@ -77,8 +77,10 @@ class NotEnough:
     @property
     def words(self) -> str:
         """As a sentence."""
-        name, value = in_list(self.feature), _name(self.value)
-        return one_line(f"With {name} {value} instead the decision {'stays' if self.stays else 'is'} {self.decision}.")
+        name, value = in_list(self.feature), named_value(self.value)
+        return one_line(
+            f"With {name} {value} instead the decision {'stays' if self.stays else 'is'} {self.decision}."
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,7 +172,8 @@ class Region:
         """What it claims, in plain values; the proofs are in the certificate."""
         numbers = [{name: plain(getattr(one, name)) for name in NUMBER_KEYS} for one in self.numbers]
         categories = [
-            {"feature": plain(name), "values": [plain(v) for v in values]} for name, values in self.categories.items()
+            {"feature": plain(name), "values": [plain(v) for v in values]}
+            for name, values in self.categories.items()
         ]
         shown = self.example and {
             name: plain(getattr(self.example, name)) for name in ("feature", "value", "decision")
@@ -215,17 +218,14 @@ def _example(values: Any, decided: Any) -> NotEnough | None:
         return None
     entry = entries(values, "what is not enough", ("feature", "value", "decision"))
     found = label(entry["decision"], "decision")
-    return NotEnough(label(entry["feature"], "feature"), label(entry["value"], "value"), found, found == decided)
+    return NotEnough(
+        label(entry["feature"], "feature"), label(entry["value"], "value"), found, found == decided
+    )
 
 
 def _one_of(values: tuple[Any, ...]) -> str:
-    texts = [_name(value) for value in values]
+    texts = [named_value(value) for value in values]
     return " or ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
-
-
-def _name(value: Any) -> str:
-    """A value in a sentence: names that hold a comma in quotes, but not numbers."""
-    return in_list(value) if isinstance(value, str) else value_text(value)
 
 
 def _is_between(value: Any, low: float, high: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ from surefoot.search.certified.robustness import BreachError, box_proofs
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# Share of the point's own margin that the whole box keeps, so that it can be proven. Ten times as much costs a
-# hundredth of the width; a tenth, and more proofs fail.
+# Share of the point's own margin that the whole box keeps, so that it can be proven. Ten times as much costs
+# a hundredth of the width; a tenth, and more proofs fail.
 KEPT = 1e-3
 # Relative width of the interval that a bisection ends with, and by how much a side must be able to grow by
 # itself to grow on with the others. Ten times as much gives away more than the rounding to decimals does.
@@ -100,7 +101,8 @@ class Growing:
         """The box that contains ``least`` and whose sides grow evenly, each as far as it goes.
 
         All sides grow at the same rate in standard deviations. One that is at its limit, or cannot grow by
-        itself, stays; the others go on. So the shortest side is as long as it can be, then the next, and so on.
+        itself, stays; the others go on. So the shortest side is as long as it can be, then the next, and so
+        on.
         """
         units, limits = np.tile(self.units, 2), np.maximum(self.limits.both, least.both)
         sides, free = least.both.copy(), limits > least.both
@@ -128,7 +130,7 @@ class Growing:
         return low
 
     def _stuck(self, sides: Array, free: Mask, limits: Array, units: Array, level: float) -> Mask:
-        """The free sides that cannot grow by themselves; if each can, but not all, the one that costs most."""
+        """The free sides that cannot grow by themselves; if each can, but not all, the costliest."""
         left = np.full(len(sides), np.inf)
         for s in np.flatnonzero(free):
             longer = sides.copy()
@@ -146,7 +148,9 @@ def around_point(problem: RobustProblem, z: Array, moving: Sequence[int]) -> lis
     return [g.in_coordinates(basis, z) for g in problem.margins]
 
 
-def proven_box(problem: RobustProblem, z: Array, low: Array, high: Array, clock: Clock) -> list[dict] | None:
+def proven_box(
+    problem: RobustProblem, z: Array, low: Array, high: Array, clock: Clock
+) -> list[dict[str, Any]] | None:
     """Proofs that every requirement holds from ``low`` to ``high``; None where none was found in time.
 
     Without any width the value at the point itself decides, and there is nothing to write down.
