@@ -109,14 +109,27 @@ class ClassValues:
 
 def values_of_rows(rows: TrainingRows, n_classes: int) -> ClassValues:
     """Of the training rows: evenly spaced ones of each class where there are very many."""
+    return _of_classes(rows.numbers, rows.codes, rows.labels, rows.weights, rows.schema, n_classes)
+
+
+def _of_classes(
+    numbers: NDArray[Any], codes: Codes, labels: Codes, weights: Array | None, schema: Schema, n_classes: int
+) -> ClassValues:
     found = []
     for c in range(n_classes):
-        own = rows.labels == c
-        kept = np.flatnonzero(own if rows.weights is None else own & (rows.weights > 0))
+        own = labels == c
+        kept = np.flatnonzero(own if weights is None else own & (weights > 0))
         kept = kept[:: max(1, -(-len(kept) // DENSITY_ROWS))]
-        weights = np.ones(len(kept)) if rows.weights is None else np.asarray(rows.weights[kept], dtype=float)
-        found.append(_of_class(rows.numbers[kept], rows.codes[kept], weights, rows.schema))
+        own_weights = np.ones(len(kept)) if weights is None else np.asarray(weights[kept], dtype=float)
+        found.append(_of_class(numbers[kept], codes[kept], own_weights, schema))
     return _gathered(found)
+
+
+def values_of_numbers(numbers: Array, labels: Codes, n_classes: int) -> ClassValues:
+    """Of rows of numbers without weights, each with the position of its class."""
+    schema = Schema.of_numbers(tuple(range(numbers.shape[1])))
+    nothing = np.zeros((len(numbers), 0), dtype=np.intp)
+    return _of_classes(numbers, nothing, labels, None, schema, n_classes)
 
 
 def values_of_model(clf: ConditionalGaussianNetworkClassifier) -> ClassValues:
