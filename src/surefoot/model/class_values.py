@@ -68,7 +68,8 @@ class ClassValues:
         if below == 0:
             return 1.0
         low, high = steps[below - 1], steps[below]
-        return float(1.0 - (below - 1 + (value - low) / (high - low)) / (STEPS - 1))
+        tail = 1.0 - (below - 1 + (value - low) / (high - low)) / (STEPS - 1)
+        return float(max(tail, 0.5 / (STEPS - 1)))  # the case with this value has it
 
     def content(self) -> dict[str, Any]:
         """As plain JSON values."""
