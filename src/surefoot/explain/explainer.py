@@ -39,7 +39,7 @@ from surefoot.explain.ask.question_builder import (
 from surefoot.explain.ask.refits import refitted
 from surefoot.explain.ask.row import encoded, raw_values, row_label, split_rows
 from surefoot.explain.ask.target import each_target
-from surefoot.explain.constraints.actions import Actions
+from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
 from surefoot.explain.constraints.document import Preset
@@ -47,12 +47,14 @@ from surefoot.explain.progress import alive
 from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.reasons import Reasons, reasons_of_row
 from surefoot.explain.result.trade_off import VALUES, TradeOff, trade_off
 from surefoot.formats import sentence
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.plain import refuse_huge
 from surefoot.problem.answer import Answer
+from surefoot.problem.question import Question
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
@@ -62,6 +64,15 @@ from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]
 Method = Literal["certified", "qcqp", "milp"]
+
+
+def told(explanation: Explanation, reasons: bool, enough: bool) -> Explanation:
+    """An explanation with what else was asked for: it goes into its file."""
+    if reasons and isinstance(explanation.question, Question):
+        explanation = replace(explanation, told=explanation.reasons)
+    if enough and explanation.answer.point is not None:
+        explanation.enough()
+    return explanation
 
 
 class CounterfactualExplainer:
@@ -249,7 +260,13 @@ class CounterfactualExplainer:
         return f"{type(self).__name__}({type(self.classifier).__name__}, {question}, method={self.method!r})"
 
     def explain(
-        self, row: Any, target: Any = None, on_failure: Literal["raise", "return"] = "raise"
+        self,
+        row: Any,
+        target: Any = None,
+        on_failure: Literal["raise", "return"] = "raise",
+        *,
+        reasons: bool = False,
+        enough: bool = False,
     ) -> Explanation:
         """Explain one row.
 
@@ -262,12 +279,15 @@ class CounterfactualExplainer:
         on_failure : {"raise", "return"}
             Whether a search without a result raises `NoCounterfactualError` or returns an Explanation
             whose counterfactual is None.
+        reasons, enough : bool, default=False
+            Whether the reasons for the decision (`Explanation.reasons`), and what else is enough
+            (`Explanation.enough`), come with the explanation and go into its file.
         """
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            explanation = self._climbed(row, target, clock).explanation
+            explanation = told(self._climbed(row, target, clock).explanation, reasons, enough)
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
@@ -374,6 +394,44 @@ class CounterfactualExplainer:
             limit = climb.share(clock.left)
             climb.send(self._answered(asked, clock, limit, diagnose=climb.step.final))
         return climb
+
+    def reasons(self, row: Any, target: Any = None) -> Reasons:
+        """Why a row was decided as it was: what each feature adds to the log-odds.
+
+        The weight of a feature is ``log p(x_i | parents, decided) - log p(x_i | parents, other)``; weights
+        and prior add up to the log-odds of the class that was decided against the wanted one (against the
+        next likely one where the row has the wanted class already). Missing values weigh nothing, and the
+        others are weighed given what is known before them; with ``impute`` holes are filled first, as in
+        `explain`. A calibrated model's temperature divides every weight. Adopted linear and quadratic models
+        add up their own terms, counted from the mean of the wanted class.
+
+        Parameters
+        ----------
+        row, target
+            As in `explain`.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> reasons = CounterfactualExplainer(clf).reasons(bank.X.iloc[0])
+        >>> reasons.principal(2)["feature"].tolist()
+        ['variance', 'skewness']
+        >>> bool(abs(reasons.log_odds + clf.decision_function(bank.X.head(1))[0]) < 1e-9)
+        True
+        """
+        if self.impute is not None:
+            known = self._read(row)
+            row = self.classifier.schema_.row(known.numbers, known.state)
+        return reasons_of_row(self.classifier, row, target, self._unchangeable)
+
+    @cached_property
+    def _unchangeable(self) -> tuple[Any, ...]:
+        """The features that must stay as they are."""
+        given = {} if self.actions is None else self.actions.features
+        stays = [name for name, one in given.items() if isinstance(one, Action) and one.may == "stay"]
+        return (*self.immutable, *stays, *self.kept.features)
 
     def copy(self, **changes: Any) -> CounterfactualExplainer:
         """The same explainer with some of its arguments changed; refits that stay the same are kept."""
@@ -618,12 +676,13 @@ class CounterfactualExplainer:
         place = self.classifier, asked.question, asked.problem
         known = self._known(asked.label) | {"refits": self.refits, "seconds": seconds}
         try:
-            return assembled(*place, found, **known)
+            explanation = assembled(*place, found, **known)
         except SurefootError:
             raise
         except Exception as error:
             nothing = failed(Status.FAILED, asked.problem, unforeseen(error))
-            return assembled(*place, nothing, **known)
+            explanation = assembled(*place, nothing, **known)
+        return replace(explanation, made_by=self)
 
     def _known(self, label: Any) -> dict[str, Any]:
         return {"tol": float(self.paper.tol), "method": self.method, "row": label}

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot.exceptions import DataError, SurefootWarning
+from surefoot.model.class_values import ClassValues, values_of_rows
 from surefoot.model.content import classifier_content, restore_classifier
 from surefoot.model.decision import log_density_quadratic, log_odds, numbers_network
 from surefoot.model.file import read_model, write_model
@@ -147,6 +148,9 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     density_percentiles_ : array of shape (n_classes, 101)
         Percentiles 0 to 100 of the log density that each class gives to its own training rows (of 20,000
         evenly spaced ones if there are more): how typical a row is. The density of the warped numbers.
+    class_values_ : ClassValues or None
+        Percentiles of each number and shares of each category's values in each class (of 20,000 evenly spaced
+        rows if there are more): what is usual. None for models adopted without their data.
     feature_labels_ : tuple
         Names of the features, or their positions where ``fit`` saw no names.
     n_features_in_, feature_names_in_
@@ -165,6 +169,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
     judged_: dict[str, float] | None = None  # until `diagnose` has looked at it
     has_probability: bool = True  # adopted models may have none
+    class_values_: ClassValues | None = None  # of models that come without rows
 
     def __init__(
         self,
@@ -280,6 +285,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.feature_range_ = over_features(schema, number_range(rows, model))
         self.feature_percentiles_ = over_features(schema, percentiles(rows.numbers, rows.weights))
         self.density_percentiles_ = own_densities(rows, model)
+        self.class_values_ = values_of_rows(rows, len(rows.classes))
         self.completion_ = model.gathered.completion
         self.__dict__.pop("judged_", None)  # what was said of an earlier fit
         self.networks_ = model.networks

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ModelFileError, SurefootError
+from surefoot.model.class_values import ClassValues
 from surefoot.model.dag import Dag
 from surefoot.model.file import VERSION, version_of
 from surefoot.model.parts import (
@@ -82,6 +83,8 @@ def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, A
         content["shrinkage"] = clf.shrinkage_
     if clf.judged_ is not None:
         content["judged"] = dict(clf.judged_)
+    if clf.class_values_ is not None:
+        content["class_values"] = clf.class_values_.content()
     if hasattr(clf, "decision_content"):
         content["decision"] = clf.decision_content()
     if version_of({**content, **_bends(clf)}) > VERSION:
@@ -168,6 +171,7 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
     clf.shrinkage_ = finite(content.get("shrinkage", 0.0), "shrinkage")
     _require(0 <= clf.shrinkage_ <= 1, "shrinkage")
     clf.judged_ = _judged(content.get("judged"))
+    clf.class_values_ = ClassValues.from_content(content.get("class_values"), schema, k)
     clf.warps_ = warps_from(content.get("warps"), schema.n_numbers)
     clf.calibration_ = calibration_from(content.get("calibration"), k)
     clf.networks_ = tuple(network_from(entry, dag, schema) for entry in content["networks"])

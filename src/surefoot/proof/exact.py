@@ -50,7 +50,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from operator import le, mul
 from typing import Any, NamedTuple, NoReturn
 
@@ -88,6 +88,7 @@ KEYS = (
     "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
     "conflict", "cautions", "model_share",
 )  # fmt: skip
+MORE_KEYS = ("reasons", "enough")  # only in files that were asked for them
 NUMBERS = (
     "factual_probability", "probability", "worst_probability", "distance", "lower_bound", "gap", "threshold",
     "certified_radius", "coverage", "violation", "tol", "density_percentile", "seconds",
@@ -98,7 +99,11 @@ QUESTION_KEYS = (
 )  # fmt: skip
 DOMAIN_KEYS = ("low", "high", "rows", "sets", "eithers", "limits", "declared")
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
+MORE_PROOFS = ("enough",)  # likewise of the certificate
 SERIES = ("unit", "expected_before", "expected_after", "z_score")
+REGION_KEYS = ("numbers", "categories", "not_enough")
+INTERVAL_KEYS = ("feature", "low", "high", "proven")
+REASON_KEYS = ("feature", "value", "weight", "usual", "share")
 STATE_KEYS = ("shape", "constants", "ways", "left", "proof")
 SPLITS = ("cut", "choice", "either", "changed")
 # Hundreds of models of many classes ask for fewer; ten times as many would take a minute to read.
@@ -242,12 +247,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _table(value: Any, where: str, keys: Sequence[str]) -> dict[str, Any]:
-    """An object with exactly these keys."""
+def _table(value: Any, where: str, keys: Sequence[str], more: Sequence[str] = ()) -> dict[str, Any]:
+    """An object with exactly these keys, and perhaps some more."""
     if type(value) is not dict:
         raise UnreadableError(f"{where} is not an object")
     for key in value:
-        if key not in keys:
+        if key not in keys and key not in more:
             raise UnreadableError(f"{where} has an unknown key {shown(key)}")
     for key in keys:
         if key not in value:
@@ -588,6 +593,14 @@ class Network:
         for b, (above, below) in zip(offset.whole, self.ratios, strict=True):
             low += (b * b * below << PLACES) // (above << 2 * offset.shift)
         return self.twice_log_peak.minus(Enclosure(low, low + len(self.ratios)))
+
+    def twice_terms(self, point: Dyadic) -> list[Enclosure]:
+        """2 log density of each feature given its parents, without the logarithm of 2 pi."""
+        offset, found = self.deviations(point), []
+        for b, (above, below) in zip(offset.whole, self.ratios, strict=True):
+            low = (b * b * below << PLACES) // (above << 2 * offset.shift)
+            found.append(enclosed_log(above, below, -1).minus(Enclosure(low, low + 1)))
+        return found
 
     def expected(self, x: Sequence[float]) -> list[Fraction]:
         """What the network expects of every feature given its parents' values."""
@@ -2387,6 +2400,7 @@ class Case:
     states: Any
     robustness: Any
     worst: list[float] | None
+    enough: Any = None
 
     @property
     def model(self) -> Model:
@@ -2512,16 +2526,22 @@ class Case:
         total = base.plus(self.twice_gain(asked, state) if gain is None else twice(gain))
         return Requirement(self.parts(asked, state, 1), total.high, asked.robust)
 
-    def breach(self, asked: Asked, slack: float) -> Requirement:
-        """``slack - g`` (``-g`` where it does not decide): not negative where a perturbation violates."""
-        room = twice(slack if asked.decides else 0.0)
-        total = room.minus(self.twice_constant(asked, self.state))
-        return Requirement(self.parts(asked, self.state, -1), total.high, True)
+    def breach(self, asked: Asked, slack: float, state: tuple[int, ...] | None = None) -> Requirement:
+        """``slack - g`` (``-g`` where it does not decide): not negative where a perturbation violates.
 
-    def twice_margin(self, asked: Asked, z: Sequence[float]) -> Enclosure:
-        """Twice a requirement at numbers, with the counterfactual's categories."""
-        point, total = dyadic(z), self.twice_constant(asked, self.state)
-        for sign, part in self.parts(asked, self.state, 1):
+        With the counterfactual's categories, or in a given state.
+        """
+        room, at = twice(slack if asked.decides else 0.0), self.state if state is None else state
+        total = room.minus(self.twice_constant(asked, at))
+        return Requirement(self.parts(asked, at, -1), total.high, True)
+
+    def twice_margin(
+        self, asked: Asked, z: Sequence[float], state: tuple[int, ...] | None = None
+    ) -> Enclosure:
+        """Twice a requirement at numbers, with the counterfactual's categories or in a given state."""
+        at = self.state if state is None else state
+        point, total = dyadic(z), self.twice_constant(asked, at)
+        for sign, part in self.parts(asked, at, 1):
             if isinstance(part, Explicit):
                 value = part.twice_value(point)
             else:  # minus the squares
@@ -2622,7 +2642,7 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
         raise UnreadableError("there is no model")
     question = read_question(answer["question"])
     by_name = {model.fingerprint: model for model in known}
-    certificate = _table(answer["certificate"], "the certificate", CERTIFICATE_KEYS)
+    certificate = _table(answer["certificate"], "the certificate", CERTIFICATE_KEYS, MORE_PROOFS)
     _header(certificate, "the certificate", "surefoot-certificate", 3)
     idle = "bound" if question.choices else "states"
     if certificate[idle] is not None:
@@ -2638,6 +2658,7 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
         states=certificate["states"],
         robustness=certificate["robustness"],
         worst=None if worst is None else _numbers(worst, "the worst perturbation", question.n),
+        enough=certificate.get("enough"),
     )
 
 
@@ -2650,7 +2671,7 @@ def read_answer(value: Any) -> dict[str, Any]:
             "is an explanation file of version 1, written by surefoot 0.1; ask the question again"
         )
     _header(value, "the file", "surefoot-explanation", 4)
-    answer = dict(_table(value, "the explanation", KEYS))
+    answer = dict(_table(value, "the explanation", KEYS, MORE_KEYS))
     for key in ("status", "message", "model", "method", "backend", "advice"):
         _text(answer[key], key)
     _flag(answer["early_stop"], "early_stop")
@@ -3800,10 +3821,234 @@ def _percentile(density: Fraction, table: list[float]) -> Fraction:
     return above - 1 + (density - low) / (high - low)
 
 
+class Box(NamedTuple):
+    """What is said to be enough: of numbers between which values they are, of categories which they have."""
+
+    stated: dict[int, tuple[float, float]]  # infinite where open
+    proven: dict[int, tuple[float, float]]
+    values: dict[int, list[int]]
+
+    def states(self, state: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Every combination of the categories' values, the last one moving fastest."""
+        return product(*(self.values.get(k, [v]) for k, v in enumerate(state)))
+
+
+def enough_claim(case: Case) -> Claim | None:
+    """Every combination of values in the stated region keeps the decision; and what is not enough is not."""
+    name, stated = "enough", case.answer.get("enough")
+    if stated is None:
+        return None if case.enough is None else Claim(name, FAILS, "there are proofs of nothing")
+    if case.point is None:
+        return Claim(name, FAILS, "there is no counterfactual")
+    document = _table(stated, "what is enough", REGION_KEYS)
+    box = read_box(case, document)
+    fault = _box_fault(case, box) or _outside_fault(case, box, document["not_enough"])
+    if fault:
+        return Claim(name, FAILS, fault)
+    try:
+        count = check_box(case, box)
+    except FaultError as unproved:
+        return Claim(name, NOT_PROVED, str(unproved))
+    return Claim(name, HOLDS, f"every combination keeps the decision ({_count(count, 'state')})")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def read_box(case: Case, document: dict[str, Any]) -> Box:
+    """The region, by the numbers of its features."""
+    asked, found = case.question, Box({}, {}, {})
+    for entry in _list(document["numbers"], "what is enough"):
+        parts = _table(entry, "a number of what is enough", INTERVAL_KEYS)
+        j = _place_of(parts["feature"], asked.names)
+        if j in found.proven:
+            raise UnreadableError("what is enough names a feature twice")
+        found.proven[j] = tuple(_numbers(parts["proven"], "what is proven to be enough", 2))  # type: ignore[assignment]
+        found.stated[j] = _wide(parts["low"], "low"), _wide(parts["high"], "high")
+    for entry in _list(document["categories"], "what is enough"):
+        parts = _table(entry, "a category of what is enough", ("feature", "values"))
+        k = _place_of(parts["feature"], [asked.features[choice.feature] for choice in asked.choices])
+        if k in found.values:
+            raise UnreadableError("what is enough names a feature twice")
+        listed = _list(parts["values"], "values of what is enough")
+        found.values[k] = [_place_of(value, asked.choices[k].values) for value in listed]
+    return found
+
+
+def _place_of(value: Any, known: Sequence[Any]) -> int:
+    places = [k for k, other in enumerate(known) if same(value, other)]
+    if not places:
+        raise UnreadableError(f"what is enough names {shown(value)}, which is not there")
+    return places[0]
+
+
+def _box_fault(case: Case, box: Box) -> str:
+    """Why a region is none: it lacks the answer, an end is not what is proven, a value is not allowed."""
+    asked, x = case.question, case.counterfactual
+    assert x is not None
+    for j, (low, high) in box.proven.items():
+        least, most = _ends_of(case, j, x[j])
+        fault = _first(
+            (not low <= x[j] <= high, "does not hold the counterfactual"),
+            (
+                box.stated[j][0] != (low if low > least else -math.inf),
+                "has a lower end that is not what is proven",
+            ),
+            (
+                box.stated[j][1] != (high if high < most else math.inf),
+                "has an upper end that is not what is proven",
+            ),
+            (not all(map(math.isfinite, _scaled_ends(case, j, box))), "lies beyond what its scale can hold"),
+        )
+        if fault:
+            return f"the interval of {shown(asked.names[j])} {fault}"
+    for k, values in box.values.items():
+        fault = _first(
+            (case.state[k] not in values, "lacks that of the counterfactual"),
+            (len(set(values)) < len(values), "name one twice"),
+            (not all(math.isfinite(asked.choices[k].prices[v]) for v in values), "are not all allowed"),
+        )
+        if fault:
+            return f"the values of {shown(asked.features[asked.choices[k].feature])} {fault}"
+    return ""
+
+
+def _ends_of(case: Case, j: int, x: float) -> tuple[float, float]:
+    """Where a number ends: where the domain does, else where the data do that hold the counterfactual."""
+    asked, (least, most) = case.question, (ends[j] for ends in case.model.ranges)
+    low = asked.low[j] if math.isfinite(asked.low[j]) or not least <= x else least
+    high = asked.high[j] if math.isfinite(asked.high[j]) or not x <= most else most
+    return low, high
+
+
+def _scaled_ends(case: Case, j: int, box: Box) -> tuple[float, float]:
+    """Ends of an interval on the scale of the model: rounding keeps their order."""
+    scale = case.model.scales[j]
+    low, high = box.proven[j]
+    return (low, high) if scale is None else (scale(low), scale(high))
+
+
+def _outside_fault(case: Case, box: Box, document: Any) -> str:
+    """Why a value that is said not to be enough may be: it is inside, or the decision is another one."""
+    if document is None:
+        return ""
+    entry, asked = _table(document, "what is not enough", ("feature", "value", "decision")), case.question
+    assert case.point is not None
+    z, state, name = list(case.point), list(case.state), entry["feature"]
+    if any(same(name, other) for other in asked.names):
+        j, value = _place_of(name, asked.names), _number(entry["value"], "what is not enough")
+        inside = j not in box.proven or box.proven[j][0] <= value <= box.proven[j][1]
+        scale = case.model.scales[j]
+        z[j] = value if scale is None else scale(value)
+    else:
+        k = _place_of(name, [asked.features[choice.feature] for choice in asked.choices])
+        state[k] = _place_of(entry["value"], asked.choices[k].values)
+        inside = k not in box.values or state[k] in box.values[k]
+    if inside or not all(map(math.isfinite, z)):
+        return "what is said not to be enough is not outside"
+    scores = case.model.twice_scores(z, tuple(state))
+    t, d = case.model.position(asked.target), case.model.position(entry["decision"])
+    decided = d >= 0 and scores[d].low > scores[t].high and not any(o.low > scores[d].high for o in scores)
+    return "" if decided else "what is said not to be enough is decided otherwise"
+
+
+def check_box(case: Case, box: Box) -> int:
+    """How many states of the categories there are in a region, each proven; raises `FaultError` if not."""
+    if case.enough is None:
+        raise FaultError("no certificate comes with it")
+    documents = _list(case.enough, "the proofs of what is enough")
+    if len(documents) != math.prod(map(len, box.values.values())):
+        raise FaultError("there must be proofs for each combination of the categories")
+    asked = [
+        entry for entry in case.question.requirements if entry.robust and entry.kind in ("odds", "decision")
+    ]
+    for state, document in zip(box.states(case.state), documents, strict=True):
+        settings = box_settings(case, box, asked, state)
+        proofs = _list(document, "the proofs of what is enough")
+        if settings and len(proofs) != len(settings):
+            raise FaultError("there must be a proof for each requirement")
+        if not settings and any(case.twice_margin(entry, case.point or [], state).low < 0 for entry in asked):
+            raise FaultError("a value of a category is not enough")
+        for setting, proof in zip(settings, proofs, strict=False):
+            level = case.proven_level(read_proof(setting, proof))
+            if not level >= 1:
+                raise FaultError(f"a proof reaches {level:.9g} of it only")
+    return len(documents)
+
+
+def box_settings(case: Case, box: Box, asked: Sequence[Asked], state: tuple[int, ...]) -> list[Setting]:
+    """What each proof of ``certificate["enough"]`` is about; nothing where no number has any room.
+
+    As `robustness_settings` for a budget by feature: the middle of the box and its half widths.
+    """
+    ends = [
+        (v, v) if j not in box.proven else _scaled_ends(case, j, box) for j, v in enumerate(case.point or [])
+    ]
+    moving = [j for j, (low, high) in enumerate(ends) if low < high]
+    total = dyadic(low for low, _ in ends).plus(dyadic(high for _, high in ends))
+    origin = Dyadic(total.whole, total.shift + 1)
+    half = [(Fraction(ends[j][1]) - Fraction(ends[j][0])) / 2 for j in moving]
+    matrix = [[float(i == j) for j in moving] for i in moving]
+    breaches = [case.breach(entry, 0.0, state) for entry in asked] if moving else []
+    return [Setting(math.inf, matrix, half, origin, moving, [breach]) for breach in breaches]
+
+
+def reasons_claim(case: Case) -> Claim | None:
+    """Reasons are about this row, and add up to its log-odds."""
+    name, stated, asked = "reasons", case.answer.get("reasons"), case.question
+    if stated is None:
+        return None
+    keys = ("decided", "other", "wanted", "prior", "features", "kept")
+    document = _table(stated, "the reasons", keys)
+    entries = [_table(e, "a reason", REASON_KEYS) for e in _list(document["features"], "the reasons")]
+    weights = [Fraction(_number(entry["weight"], "a weight")) for entry in entries]
+    d, o = (case.model.position(document[key]) for key in ("decided", "other"))
+    row = _row_of(asked, asked.factual, asked.state)
+    values = [entry["value"] for entry in entries]
+    if len(values) == len(row):  # a whole number may be written as one
+        pairs = zip(values, row, strict=True)
+        values = [_number(v, "a value") if type(v) is int and type(w) is float else v for v, w in pairs]
+    other_wanted = same(document["other"], asked.target) or same(asked.target, asked.factual_class)
+    fault = _first(
+        (not same(document["decided"], asked.factual_class), "the row was decided otherwise"),
+        (not same(document["wanted"], asked.target), "another class was wanted"),
+        (o < 0 or o == d or not other_wanted, "they compare with another class"),
+        (not _same_row([entry["feature"] for entry in entries], asked.features), "they name other features"),
+        (not _same_row(values, row), "they are about another row"),
+    )
+    if fault:
+        return Claim(name, FAILS, fault)
+    scores = case.model.twice_scores(case.posed.factual, asked.state)
+    odds = scores[d].minus(scores[o]).half() / Fraction(case.model.temperature)
+    total = Fraction(_number(document["prior"], "the prior")) + sum(weights, Fraction(0))
+    size = sum(map(abs, weights), Fraction(1))
+    text = f"they add up to {near(total):.9g}, the log-odds are {near(odds):.9g}"
+    fault = "" if abs(total - odds) <= AGREE * size else text
+    return _claim(name, fault or _weight_fault(case, weights, d, o), text)
+
+
+def _weight_fault(case: Case, weights: list[Fraction], d: int, o: int) -> str:
+    """Which weight is not that of its feature given its parents; an adopted model states its own terms."""
+    model, asked = case.model, case.question
+    if model.decision is not None:
+        return ""
+    point, state, heat = dyadic(case.posed.factual), asked.state, Fraction(model.temperature)
+    one, other = (model.network(c, state).twice_terms(point) for c in (d, o))
+    found = dict(zip(asked.numbers, zip(one, other, strict=True), strict=True))
+    terms = {j: (a.minus(b).half(), abs(a.half()) + abs(b.half())) for j, (a, b) in found.items()}
+    for k, choice in enumerate(asked.choices):
+        terms[choice.feature] = (model.twice_gain(d, o, state, k).half(), Fraction(1))
+    for j, (term, size) in terms.items():
+        if abs(weights[j] - term / heat) > AGREE * max(size / heat, Fraction(1)):
+            return f"the weight of {shown(asked.features[j])} is {near(term / heat):.9g}"
+    return ""
+
+
 OF_A_POINT = (distance_claim, domain_claim, validity_claim, robustness_claim, worst_case_claim)
 CHECKS: tuple[Callable[[Case], Claim | None], ...] = (
     question_claim, geometry_claim, status_claim, probabilities_claim, *OF_A_POINT,
-    lower_bound_claim, gap_claim, context_claim,
+    lower_bound_claim, gap_claim, context_claim, enough_claim, reasons_claim,
 )  # fmt: skip
 
 

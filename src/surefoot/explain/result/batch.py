@@ -18,7 +18,7 @@ from surefoot.views import view
 COLUMNS = (
     "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "coverage", "certified_radius",
-    "density_percentile", "seconds", "message", "advice", "cautions",
+    "density_percentile", "seconds", "message", "advice", "cautions", "reasons",
 )  # fmt: skip
 
 
@@ -52,13 +52,19 @@ class Explanations(list[Explanation]):
     def to_frame(self) -> pd.DataFrame:
         """One line for each row: how it went, the factual and the counterfactual, a column a feature each.
 
-        Categories come by name, whole numbers as integers.
+        Categories come by name, whole numbers as integers. The principal reasons are those against the
+        target, where the row is not decided so already; what is enough has a column where it was asked for.
         """
-        lines = [{name: getattr(e, name) for name in COLUMNS} for e in self]
+        lines = [{name: getattr(e, name) for name in COLUMNS if name != "reasons"} for e in self]
         rows = pd.Index([e.row for e in self], name="row", tupleize_cols=False)
         table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
         table["status"] = [str(e.status) for e in self]
         table["cautions"] = [" ".join(dict.fromkeys(caution.code for caution in e.cautions)) for e in self]
+        table["reasons"] = pd.Series([_reasons(e) for e in self], rows, dtype=object)
+        if any(e.region is not None for e in self):
+            regions = [e.region for e in self]
+            table["enough"] = pd.Series([r.words if r else "" for r in regions], rows, dtype=object)
+            table["not_enough"] = pd.Series([r.not_enough if r else "" for r in regions], rows, dtype=object)
         for name in ("factual_class", "target"):  # a row without one must not turn 1 into 1.0
             table[name] = pd.Series([getattr(e, name) for e in self], rows, dtype=object)
         points = [e.counterfactual for e in self]
@@ -110,6 +116,14 @@ class Explanations(list[Explanation]):
 
     def _repr_html_(self) -> str:
         return str(view("batch page", self))
+
+
+def _reasons(e: Explanation) -> str:
+    """The principal reasons against the target; nothing where it is decided, or nobody can say."""
+    known = e.told is not None or e.made_by is not None
+    if not known or not isinstance(e.question, Question) or e.factual_class == e.target:
+        return ""
+    return e.reasons.words
 
 
 def _column(values: list[Any], rows: pd.Index) -> pd.Series:

@@ -32,6 +32,8 @@ from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
 from surefoot.explain.result.explanation import Context, Explanation
 from surefoot.explain.result.question_consistency import check_declared
+from surefoot.explain.result.reasons import Reasons
+from surefoot.explain.result.region import Region
 from surefoot.formats import escaped
 from surefoot.plain import (
     each,
@@ -40,6 +42,7 @@ from surefoot.plain import (
     label,
     number,
     parsed,
+    plain,
     position,
     sequence,
     shallow,
@@ -55,6 +58,7 @@ from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
+MORE_KEYS = ("reasons", "enough")  # only where they were asked for
 FIRST_EDITION = {"status", "factual", "certified_radius", "low", "high"}  # keys of a file of version 1
 SERIES = ("unit", "expected_before", "expected_after", "z_score")
 CHANCES = {"expected_before": "chance_before", "expected_after": "chance_after"}
@@ -67,7 +71,11 @@ def document(e: Explanation) -> dict[str, Any]:
     context |= {name: None if x is None else named(e.question, x) for name, x in by_feature.items()}
     context["cautions"] = [{"code": caution.code, "text": caution} for caution in e.cautions]
     context["model_share"] = e.model_share and e.model_share._asdict()
-    return claims(e.question, e.answer, **context)
+    found = claims(e.question, e.answer, **context)
+    if e.region is not None:
+        found["certificate"] = {**found["certificate"], "enough": plain(e.region.proofs)}
+    more = {"reasons": e.told, "enough": e.region}
+    return found | {name: plain(value.to_dict()) for name, value in more.items() if value is not None}
 
 
 def json_text(values: Mapping[str, Any]) -> str:
@@ -100,7 +108,7 @@ def read_explanation(values: Any) -> Explanation:
     if version != VERSION or isinstance(version, bool | float):
         raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {VERSION}")
     try:
-        return _explanation(entries(values, "it", KEYS))
+        return _explanation(entries(values, "it", KEYS, MORE_KEYS))
     except (DataError, ProblemError) as error:
         raise DataError(f"this explanation cannot be read: {error}") from None
 
@@ -108,7 +116,9 @@ def read_explanation(values: Any) -> Explanation:
 def _explanation(values: Mapping[str, Any]) -> Explanation:
     status = _status(values)
     question = _question(values, status)
-    found = Explanation(question, _answer(values, status, question), _context(values, question))
+    answer, proofs = _answer(values, status, question)
+    more = _more(values, question, answer, proofs)
+    found = Explanation(question, answer, _context(values, question), **more)
     expected = (found.context.expected_before, found.context.expected_after, found.context.z_score)
     if found.answer.point is not None and any(one is None for one in expected):
         raise DataError("it has a counterfactual, but not what is expected of it")
@@ -171,13 +181,33 @@ def _same(a: Any, b: Any) -> bool:
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 
-def _answer(values: Mapping[str, Any], status: Status, question: Question | Refusal) -> Answer:
+def _more(
+    values: Mapping[str, Any], question: Question | Refusal, answer: Answer, proofs: Any
+) -> dict[str, Any]:
+    """Reasons and what is enough, where the file has them."""
+    found: dict[str, Any] = {}
+    if "reasons" in values:
+        found["told"] = Reasons.from_dict(values["reasons"])
+    if "enough" not in values:
+        if proofs is not None:
+            raise DataError("the certificate proves what is enough, but the file does not say it")
+        return found
+    if not isinstance(question, Question) or answer.point is None:
+        raise DataError("it says what is enough, but has no counterfactual")
+    row = dict(zip(question.features, question.row(answer.point, answer.state), strict=True))
+    found["region"] = Region.from_dict(values["enough"], proofs, row, question.factual_class)
+    return found
+
+
+def _answer(values: Mapping[str, Any], status: Status, question: Question | Refusal) -> tuple[Answer, Any]:
+    """The answer, and the proofs of what is enough."""
     point, state = _point(values["counterfactual"], question)
     certificate = _certificate(values["certificate"])
+    proofs = certificate.pop("enough", None)
     if status is Status.INVALID and certificate != blank_certificate():
         raise DataError("an invalid request has nothing to prove")
     n = len(question.number_names)
-    return Answer(
+    found = Answer(
         status=status,
         point=point,
         state=state,
@@ -191,10 +221,11 @@ def _answer(values: Mapping[str, Any], status: Status, question: Question | Refu
         advice=text(values["advice"], "advice"),
         conflict=tuple(each(text, values["conflict"], "conflict", one="a wish")),
     )
+    return found, proofs
 
 
 def _certificate(values: Any) -> dict[str, Any]:
-    found = entries(values, "the certificate", CERTIFICATE_KEYS)
+    found = entries(values, "the certificate", CERTIFICATE_KEYS, ("enough",))
     version = found["version"]
     if found["format"] != CERTIFICATE_FORMAT:
         raise DataError(f"the certificate is of unknown format {shown(found['format'])}")

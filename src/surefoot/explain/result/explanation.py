@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -26,6 +26,8 @@ from surefoot.views import view
 
 if TYPE_CHECKING:
     from surefoot.explain.result.levers import Levers
+    from surefoot.explain.result.reasons import Reasons
+    from surefoot.explain.result.region import Region
 
 Array = NDArray[np.float64]
 
@@ -94,6 +96,13 @@ class Explanation:
         What follows from the two and the classifier.
     searched_with : tuple of classifiers
         Further models that the question names, for `verify`; a file only names them.
+    made_by : CounterfactualExplainer, optional
+        Who can say more about it: `reasons` and `enough` ask there. It goes neither into files nor into
+        copies for other processes.
+    told : Reasons, optional
+        Reasons that were asked for with the explanation, and go into its file.
+    region : Region, optional
+        What is enough, where that came with the explanation; see `enough`.
 
     The names below are properties that read the first three.
     """
@@ -102,6 +111,12 @@ class Explanation:
     answer: Answer
     context: Context
     searched_with: tuple[Any, ...] = ()
+    made_by: Any = field(default=None, compare=False)
+    told: Reasons | None = None
+    region: Region | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "made_by": None}
 
     status = Read[Status]("answer.status", "Why the search stopped.")
     message = Read[str]("answer.status.sentence", "The same as a sentence.")
@@ -318,6 +333,72 @@ class Explanation:
         from surefoot.explain.result.levers import levers_of
 
         return levers_of(self)
+
+    @cached_property
+    def reasons(self) -> Reasons:
+        """Why the row was decided as it was; see `CounterfactualExplainer.reasons`."""
+        if self.told is not None:
+            return self.told
+        if self.made_by is None or not isinstance(self.question, Question):
+            raise DataError(
+                "this explanation comes without reasons: ask explainer.reasons(row, target) of a "
+                "CounterfactualExplainer of its model"
+            )
+        found: Reasons = self.made_by.reasons(self.factual, self.target)
+        return found
+
+    def enough(self, classifier: Any = None, time_limit: float = 10.0) -> Region:
+        """The region around the answer that is enough: every combination of values in it keeps the decision.
+
+        For each number that changes an interval, open where the data or a bound ends it; for each category
+        that changes the values that do as well. Features that do not change stay as they are. Its sides grow
+        evenly, in standard deviations, each as far as it goes: the shortest is as long as it can be, then the
+        next, and so on. Ends are rounded inwards to short decimals. Once it is known, it goes into the file,
+        with a proof that `verify` checks.
+
+        Parameters
+        ----------
+        classifier : fitted classifier, optional
+            The one that was explained, for an explanation that was read from a file.
+        time_limit : float, default=10
+            Seconds.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> e = CounterfactualExplainer(clf, at_most=1).explain(bank.X.iloc[0])
+        >>> e.enough().contains(e.counterfactual)
+        True
+        """
+        if self.region is None:
+            object.__setattr__(self, "region", self._enough(classifier, time_limit))
+        assert self.region is not None
+        return self.region
+
+    def _enough(self, classifier: Any, seconds: float) -> Region:
+        from surefoot.explain.answer.enough import what_is_enough
+        from surefoot.model.adoption import adopt
+
+        question, point = self.question, self.answer.point
+        if point is None or not isinstance(question, Question):
+            raise DataError(
+                f"there is no counterfactual around which something could be enough: {self.message}"
+            )
+        if classifier is None and self.made_by is None:
+            raise DataError(
+                "this explanation was read from a file: pass its classifier, e.enough(classifier)"
+            )
+        clf = self.made_by.classifier if classifier is None else adopt(classifier)
+        if clf.fingerprint_ != question.models[0] or len(self.searched_with) != len(question.models) - 1:
+            raise DataError("the explanation is about another classifier, or further models are missing")
+        return what_is_enough(clf, self.searched_with, question, point, self.answer.state, seconds)
+
+    @property
+    def not_enough(self) -> str:
+        """A sentence about a value just outside of what is enough, at which the target is not reached."""
+        return self.enough().not_enough
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

@@ -12,6 +12,7 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.result.cautions import model_cautions
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.model_consistency import check_by_model, check_plausible
+from surefoot.explain.result.reasons import agrees, reasons_of_row
 from surefoot.explain.result.words import allowed_words, domain_words, question_words
 from surefoot.formats import one_line
 from surefoot.model.adoption import adopt
@@ -141,6 +142,8 @@ def _of_the_model(e: Explanation, clf: Classifier) -> tuple[Claim, ...]:
             found.append(Claim("plausible", "holds", "by the model's own figures"))
         except DataError as error:
             found.append(Claim("plausible", "FAILS", str(error)))
+    if e.told is not None and not agrees(e.told, reasons_of_row(clf, e.factual, e.target, e.told.kept)):
+        found.append(Claim("reasons", "FAILS", "they are not what the model says of each feature"))
     cautions = model_cautions(clf, e.question, e.answer, e.context.unit)
     if [(c.code, c) for c in e.context.cautions] != [(c.code, c) for c in cautions]:
         found.append(Claim("cautions", "FAILS", "they are not what the model gives reason for"))

@@ -398,3 +398,12 @@ def _in_features(proof: dict[str, Any], problem: RobustProblem) -> dict[str, Any
         return proof
     half = ball.basis[ball.noisy].diagonal()
     return {**in_units(proof, half, 1 / half**2), "scenarios": []}
+
+
+def box_proofs(problem: RobustProblem, x: Array, clock: Clock) -> list[dict[str, Any]]:
+    """A proof for each requirement that it holds on a whole box around a point: the problem's ball.
+
+    Raises `BreachError` or `OutOfTimeError` where there is none.
+    """
+    every = range(len(problem.requirements))
+    return [_proof(problem, r, _worst(problem, r, x, problem.budget), 0.0, clock) for r in every]

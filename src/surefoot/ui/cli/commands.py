@@ -29,6 +29,7 @@ from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.ui.cli.main import INTERRUPTED, say, show
+from surefoot.ui.cli.more import more_text, with_more
 from surefoot.ui.cli.parser import DATA_SETS, parser
 from surefoot.ui.cli.paths import refit_path
 from surefoot.ui.cli.spoken import spoken
@@ -386,8 +387,9 @@ def _explain_row(
         explanation = error.explanation
     except ProblemError as error:
         raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
+    explanation = with_more(explanation, options)
     if options.json != "-":
-        show(f"{spoken(str(explanation))}\n")
+        show(f"{spoken(str(explanation))}\n{more_text(explanation)}")
     _write(explanation, explanation.to_json(), explainer, options)
     if options.trade_off:
         _write_costs(explainer, rows.iloc[options.row], target, options)
@@ -413,9 +415,11 @@ def _explain_alternatives(
         found = explainer.alternatives(row, target, options.alternatives, options.differ, options.apart)
     except ProblemError as error:
         raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
+    found = Explanations(with_more(explanation, options) for explanation in found)
     if options.json != "-":
         for k, explanation in enumerate(found, start=1):
-            show(f"Answer {k} of {len(found)}\n{spoken(str(explanation))}\n\n")
+            more = more_text(explanation)
+            show(f"Answer {k} of {len(found)}\n{spoken(str(explanation))}\n{more}\n")
     if len(found) < options.alternatives:
         say(f"surefoot: {len(found)} of {options.alternatives} answers: nothing else is allowed")
     _write(found, found.to_json(), explainer, options)
@@ -428,6 +432,7 @@ def _explain_all(
     explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
+    explanations = Explanations(with_more(explanation, options) for explanation in explanations)
     frame = explanations.to_frame()
     frame["advice"] = frame["advice"].map(spoken)
     if options.output and options.output != "-":

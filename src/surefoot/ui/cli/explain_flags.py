@@ -16,6 +16,7 @@ EXPLAIN_EXAMPLES = """examples:
   surefoot explain model.json loans.csv --row 3 --whole cards --values schooling 9 12 16 --budget-of debt 50
   surefoot explain model.json loans.csv --row 3 --actions actions.toml --distance cost --norm 1
   surefoot explain model.json loans.csv --row 3 --at-most 2
+  surefoot explain model.json loans.csv --row 3 --reasons --enough
   surefoot explain model.json loans.csv --row 3 --plausible 0.1 --models 50 --data train.csv --alternatives 3
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --id customer --output out.csv
 
@@ -23,7 +24,8 @@ outputs:
   --json    everything about one row (an object) or all of them (an array), as `surefoot verify` reads it
   --output  one line for each row: row, status, factual_class, target, factual_probability, probability,
             worst_probability, distance, lower_bound, gap, coverage, certified_radius, density_percentile,
-            seconds, message, advice, cautions (codes), and for each feature 'factual: FEATURE' and
+            seconds, message, advice, cautions (codes), reasons (the principal ones, with today's values),
+            with --enough also enough and not_enough, and for each feature 'factual: FEATURE' and
             'counterfactual: FEATURE'
   --html    a page to read and to print; opens offline
 
@@ -249,4 +251,15 @@ def _outputs(group: Any) -> None:
         Output,
     )
     file_flag(group, "--output", "FILE", "with --all: write a CSV table ('-' or left out: to stdout)", Output)
+    group.add_argument(
+        "--reasons",
+        action="store_true",
+        help="say why the row was decided as it was: what each feature adds to the log-odds; also in --json",
+    )
+    group.add_argument(
+        "--enough",
+        action="store_true",
+        help="say what else is enough: the values around the answer at which every combination keeps the "
+        "decision, proven; also in --json, where `surefoot verify` checks it",
+    )
     group.add_argument("--quiet", action="store_true", help="no progress bar")
