@@ -135,6 +135,9 @@ class CounterfactualExplainer:
     gap : float, optional
         Relative gap between distance and proven bound: 0.001 for ``"certified"``; for the paper's methods
         0.01, as there, in every solve.
+    diagnose : bool, default=True
+        Where there is no answer: say which constraints stand in the way, what could be given up, and the
+        highest probability that any allowed change reaches. ``False`` leaves that out, and saves its time.
     **paper
         ``backend``, ``tol``, ``n_segments``, ``contraction``, ``max_iterations``, ``threads``, ``verbose``:
         options of the paper's methods by their old names. Say ``method=Qcqp(...)`` or ``method=Milp(...)``.
@@ -178,6 +181,7 @@ class CounterfactualExplainer:
         time_limit: float = 30.0,
         gap: float | None | Unset = PRESET,
         printable: bool | Unset = PRESET,
+        diagnose: bool = True,
         **paper: Any,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "paper")}
@@ -191,7 +195,8 @@ class CounterfactualExplainer:
         _check_gap(self.method, gap)
         self.actions = _checked_actions(asked["bounds"], actions)
         self.at_most = self._checked_at_most(asked["at_most"])
-        self.whole, self.printable = _checked_whole(asked["whole"]), _checked_truth(asked["printable"])
+        self.whole, self.printable = _checked_whole(asked["whole"]), _checked_truth("printable", asked["printable"])
+        self.diagnose = _checked_truth("diagnose", diagnose)
         if impute not in (None, "expected"):
             raise ProblemError(f"impute must be None or 'expected', not {impute!r}")
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
@@ -502,7 +507,7 @@ class CounterfactualExplainer:
 
     def _answered(self, asked: Asked, clock: Clock, diagnose: bool = True) -> Explanation:
         """The explanation of one question within the time that is left for all of it."""
-        inquiry = replace(asked.inquiry.within(clock.left), diagnose=diagnose)
+        inquiry = replace(asked.inquiry.within(clock.left), diagnose=diagnose and self.diagnose)
         found = self._explanation(asked, attempt(inquiry), clock.left)
         return replace(found, answer=replace(found.answer, seconds=clock.spent))
 
@@ -554,7 +559,12 @@ class CounterfactualExplainer:
                 self._took(climbs[k], entry, bar)
         limit = self.options.time_limit
         work = [
-            (k, replace(entry.inquiry.within(limit - spent[k]), diagnose=climbs[k].rung.final))
+            (
+                k,
+                replace(
+                    entry.inquiry.within(limit - spent[k]), diagnose=climbs[k].rung.final and self.diagnose
+                ),
+            )
             for k, entry in asked.items()
         ]
         left, interrupted = set(asked), True
@@ -608,10 +618,10 @@ def _checked_whole(whole: Any) -> Literal[False] | None:
     return whole
 
 
-def _checked_truth(printable: Any) -> bool:
-    if not isinstance(printable, bool):
-        raise ProblemError(f"printable must be True or False, not {printable!r}")
-    return printable
+def _checked_truth(name: str, given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise ProblemError(f"{name} must be True or False, not {given!r}")
+    return given
 
 
 def _checked_actions(bounds: Any, actions: Any) -> Actions | None:

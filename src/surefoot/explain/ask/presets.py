@@ -165,10 +165,11 @@ class Climb:
         self.first, self._ladder = first, ladder(first, free)
         self.rung, self.goes_on = next(self._ladder), True
         self.found: Explanation | None = None
-        self.reached = self.rung
+        self.reached, self.searched = self.rung, 0.0
 
     def send(self, found: Explanation) -> None:
         """Take the explanation that came of the rung; go on to the next, or stop."""
+        self.searched += found.answer.search_seconds
         if found.answer.point is not None or self.found is None or self.found.answer.point is None:
             self.found, self.reached = found, self.rung
         try:
@@ -180,11 +181,10 @@ class Climb:
     def explanation(self) -> Explanation:
         """The one that counts, with what gave way."""
         assert self.found is not None
-        words = gave_way_words(self.first, self.reached)
-        if not words or self.found.answer.point is None:
-            return self.found
-        advice = f"{words} {self.found.answer.advice}".strip()
-        return replace(self.found, answer=replace(self.found.answer, advice=advice))
+        answer, words = self.found.answer, gave_way_words(self.first, self.reached)
+        if words and answer.point is not None:
+            answer = replace(answer, advice=f"{words} {answer.advice}".strip())
+        return replace(self.found, answer=replace(answer, search_seconds=self.searched))
 
 
 def gave_way_words(first: Rung, last: Rung) -> str:

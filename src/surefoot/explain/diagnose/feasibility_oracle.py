@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from surefoot.problem.quadratic import Quadratic
 from surefoot.problem.question import Question
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified import certified_states, is_robust
+from surefoot.search.certified.clock import Clock
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -115,7 +115,7 @@ class FeasibilityOracle:
         noise: Noise | None,
     ) -> None:
         self.problem, self.question, self.constraints, self.noise = problem, question, constraints, noise
-        self.end = time.perf_counter() + seconds
+        self._clock = Clock(seconds)
         own = constraints.allowed(question.factual, question.state)
         said = {one.name for one in own.eithers} | {limit.name for limit in own.limits}
         self._eithers = tuple(one for one in question.eithers if one.name not in said)
@@ -126,7 +126,7 @@ class FeasibilityOracle:
     @property
     def seconds_left(self) -> float:
         """Until the time is over."""
-        return self.end - time.perf_counter()
+        return self._clock.left
 
     def excludes_itself(self, given_up: Iterable[Part] = ()) -> Verdict:
         """Whether ends and linear rules alone leave nothing; the model is not asked."""

@@ -41,16 +41,17 @@ from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
-FORMAT, VERSION = "surefoot-explanation", 4
-CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 3
+FORMAT, VERSION, EARLIER = "surefoot-explanation", 5, 4
+CERTIFICATE_FORMAT, CERTIFICATE_VERSION, BEST_VERSION = "surefoot-certificate", 3, 4
 KEYS = (
     "format", "version", "question", "certificate", "status", "message", "factual", "counterfactual",
     "factual_class", "target", "decision", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "budget", "norm", "whitening", "threshold", "certified_radius",
     "coverage", "violation", "early_stop", "tol", "unit", "parents", "expected_before", "expected_after",
     "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
-    "conflict", "cautions", "model_share",
+    "conflict", "cautions", "model_share", "search_seconds", "best_probability", "best_probability_bound",
 )  # fmt: skip
+LATER_KEYS = KEYS[-3:]  # which files of the earlier version do not have
 REPEATED = ("factual", "factual_class", "target", "budget", "norm", "whitening", "threshold", "model")
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
 FIRST_EDITION = {"status", "factual", "certified_radius", "low", "high"}  # keys of a file of version 1
@@ -139,9 +140,13 @@ def read_explanation(values: Any) -> Explanation:
             )
         raise DataError("this is not an explanation of surefoot")
     version = values.get("version")
-    if version != VERSION or isinstance(version, bool | float):
-        raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {VERSION}")
+    if version not in (VERSION, EARLIER) or isinstance(version, bool | float):
+        known = f"{EARLIER} and {VERSION}"
+        raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {known}")
     try:
+        if version == EARLIER:
+            held = entries(values, "it", KEYS[: -len(LATER_KEYS)])
+            return _explanation({**dict.fromkeys(LATER_KEYS), **held})
         return _explanation(entries(values, "it", KEYS))
     except (DataError, ProblemError) as error:
         raise DataError(f"this explanation cannot be read: {error}") from None
@@ -229,19 +234,22 @@ def _answer(values: Mapping[str, Any], status: Status, question: Question | Refu
         backend=text(values["backend"], "backend"),
         seconds=number(values["seconds"], "seconds"),
         advice=text(values["advice"], "advice"),
+        search_seconds=number(values["search_seconds"], "search_seconds"),
+        best_probability=number(values["best_probability"], "best_probability"),
+        best_probability_bound=number(values["best_probability_bound"], "best_probability_bound"),
         conflict=tuple(text(wish, "a wish") for wish in sequence(values["conflict"], "conflict")),
     )
 
 
 def _certificate(values: Any) -> dict[str, Any]:
-    found = entries(values, "the certificate", CERTIFICATE_KEYS)
-    version = found["version"]
+    version = values.get("version") if isinstance(values, Mapping) else None
+    bounds_best = version == BEST_VERSION
+    found = entries(values, "the certificate", (*CERTIFICATE_KEYS, *(["best"] if bounds_best else [])))
     if found["format"] != CERTIFICATE_FORMAT:
         raise DataError(f"the certificate is of unknown format {shown(found['format'])}")
-    if version != CERTIFICATE_VERSION or isinstance(version, bool | float):
-        raise DataError(
-            f"the certificate has version {shown(version)}; this surefoot reads {CERTIFICATE_VERSION}"
-        )
+    if version not in (CERTIFICATE_VERSION, BEST_VERSION) or isinstance(version, bool | float):
+        known = f"{CERTIFICATE_VERSION} and {BEST_VERSION}"
+        raise DataError(f"the certificate has version {shown(version)}; this surefoot reads {known}")
     return dict(shallow(found, "the certificate"))
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
 from surefoot.explain.ask.refits import ModelShare
+from surefoot.explain.result.best_words import best_words
 from surefoot.explain.result.cautions import Caution
 from surefoot.explain.result.words import imputed_words, miss_words
 from surefoot.formats import in_list, one_line, share
@@ -158,6 +159,25 @@ class Explanation:
     def conflict(self) -> tuple[str, ...]:
         """Where there is no counterfactual: constraints that leave nothing together, none of them idle."""
         return self.answer.conflict
+
+    @property
+    def outcome(self) -> str:
+        """Message and advice; where there is no answer, the highest probability that can be reached too."""
+        return " ".join(filter(None, (self.message, best_words(self), self.advice)))
+
+    @property
+    def best_probability(self) -> float:
+        """Where there is no answer: the highest P(target) that an allowed change was found to reach.
+
+        Against the strongest rival, under each model of the question, at the worst error within the budget;
+        all other requirements hold. Not a number where it is not known.
+        """
+        return self.answer.best_probability
+
+    @property
+    def best_probability_bound(self) -> float:
+        """No allowed change reaches this probability; proven, and part of what `verify` checks."""
+        return self.answer.best_probability_bound
 
     @cached_property
     def factual(self) -> pd.Series:
@@ -338,8 +358,13 @@ class Explanation:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """How long all of it took."""
         return self.answer.seconds
+
+    @property
+    def search_seconds(self) -> float:
+        """How long the search took, without the reasons why there is no answer."""
+        return self.answer.search_seconds
 
     @property
     def method(self) -> str:

@@ -19,11 +19,9 @@ from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.trade_off import VALUES
-from surefoot.explain.result.verification import verify
-from surefoot.files import read_limited, write_whole
-from surefoot.formats import one_line, suggestion
+from surefoot.files import write_whole
+from surefoot.formats import suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.problem.question import Question
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
@@ -33,6 +31,7 @@ from surefoot.ui.cli.parser import DATA_SETS, parser
 from surefoot.ui.cli.paths import refit_path
 from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import check_names, csv_text, model, rows_of_table, training_table
+from surefoot.ui.cli.verifying import run_verify
 from surefoot.ui.report.demo import demo
 from surefoot.ui.report.page import write_report
 
@@ -68,66 +67,6 @@ def run_actions(options: argparse.Namespace) -> int:
     write_whole(path, text)
     say(f"surefoot: wrote {path}; say in it what may change, and give it to surefoot explain --actions")
     return DONE
-
-
-def run_verify(options: argparse.Namespace) -> int:
-    """``surefoot verify``."""
-    clf = model(options.model, options)
-    try:
-        explanations = Explanations.from_json(_text(options.explanation, options.max_size))
-        others = [model(path, options) for path in options.models]
-        _check_models(explanations, [clf, *others])
-        results = [verify(e, clf, models=others, time_limit=options.time_limit) for e in explanations]
-    except UnicodeDecodeError:
-        raise DataError(f"{options.explanation}: is not UTF-8 text") from None
-    except DataError as error:
-        raise DataError(f"{options.explanation}: {error}") from None
-    if not results:
-        raise DataError(f"{options.explanation}: holds no explanation")
-    kind = "answer" if explanations.about_one_row else "row"
-    names = [one_line(str(k if kind == "answer" else e.row)) for k, e in enumerate(explanations, start=1)]
-    for name, result in zip(names, results, strict=True):
-        head = f"{kind} {name}\n" if len(results) > 1 else ""
-        show(f"{head}{result}\n")
-    if len(results) > 1:
-        failed = [name for name, result in zip(names, results, strict=True) if not result.ok]
-        holds = f"every claim holds for {len(results) - len(failed)} of {len(results)} explanations"
-        sys.stdout.flush()  # this line is the last, wherever the others go
-        say(f"surefoot: {holds}{_except(kind, failed)}")
-    return DONE if all(result.ok for result in results) else NOT_FOUND
-
-
-def _text(path: str, largest: int | None) -> str:
-    try:
-        return read_limited(path, largest).decode("utf-8")
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})") from None
-
-
-SHOWN_ROWS = 10
-
-
-def _except(kind: str, failed: list[str]) -> str:
-    """For which rows, or answers about one row, a claim fails or is not proved."""
-    if not failed:
-        return ""
-    more = f" and {len(failed) - SHOWN_ROWS} more" if len(failed) > SHOWN_ROWS else ""
-    named = ", ".join(failed[:SHOWN_ROWS])
-    return f"; not for {kind}{'s' if len(failed) > 1 else ''} {named}{more}"
-
-
-def _check_models(explanations: Explanations, given: list[ConditionalGaussianNetworkClassifier]) -> None:
-    """Refuse to judge explanations whose refits were not given: nothing is wrong with them."""
-    known = [clf.fingerprint_ for clf in given]
-    named = [e.question.models for e in explanations if isinstance(e.question, Question)]
-    # About another model altogether, a claim fails; that is for the checker to say.
-    refits = {one for models in named if models[:1] == (known[0],) for one in models[1:]}
-    missing = len(refits - set(known))
-    if missing:
-        raise DataError(
-            f"{missing} of the {len(refits)} refits that it names {'was' if missing == 1 else 'were'} not "
-            "given; add --models FOLDER/*.json, the files that surefoot explain --save-models FOLDER wrote"
-        )
 
 
 def run_backends(_: argparse.Namespace) -> int:
@@ -452,7 +391,7 @@ def _say_why(explanations: Explanations) -> None:
         e for e in explanations if e.counterfactual is None and e.status is not Status.INTERRUPTED_NO_POINT
     ]
     for e in lost[:SHOWN_FAILURES]:
-        say(f"surefoot: row {e.row}: {spoken(f'{e.message} {e.advice}')}".rstrip())
+        say(f"surefoot: row {e.row}: {spoken(e.outcome)}")
     if len(lost) > SHOWN_FAILURES:
         say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
 

@@ -31,10 +31,12 @@ EXAMPLES = """examples:
 """
 VERIFY_EXAMPLES = """examples:
   surefoot verify model.json explanation.json
+  surefoot verify model.json explanation.json --all-claims
   surefoot verify model.json explanation.json --time-limit 60
   surefoot verify model.json explanation.json --models refits/*.json
 
-exit status: 0 every claim holds; 1 one fails or is not proved; 2 a file cannot be read
+exit status: 0 every claim holds (an invalid request claims nothing); 1 one fails or is not proved; 2 a file
+cannot be read
 """
 ACTIONS_EXAMPLES = """examples:
   surefoot actions model.json --output actions.toml
@@ -137,6 +139,9 @@ def _actions(command: argparse.ArgumentParser) -> None:
 def _verify(command: argparse.ArgumentParser) -> None:
     file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
     file_flag(command, "explanation", "EXPLANATION.json", "what `surefoot explain --json` wrote")
+    command.add_argument(
+        "--all-claims", action="store_true", help="list the claims that hold too, instead of counting them"
+    )
     command.add_argument("--exact", action="store_true", help="accepted, without effect: always exact")
     command.add_argument(
         "--time-limit", type=float, metavar="SECONDS", help="for each explanation; the rest is not proved"
