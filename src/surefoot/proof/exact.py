@@ -1,9 +1,10 @@
 """Check an explanation file with integers: one file that needs nothing but Python.
 
 ``python exact.py MODEL.json EXPLANATION.json [MORE_MODELS.json ...] [--time-limit SECONDS]`` prints the
-question in words and one line for each claim of the file. The exit status is 0 if every claim holds (a refused
-request claims nothing), 1 if one fails or is not proved, and 2 if a file cannot be read. The page docs/certificate.md of the package defines
-the file and what its proofs mean; this docstring says how they are checked.
+question in words and one line for each claim of the file. The exit status is 0 if every claim holds (a
+refused request claims nothing), 1 if one fails or is not proved, and 2 if a file cannot be read. The page
+docs/certificate.md of the package defines the file and what its proofs mean; this docstring says how they are
+checked.
 
 **Numbers.** A double is a whole number divided by a power of two. A list of them is kept as whole numbers
 over a common power of two (`Dyadic`, `Grid`, `Quadratic`); their sums and products are exact. Only two things
@@ -1806,6 +1807,8 @@ class Proof:
     tree: Any
     _blocks: dict[int, Quadratic] = field(default_factory=dict)
     _lines: dict[tuple[int, int], Dyadic] = field(default_factory=dict)
+    sloped: dict[tuple[float, str], Form] = field(default_factory=dict)  # by level and text
+    between_ends: dict[tuple[int, float], tuple[Form, Form]] = field(default_factory=dict)
 
     def origin(self, s: int) -> Dyadic:
         """The features where z is 0 in scenario s (-1: at the point itself)."""
@@ -2147,7 +2150,7 @@ def norm_terms(piece: Piece, leaf: dict[str, Any]) -> list[Term]:
     if level == math.inf or len(weights) != count or (cross and setting.norm != 1):
         raise FaultError("the weights of the norm do not fit norm and level")
     if setting.norm == math.inf:
-        return [Term(w, *_between_ends(setting, i, level)) for i, w in enumerate(weights) if w]
+        return [Term(w, *_kept_ends(piece.proof, i, level)) for i, w in enumerate(weights) if w]
     above, below = level.as_integer_ratio()
     edge = Form("u", [(last, above)], below.bit_length() - 1)
     entries = [_entry(piece, i) for i in range(last)]
@@ -2163,6 +2166,13 @@ def _entry(piece: Piece, i: int) -> Form:
 
 def _times(form: Form, factor: int) -> Form:
     return form._replace(entries=[(i, factor * a) for i, a in form.entries])
+
+
+def _kept_ends(proof: Proof, i: int, level: float) -> tuple[Form, Form]:
+    """The forms of `_between_ends`: most leaves of a tree have the same level."""
+    if (i, level) not in proof.between_ends:
+        proof.between_ends[i, level] = _between_ends(proof.setting, i, level)
+    return proof.between_ends[i, level]
 
 
 def _between_ends(setting: Setting, i: int, level: float) -> tuple[Form, Form]:
@@ -2253,7 +2263,24 @@ def _from_end(setting: Setting, form: Form, ends: Sequence[float], entry: list[A
 
 
 def sloped(piece: Piece, entry: Any) -> Form:
-    """``c + sum y_i u_i``, not negative by the dual norm or by the ends of u."""
+    """``c + sum y_i u_i``, not negative by the dual norm or by the ends of u.
+
+    Most leaves of a tree name the same functions at the same level: what the dual norm shows is kept.
+    """
+    try:
+        key = piece.level, repr(entry)
+    except RecursionError:
+        raise UnreadableError("an affine function is nested too deeply") from None
+    known = piece.proof.sloped.get(key)
+    if known is None:
+        known, by_level = _sloped(piece, entry)
+        if by_level:
+            piece.proof.sloped[key] = known
+    return known
+
+
+def _sloped(piece: Piece, entry: Any) -> tuple[Form, bool]:
+    """The function, and whether it is not negative by the dual norm: anywhere within the level."""
     where, size = "an affine function", piece.proof.setting.size
     _, first, pairs = _list(entry, where, 3)
     c, slopes = _number(first, where), dict[int, float]()
@@ -2263,10 +2290,11 @@ def sloped(piece: Piece, entry: Any) -> Form:
         if i in slopes:
             raise FaultError("an affine function names an entry of u twice")
         slopes[i] = _number(y, where)
-    if not (_by_dual_norm(piece, c, slopes) or _by_ends(piece, c, slopes)):
+    by_level = _by_dual_norm(piece, c, slopes)
+    if not (by_level or _by_ends(piece, c, slopes)):
         raise FaultError("an affine function may be negative")
     numbers = dyadic([*slopes.values(), c])
-    return Form("u", [*zip([*slopes, size], numbers.whole, strict=True)], numbers.shift)
+    return Form("u", [*zip([*slopes, size], numbers.whole, strict=True)], numbers.shift), by_level
 
 
 def _by_dual_norm(piece: Piece, c: float, slopes: dict[int, float]) -> bool:
@@ -3621,7 +3649,7 @@ class Cover:
         self.gains = [[self._gain(entry, k) for k in range(len(self.choices))] for entry in asked]
         self._by_depth: dict[tuple[int, int, int], Bounds] = {}
         self._alone: dict[tuple[int, int], list[int]] = {}
-        self._begins: dict[int, Fraction] = {}  # the proofs are kept here: their ids stay theirs
+        self._begins: dict[int, Fraction | float] = {}  # the proofs are kept here: their ids stay theirs
         self.steps = 0
 
     def _possible(self, way: Way) -> bool:
@@ -3720,22 +3748,21 @@ class Cover:
             allowed = max(allowed, gain)
         return True
 
-    def _begin(self, proof: Refuted) -> Fraction:
+    def _begin(self, proof: Refuted) -> Fraction | float:
         """The price from which a proof holds."""
-        found = self._begins.get(id(proof))
-        if found is None:
-            found = self._begins[id(proof)] = max(Fraction(self.level) - proof.radius, Fraction(0))
-        return found
+        if id(proof) not in self._begins:
+            self._begins[id(proof)] = max(self.level - proof.radius, Fraction(0))
+        return self._begins[id(proof)]
 
     def _bought(
-        self, trade: int, end: Fraction, values: tuple[int, ...], most: list[int | None], allowed: int
+        self, trade: int, end: Fraction | float, values: tuple[int, ...], most: list[int | None], allowed: int
     ) -> bool:
         """Whether completions of at most a price add no more than is allowed, by the rate of this trade."""
         added, rate = most[trade], self.trades[trade]
         if added is None:
             added = most[trade] = self.most(0, trade, values)
-        room = (allowed - added) * rate.denominator * end.denominator
-        return 2 * rate.numerator * end.numerator << PLACES <= room
+        above, below = end.as_integer_ratio()
+        return 2 * rate.numerator * above << PLACES <= (allowed - added) * rate.denominator * below
 
     def most(self, r: int, trade: int, values: tuple[int, ...]) -> int:
         """The largest that completions of an assignment can add to requirement r less a rate, twice."""
@@ -3749,7 +3776,8 @@ class Cover:
 
     def _at_depth(self, r: int, trade: int, depth: int) -> Bounds:
         """Given so many values: the sum of what does not depend on them, and the others with their places."""
-        rest, others, rate = 0, [], self.trades[trade]
+        rest, rate = 0, self.trades[trade]
+        others: list[tuple[Most, Callable[[tuple[int, ...]], Any]]] = []
         if (r, trade) not in self._alone:
             self._alone[r, trade] = [gain.most((), rate) for gain in self.gains[r]]
         for gain, alone in zip(self.gains[r], self._alone[r, trade], strict=True):

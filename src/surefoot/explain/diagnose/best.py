@@ -104,9 +104,9 @@ class _Search:
         threshold = _probability(value)
         posed = self._posed(threshold)
         question, here = self.question, posed.here
-        if question.allows(question.factual, question.state) and here.margin(here.factual) >= 0:
-            if is_robust(here, here.factual, min(ONE_PROOF, self.clock.left)):
-                return max(value, self._reached(here, here.factual, threshold))
+        allowed = question.allows(question.factual, question.state) and here.margin(here.factual) >= 0
+        if allowed and is_robust(here, here.factual, min(ONE_PROOF, max(self.clock.left, 0.0))):
+            return max(value, self._reached(here, here.factual, threshold))
         found = answered(posed, self.clock)
         if found is None:
             return None
@@ -159,8 +159,8 @@ class _Search:
 def _proof(found: Answer) -> dict[str, Any] | None:
     """What proves that there is nothing: of the numbers, or of all states of the categories."""
     assert found.certificate is not None
-    kept = found.certificate["states"]
-    return kept if kept is not None else found.certificate["bound"]
+    kept: dict[str, Any] | None = found.certificate["states"] or found.certificate["bound"]
+    return kept
 
 
 def _probability(value: float) -> float:

@@ -19,8 +19,8 @@ from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
-# Of the time that is left, for the highest probability; the rest is for what stands in the way. Ten times less,
-# and with short limits the bound would hardly ever be better than the threshold.
+# Of the time that is left, for the highest probability; the rest is for what stands in the way. Ten times
+# less, and with short limits the bound would hardly ever be better than the threshold.
 SHARE_OF_BEST = 0.5
 BEST_VERSION = 4  # of certificates that bound it; all others are written as readers of version 3 know them
 

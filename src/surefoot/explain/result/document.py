@@ -235,10 +235,18 @@ def _answer(values: Mapping[str, Any], status: Status, question: Question | Refu
         seconds=number(values["seconds"], "seconds"),
         advice=text(values["advice"], "advice"),
         search_seconds=number(values["search_seconds"], "search_seconds"),
-        best_probability=number(values["best_probability"], "best_probability"),
-        best_probability_bound=number(values["best_probability_bound"], "best_probability_bound"),
+        best_probability=_best(values, "best_probability", point),
+        best_probability_bound=_best(values, "best_probability_bound", point),
         conflict=tuple(text(wish, "a wish") for wish in sequence(values["conflict"], "conflict")),
     )
+
+
+def _best(values: Mapping[str, Any], name: str, point: Array | None) -> float:
+    """A probability that is stated where there is no counterfactual; not a number elsewhere."""
+    found = number(values[name], name)
+    if not np.isnan(found) and (point is not None or not 0 <= found <= 1):
+        raise DataError(f"{name} must be a probability, and only where there is no counterfactual")
+    return found
 
 
 def _certificate(values: Any) -> dict[str, Any]:

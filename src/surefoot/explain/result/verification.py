@@ -66,7 +66,8 @@ class Verification:
     @property
     def claims_nothing(self) -> bool:
         """Whether it is about an invalid request, and says nothing that could be wrong."""
-        others = [claim for claim in self.claims if not (claim.name == REFUSAL and claim.verdict == "not proved")]
+        blank = (REFUSAL, "not proved")
+        others = [claim for claim in self.claims if (claim.name, claim.verdict) != blank]
         return len(others) < len(self.claims) and all(claim.holds for claim in others)
 
     @property
@@ -206,7 +207,7 @@ def _words(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[s
     if len(clf.feature_labels_) == len(e.question.features):
         narrow = domain_words(e.question, clf.feature_range_)
     lines += [f"Searched: {'; '.join(narrow)}."] if narrow else []
-    said = {"advice": e.advice, "conflict": e.conflict, "share of refits": e.model_share}
+    said: dict[str, Any] = {"advice": e.advice, "conflict": e.conflict, "share of refits": e.model_share}
     said["that the highest probability is reached"] = not isnan(e.best_probability)
     unproved = [name for name, held in said.items() if held]
     return (*lines, *([f"Said without proof: {', '.join(unproved)}."] if unproved else []))

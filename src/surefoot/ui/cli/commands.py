@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from surefoot.exceptions import DataError, NoCounterfactualError, ProblemError
+from surefoot.exceptions import NoCounterfactualError, ProblemError
 from surefoot.explain.ask.presets import PRESET
 from surefoot.explain.answer.methods import Milp, Qcqp
 from surefoot.explain.constraints.actions import Action, Actions

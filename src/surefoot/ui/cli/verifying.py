@@ -43,8 +43,8 @@ def run_verify(options: argparse.Namespace) -> int:
 
 
 def _summary(result: Verification) -> str:
-    """The question, what does not hold, and how many claims do."""
-    return "\n".join(one_line(line) for line in (*result.question, *_unproved(result), _count([result])))
+    """The question, how many claims hold, and those that do not."""
+    return "\n".join(map(one_line, (*result.question, _count([result]), *_unproved(result))))
 
 
 def _unproved(result: Verification) -> list[str]:
@@ -60,7 +60,7 @@ def _count(results: list[Verification]) -> str:
     held = sum(claim.holds for claim in claims)
     if not claims:
         return "It claims nothing." if len(results) == 1 else "They claim nothing."
-    return f"All {held:,} claims hold." if held == len(claims) else f"{held:,} of {len(claims):,} claims hold."
+    return f"{'All' if held == len(claims) else f'{held:,} of'} {len(claims):,} claims hold."
 
 
 def _show_all(explanations: Explanations, results: list[Verification], all_claims: bool) -> None:
@@ -68,6 +68,8 @@ def _show_all(explanations: Explanations, results: list[Verification], all_claim
     kind = "answer" if explanations.about_one_row else "row"
     names = [one_line(str(k if kind == "answer" else e.row)) for k, e in enumerate(explanations, start=1)]
     failed = []
+    if not all_claims:
+        show(_count(results) + "\n")
     for name, result in zip(names, results, strict=True):
         fails = not (result.ok or result.claims_nothing)
         failed += [name] if fails else []
@@ -76,8 +78,6 @@ def _show_all(explanations: Explanations, results: list[Verification], all_claim
         elif fails:
             lines = (*result.question, *_unproved(result))
             show("\n".join(map(one_line, (f"{kind} {name}", *lines))) + "\n")
-    if not all_claims:
-        show(_count(results) + "\n")
     silent = sum(result.claims_nothing for result in results)
     holds = f"every claim holds for {len(results) - len(failed) - silent} of {len(results)} explanations"
     nothing = f"; {silent} claim{'s' if silent == 1 else ''} nothing: invalid requests" if silent else ""
