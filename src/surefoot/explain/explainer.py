@@ -311,6 +311,22 @@ class CounterfactualExplainer:
         with one_blas_thread():
             return self._explained(rows_, n_jobs, progress)
 
+    def accepted(self, rows: Any, target: Any = None) -> list[bool]:
+        """Which rows have the target already, threshold included; a row that cannot be read has not.
+
+        Parameters
+        ----------
+        rows, target
+            As in `explain_batch`.
+        """
+        labels, single = split_rows(rows, self.classifier.feature_labels_)
+        targets = each_target(target, rows, len(single), self.classifier.classes_.tolist())
+        builder = self._builder(self._first)
+        asked = (
+            self._asked_or_refused(builder, *one) for one in zip(single, targets, labels, strict=True)
+        )
+        return [isinstance(one, Asked) and one.inquiry.task.is_there for one in asked]
+
     def alternatives(
         self,
         row: Any,

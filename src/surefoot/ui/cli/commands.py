@@ -30,7 +30,14 @@ from surefoot.ui.cli.main import INTERRUPTED, say, show
 from surefoot.ui.cli.parser import DATA_SETS, parser
 from surefoot.ui.cli.paths import refit_path
 from surefoot.ui.cli.spoken import spoken
-from surefoot.ui.cli.tables import check_names, csv_text, model, rows_of_table, training_table
+from surefoot.ui.cli.tables import (
+    check_names,
+    csv_text,
+    model,
+    row_place,
+    rows_of_table,
+    training_table,
+)
 from surefoot.ui.cli.verifying import run_verify
 from surefoot.ui.report.demo import demo
 from surefoot.ui.report.page import write_report
@@ -155,6 +162,7 @@ def _explainer(
         data=_training(clf, options),
         time_limit=options.time_limit,
         gap=options.gap,
+        diagnose=options.diagnose,
     )
 
 
@@ -314,12 +322,11 @@ def _quoted(labels: Iterable[str]) -> str:
 def _explain_row(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
-    if not 0 <= options.row < len(rows):
-        raise ProblemError(f"--row {options.row}: {options.data} has rows 0 to {len(rows) - 1}")
+    place = row_place(options, rows)
     if options.alternatives is not None:
-        return _explain_alternatives(explainer, rows, target, options)
+        return _explain_alternatives(explainer, rows.iloc[place], target, options)
     try:
-        explanation = explainer.explain(rows.iloc[options.row], target)
+        explanation = explainer.explain(rows.iloc[place], target)
     except NoCounterfactualError as error:
         explanation = error.explanation
     except ProblemError as error:
@@ -328,7 +335,7 @@ def _explain_row(
         show(f"{spoken(str(explanation))}\n")
     _write(explanation, explanation.to_json(), explainer, options)
     if options.trade_off:
-        _write_costs(explainer, rows.iloc[options.row], target, options)
+        _write_costs(explainer, rows.iloc[place], target, options)
     return DONE if explanation.counterfactual is not None else NOT_FOUND
 
 
@@ -343,10 +350,9 @@ def _write_costs(
 
 
 def _explain_alternatives(
-    explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
+    explainer: CounterfactualExplainer, row: Any, target: Any, options: argparse.Namespace
 ) -> int:
     """Several answers about one row."""
-    row = rows.iloc[options.row]
     try:
         found = explainer.alternatives(row, target, options.alternatives, options.differ, options.apart)
     except ProblemError as error:
@@ -363,7 +369,14 @@ def _explain_alternatives(
 def _explain_all(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
+    n_rows = len(rows)
+    if options.skip_accepted and target is not None:
+        rows = rows[[not accepted for accepted in explainer.accepted(rows, target)]]
     explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
+    if len(rows) < n_rows:
+        have = "row has" if n_rows - len(rows) == 1 else "rows have"
+        left = f"{n_rows - len(rows)} of {n_rows} {have} the target already"
+        say(f"surefoot: {left}; --no-skip-accepted lists them")
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     frame = explanations.to_frame()

@@ -69,6 +69,15 @@ class Parser(argparse.ArgumentParser):
             self.error(self._unknown([str(text) for text in unknown]))
         return found, unknown
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """A command that is not known is answered with the one that it looks like."""
+        if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
+            super()._check_value(action, value)
+            return
+        near = get_close_matches(str(value), action.choices, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Commands: {', '.join(action.choices)}."
+        self.exit(2, one_line(f"surefoot: error: Unknown command {str(value)!r}. {hint}") + "\n")
+
     def _unknown(self, texts: list[str]) -> str:
         flag = next((t for t in texts if t.startswith("-") and not NEGATIVE.match(t)), None)
         if flag is None:
