@@ -18,8 +18,8 @@ FOLDERS = ("speed", "quality", "audit")
 NAMES = (
     "fitting", "structure", "paper_methods", "encoding", "coordinates", "certified", "norms", "growth",
     "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest",
-    "tables", "calibration", "holes", "mixed", "worth", "levers", "largest_share", "best_probability", "at_most", "combined",
-    "hangs", "models", "alternatives", "kernel", "cli_fuzz", "limits", "verification",
+    "tables", "calibration", "holes", "mixed", "worth", "levers", "largest_share", "at_most", "combined",
+    "best_probability", "hangs", "models", "alternatives", "kernel", "cli_fuzz", "limits", "verification",
 )  # fmt: skip
 
 

@@ -3,11 +3,11 @@
 Tables have up to 300 numbers, or categories of up to 1,000 values, one of them the parent of the other;
 models are naive Bayes or trees. Every request has a random norm, budget and row. The kinds: plain ones, at
 least as typical as some share of the class (plausible), at most so many changes, two alternatives, whole
-numbers, requests that leave little or nothing (narrow), rules that exclude each other (conflict), and three models at once. A row of the table sums up
-the requests of one kind and limit, asked in a process of its own after one request to warm up: how many were
-answered with a point, how many were proved to have none, the median and the largest overrun in seconds, and
-the most memory that the process took, in megabytes. Searches and overruns are timed by the processor's
-clock, so that other processes do not count.
+numbers, requests that leave little or nothing (narrow), rules that exclude each other (conflict), and three
+models at once. A row of the table sums up the requests of one kind and limit, asked in a process of its own
+after one request to warm up: how many were answered with a point, how many were proved to have none, the
+median and the largest overrun in seconds, and the most memory that the process took, in megabytes. Searches
+and overruns are timed by the processor's clock, so that other processes do not count.
 
 usage: python benchmarks/run.py [--resume] limits      (COUNT=500 and SEED=0 in the environment)
        python benchmarks/audit/limits.py --count 5 --seed 3 KIND LIMIT    (requests of one kind, one by one)

@@ -2,12 +2,12 @@
 
 Rows of bundled tables, of which only some features may change, so that there is no answer: tree models, whole
 numbers, categories, the range seen in training. SCIP maximises the log-odds over the numbers for each allowed
-state of the categories (enumerated), global within 1e-6; with a budget (norm inf) the least of them over a grid
-of five errors in each noisy direction, which can only be too high. What it finds is compared as the classifier
-itself predicts it. "within": rows in which SCIP's probability lies between the one named and the proven bound,
-up to 1e-4 (with a budget up to 1e-3: a grid is not the ball). "gap" is the largest difference between the two;
-"accepted": files whose bound the exact checker accepts. Seconds are of CPU, medians: all of `explain`, and the
-part of it that was the search.
+state of the categories (enumerated), global within 1e-6; with a budget (norm inf) the least of them over a
+grid of five errors in each noisy direction, which can only be too high. What it finds is compared as the
+classifier itself predicts it. "within": rows in which SCIP's probability lies between the one named and the
+proven bound, up to 1e-4 (with a budget up to 1e-3: a grid is not the ball). "gap" is the largest difference
+between the two; "accepted": files whose bound the exact checker accepts. Seconds are of CPU, medians: all of
+`explain`, and the part of it that was the search.
 
 usage: python benchmarks/run.py [--resume] best_probability      (ROWS=7 in the environment: of each kind)
 """
@@ -138,7 +138,9 @@ def maximised(problem, errors):
         square = quicksum(
             float(g.matrix[i, j]) * z[i] * z[j] for i, j in zip(*np.nonzero(g.matrix), strict=True)
         )
-        model.addCons(quicksum(float(v) * zj for v, zj in zip(g.vector, z, strict=True)) + square + g.constant >= least)
+        model.addCons(
+            quicksum(float(v) * zj for v, zj in zip(g.vector, z, strict=True)) + square + g.constant >= least
+        )
     model.setObjective(least, "maximize")
     model.optimize()
     return np.array([model.getVal(v) for v in x])

@@ -35,14 +35,19 @@ def test_an_honest_file_passes(files):
     model, e, *_ = files
     found = claim(model, e)
     assert found.verdict == exact.HOLDS
-    assert found.reason.startswith(f"claimed at most {e['best_probability_bound']:.9g}; with that threshold: ")
+    assert found.reason.startswith(
+        f"claimed at most {e['best_probability_bound']:.9g}; with that threshold: "
+    )
     assert all(one.verdict == exact.HOLDS for one in exact.check([model], e))
 
 
 def test_a_lower_bound_is_not_proved(files):
     model, e, *_ = files
     for bound in (0.999 * e["best_probability"], 1e-9, math.nextafter(0.0, 1.0)):
-        assert claim(model, e | {"best_probability": 0.0, "best_probability_bound": bound}).verdict != exact.HOLDS
+        assert (
+            claim(model, e | {"best_probability": 0.0, "best_probability_bound": bound}).verdict
+            != exact.HOLDS
+        )
 
 
 def test_the_threshold_itself_needs_no_further_proof(files):

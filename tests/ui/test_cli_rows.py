@@ -127,7 +127,9 @@ def test_what_holds_is_counted(run, folder):
     status, everything, _ = run("verify", "--all-claims", "model.json", "all.json")
     assert status == 0
     held = sum(line.startswith("holds ") for line in everything.splitlines())
-    refused = [e for e in Explanations.from_json((folder / "all.json").read_text()) if e.factual_class is None]
+    refused = [
+        e for e in Explanations.from_json((folder / "all.json").read_text()) if e.factual_class is None
+    ]
     assert out == f"All {held - len(refused):,} claims hold.\n"
     assert exact.main(["model.json", "all.json"]) == 0
 

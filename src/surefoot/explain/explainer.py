@@ -195,7 +195,8 @@ class CounterfactualExplainer:
         _check_gap(self.method, gap)
         self.actions = _checked_actions(asked["bounds"], actions)
         self.at_most = self._checked_at_most(asked["at_most"])
-        self.whole, self.printable = _checked_whole(asked["whole"]), _checked_truth("printable", asked["printable"])
+        self.whole = _checked_whole(asked["whole"])
+        self.printable = _checked_truth("printable", asked["printable"])
         self.diagnose = _checked_truth("diagnose", diagnose)
         if impute not in (None, "expected"):
             raise ProblemError(f"impute must be None or 'expected', not {impute!r}")

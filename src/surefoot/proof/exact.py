@@ -3451,9 +3451,7 @@ class Gain:
         if known not in self._steps:
             self._steps[known] = self._found_steps(dict(known))
         above, below = 2 * rate.numerator << PLACES, rate.denominator
-        return max(
-            entry - above * one // (below * other) for entry, (one, other) in self._steps[known]
-        )
+        return max(entry - above * one // (below * other) for entry, (one, other) in self._steps[known])
 
     def _found_steps(self, known: dict[int, int]) -> list[tuple[int, tuple[int, int]]]:
         """Entries with their prices, the cheapest first: those that exceed all cheaper ones."""

@@ -63,10 +63,7 @@ class Task:
         """Search; the point comes in the features' own units."""
         start = time.perf_counter()
         question = self.question
-        if self.is_there:
-            found = self._already_there(self.problem.here)
-        else:
-            found = self._search()
+        found = self._already_there(self.problem.here) if self.is_there else self._search()
         found = question.unwarped(found)
         if self._goes_to_decimals:
             left = self.settings.options.time_limit - (time.perf_counter() - start)

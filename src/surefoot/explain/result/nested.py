@@ -28,7 +28,11 @@ def _setting(question: Question) -> dict[str, Any]:
     ball, domain = dict(found["ball"]), dict(found["domain"])
     del ball["budget"], domain["declared"]
     kept = ("features", "factual", "factual_class", "target", "distance", "choices", "warps")
-    return {name: found[name] for name in kept} | {"ball": ball, "domain": domain, "model": found["models"][0]}
+    return {name: found[name] for name in kept} | {
+        "ball": ball,
+        "domain": domain,
+        "model": found["models"][0],
+    }
 
 
 def _withstands_more(one: Question, other: Question) -> bool:

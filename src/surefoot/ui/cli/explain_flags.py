@@ -52,7 +52,7 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         "--skip-accepted",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="with --all: leave out rows that have the target already, and count them (default); or list them",
+        help="with --all: leave out and count rows that have the target already (default), or list them",
     )
     command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
     reading_flags(command)

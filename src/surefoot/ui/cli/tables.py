@@ -75,7 +75,7 @@ def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkCl
 
 
 def row_place(options: argparse.Namespace, rows: pd.DataFrame) -> int:
-    """The place of the row that ``--row`` means: by its name in the column of ``--id``, else by its number."""
+    """The place of the row that ``--row`` means: by its name in the column of ``--id``, or its number."""
     text, labels = options.row, [str(label) for label in rows.index]
     places = [k for k, label in enumerate(labels) if label == text] if options.id else []
     if len(places) > 1:

@@ -57,8 +57,9 @@ def _panel(ax: Any, lines: Any, name: str, unit: str, counted: str) -> None:
     ax.plot(x[some], y[some], color=TARGET, marker="o", markersize=4.5, linewidth=1.3, label="distance")
     for value, proven in zip(x[~some], bound[~some] == np.inf, strict=True):
         ax.axvline(value, color=MUTED, linestyle=":", linewidth=1)
+        text = "no answer" if proven else "no answer found"
         ax.annotate(
-            "no answer" if proven else "none found", (value, 0.98), xycoords=("data", "axes fraction"), rotation=90, fontsize=8,
+            text, (value, 0.98), xycoords=("data", "axes fraction"), rotation=90, fontsize=8,
             color=MUTED, ha="right", va="top",
         )  # fmt: skip
     label_axes(ax, TITLES[name].format(unit=counted and f", {counted}"), unit)

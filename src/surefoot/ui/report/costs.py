@@ -89,7 +89,7 @@ def _curve(found: TradeOff, name: str) -> Curve:
 def _cost(name: str, line: Any, least: float, advice: str) -> Cost:
     distance, there = float(line["distance"]), math.isfinite(line["distance"])
     refits = line["model_share"]
-    none = "none (proven)" if line["lower_bound"] == math.inf else "none found"
+    none = "no answer" if line["lower_bound"] == math.inf else "no answer found"
     return Cost(
         asked=_asked(name, float(line["value"])),
         distance=number(distance) if there else none,
