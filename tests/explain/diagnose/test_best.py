@@ -161,3 +161,21 @@ def test_what_cannot_be_decided_is_passed_by():
     assert asked_for == [0.5, 0.25, 0.625, 0.4375]
     assert narrowed(0.0, 1.0, lambda _: None, lambda a, b: b - a < 0.3) == (0.0, 1.0)
     assert narrowed(0.0, 1.0, lambda _: 0.9, lambda a, b: b - a < 0.3) == (0.9, 1.0)
+
+
+@pytest.mark.parametrize("norm", [1.0, 2.0, np.inf])
+@pytest.mark.parametrize("budget", [0.0, 0.1])
+def test_categories_alone_that_are_not_enough(norm, budget):
+    """There is no number to move, in whichever norm."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    shares = np.array([[0.6, 0.4], [0.4, 0.6]])
+    X = pd.DataFrame({name: [f"v{rng.choice(2, p=shares[label])}" for label in y] for name in "abcd"})
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    row = pd.Series(dict.fromkeys("abcd", "v0"))
+    explainer = CounterfactualExplainer(clf, norm=norm, budget=budget, immutable=["a", "b", "c"])
+    e = explainer.explain(row, 1, on_failure="return")
+    changed = pd.DataFrame([{**row, "d": value} for value in ("v0", "v1")])
+    assert e.status is Status.INFEASIBLE
+    assert e.best_probability == pytest.approx(clf.predict_proba(changed)[:, 1].max())
+    assert verify(e, clf).ok
