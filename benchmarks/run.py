@@ -19,7 +19,7 @@ NAMES = (
     "fitting", "structure", "paper_methods", "encoding", "coordinates", "certified", "norms", "growth",
     "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest",
     "tables", "calibration", "holes", "mixed", "worth", "levers", "largest_share", "at_most", "combined",
-    "hangs", "models", "alternatives", "kernel", "cli_fuzz", "limits", "verification",
+    "best_probability", "hangs", "models", "alternatives", "kernel", "cli_fuzz", "limits", "verification",
     "presets", "typed_back",
 )  # fmt: skip
 

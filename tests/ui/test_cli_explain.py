@@ -445,7 +445,7 @@ def test_answers_about_one_row_are_verified_by_number(explain, model, tmp_path, 
 def test_verify_exactly_and_nothing(explain, model, tmp_path, capsys):
     file = tmp_path / "e.json"
     explain("--row", "0", "--budget", "0.05", "--json", str(file))
-    assert main(["verify", "--exact", model, str(file)]) == 0
+    assert main(["verify", "--exact", "--all-claims", model, str(file)]) == 0
     assert "holds      lower bound" in capsys.readouterr().out
     file.write_text("[]", encoding="utf-8")
     assert main(["verify", model, str(file)]) == 2
@@ -493,6 +493,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
             "test_cli.py",
             "test_cli_bombs.py",
             "test_cli_explain.py",
+            "test_cli_rows.py",
             "test_cli_spoken.py",
             "test_cli_tables.py",
             "test_cli_worth.py",

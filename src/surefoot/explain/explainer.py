@@ -162,6 +162,9 @@ class CounterfactualExplainer:
         Whether the numbers of a counterfactual are short decimals, with everything proven for these very
         values and the distance within the gap; or values as the search found them. Either way all faces
         print a value with as many digits as it has.
+    diagnose : bool, default=True
+        Where there is no answer: say which constraints stand in the way, what could be given up, and the
+        highest probability that any allowed change reaches. ``False`` leaves that out, and saves its time.
     **paper
         ``backend``, ``tol``, ``n_segments``, ``contraction``, ``max_iterations``, ``threads``, ``verbose``:
         options of the paper's methods by their old names. Say ``method=Qcqp(...)`` or ``method=Milp(...)``.
@@ -205,6 +208,7 @@ class CounterfactualExplainer:
         time_limit: float = 30.0,
         gap: float | Unset | None = PRESET,
         printable: bool | Unset = PRESET,
+        diagnose: bool = True,
         **paper: Any,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "paper")}
@@ -217,7 +221,9 @@ class CounterfactualExplainer:
         _check_gap(self.method, asked["gap"])
         self.actions = _checked_actions(asked["bounds"], actions)
         self.at_most = self._checked_at_most(asked["at_most"])
-        self.whole, self.printable = _checked_whole(asked["whole"]), _checked_truth(asked["printable"])
+        self.whole = _checked_whole(asked["whole"])
+        self.printable = _checked_truth("printable", asked["printable"])
+        self.diagnose = _checked_truth("diagnose", diagnose)
         if impute not in (None, "expected"):
             raise ProblemError(f"impute must be None or 'expected', not {impute!r}")
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
@@ -336,6 +342,20 @@ class CounterfactualExplainer:
         rows_ = list(zip(single, targets, labels, strict=True))
         with one_blas_thread():
             return self._explained(rows_, n_jobs, progress)
+
+    def accepted(self, rows: Any, target: Any = None) -> list[bool]:
+        """Which rows have the target already, threshold included; a row that cannot be read has not.
+
+        Parameters
+        ----------
+        rows, target
+            As in `explain_batch`.
+        """
+        labels, single = split_rows(rows, self.classifier.feature_labels_)
+        targets = each_target(target, rows, len(single), self.classifier.classes_.tolist())
+        builder = self._builder(self._first)
+        asked = (self._asked_or_refused(builder, *one) for one in zip(single, targets, labels, strict=True))
+        return [isinstance(one, Asked) and one.inquiry.task.is_there for one in asked]
 
     def alternatives(
         self,
@@ -591,7 +611,8 @@ class CounterfactualExplainer:
     ) -> Explanation:
         """The explanation of one question within the time that is left, or a part of it."""
         inquiry = asked.inquiry.within(clock.left if seconds is None else seconds)
-        found = self._explanation(asked, attempt(replace(inquiry, diagnose=diagnose)), clock.left)
+        answer = attempt(replace(inquiry, diagnose=diagnose and self.diagnose))
+        found = self._explanation(asked, answer, clock.left)
         return replace(found, answer=replace(found.answer, seconds=clock.spent))
 
     def _asked_or_refused(
@@ -644,7 +665,7 @@ class CounterfactualExplainer:
                 self._took(climbs[k], entry, bar)
         left = {k: climbs[k].share(self.options.time_limit - spent[k]) for k in asked}
         work = [
-            (k, replace(entry.inquiry.within(left[k]), diagnose=climbs[k].step.final))
+            (k, replace(entry.inquiry.within(left[k]), diagnose=climbs[k].step.final and self.diagnose))
             for k, entry in asked.items()
         ]
         missing, interrupted = set(asked), True
@@ -699,10 +720,10 @@ def _checked_whole(whole: Any) -> Literal[False] | None:
     return whole
 
 
-def _checked_truth(printable: Any) -> bool:
-    if not isinstance(printable, bool):
-        raise ProblemError(f"printable must be True or False, not {printable!r}")
-    return printable
+def _checked_truth(name: str, given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise ProblemError(f"{name} must be True or False, not {given!r}")
+    return given
 
 
 def _checked_actions(bounds: Any, actions: Any) -> Actions | None:

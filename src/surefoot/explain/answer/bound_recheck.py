@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ FAR = 1e3  # standard deviations, beyond which rounding may undo a proof
 # How many times as long as another a change by a standard deviation may be in a given matrix. Ten times more
 # would let bounds pass that rounding has undone; ten times fewer would check many that it has not.
 UNEVEN = 1e4
+BOUNDS = ("lower bound", "best probability", "verification")  # claims that rest on such proofs
 FEW = 200  # nodes of a proof that is checked before it is shown
 # Seconds for that check, after which the bound is not claimed. Ten times as long would keep some more bounds
 # of models with hundreds of features, and answers would take that much longer.
@@ -57,7 +59,7 @@ def rechecked(question: Question, answer: Answer, models: Sequence[Classifier], 
     limit = min(PATIENCE, max(seconds, AT_LEAST))
     found = exact.check([classifier_content(one) for one in models], claims(question, answer), limit)
     verdicts = {claim.name: claim.verdict for claim in found}
-    holds = all(verdicts.get(name, exact.HOLDS) == exact.HOLDS for name in ("lower bound", "verification"))
+    holds = all(verdicts.get(name, exact.HOLDS) == exact.HOLDS for name in BOUNDS)
     return answer if holds else _without_bound(answer)
 
 
@@ -67,11 +69,14 @@ def _without_bound(answer: Answer) -> Answer:
     finished = answer.status in (Status.OPTIMAL, Status.INFEASIBLE)
     status = Status.PRECISION_LIMIT if finished else answer.status
     nothing = answer.status is Status.INFEASIBLE  # and why that would be
+    best = {"best": None} if "best" in answer.certificate else {}
     return replace(
         answer,
         status=status if answer.point is not None else status.without_point,
         lower_bound=0.0,
-        certificate={**answer.certificate, "bound": None, "states": None},
+        certificate={**answer.certificate, "bound": None, "states": None} | best,
+        best_probability=math.nan,
+        best_probability_bound=math.nan,
         conflict=() if nothing else answer.conflict,
         advice="" if nothing else answer.advice,
     )

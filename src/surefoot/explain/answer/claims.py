@@ -15,16 +15,17 @@ from surefoot.plain import plain
 from surefoot.problem.answer import Answer, Round
 from surefoot.problem.question import Question
 
-FORMAT, VERSION = "surefoot-explanation", 4
-CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 3
+FORMAT, VERSION, EARLIER = "surefoot-explanation", 5, 4
+CERTIFICATE_FORMAT, CERTIFICATE_VERSION, BEST_VERSION = "surefoot-certificate", 3, 4
 KEYS = (
     "format", "version", "question", "certificate", "status", "message", "factual", "counterfactual",
     "factual_class", "target", "decision", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "budget", "norm", "whitening", "threshold", "certified_radius",
     "coverage", "violation", "early_stop", "tol", "unit", "parents", "expected_before", "expected_after",
     "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
-    "conflict", "cautions", "model_share",
+    "conflict", "cautions", "model_share", "search_seconds", "best_probability", "best_probability_bound",
 )  # fmt: skip
+LATER_KEYS = KEYS[-3:]  # which files of the earlier version do not have
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
 ROUND_KEYS = tuple(field.name for field in fields(Round))
 
@@ -49,6 +50,7 @@ def claims(question: Question | Refusal, answer: Answer, **context: Any) -> dict
         "advice": answer.advice,
         "conflict": answer.conflict,
         "cautions": (),
+        **{name: getattr(answer, name) for name in LATER_KEYS},
     }
     if isinstance(question, Question) and answer.point is not None:
         content["counterfactual"] = named(question, question.row(answer.point, answer.state))

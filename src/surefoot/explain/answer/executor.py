@@ -61,16 +61,19 @@ class Task:
     def answer(self) -> Answer:
         """Search; the point comes in the features' own units."""
         start = time.perf_counter()
-        here, question = self.problem.here, self.question
-        if question.allows(question.factual, question.state) and here.margin(here.factual) >= 0:
-            found = self._already_there(here)
-        else:
-            found = self._search()
+        question = self.question
+        found = self._already_there(self.problem.here) if self.is_there else self._search()
         found = question.unwarped(found)
         if self._goes_to_decimals:
             left = self.settings.options.time_limit - (time.perf_counter() - start)
             found = in_decimals(question, self.problem, found, max(left, GRACE))
         return replace(found, seconds=time.perf_counter() - start)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the row is allowed as it is and has the target, errors apart."""
+        here, question = self.problem.here, self.question
+        return question.allows(question.factual, question.state) and here.margin(here.factual) >= 0
 
     @property
     def _goes_to_decimals(self) -> bool:

@@ -98,9 +98,11 @@ class Climb:
         self.reached = first
         self.found: Explanation | None = None
         self.tried: list[tuple[Rung, Status]] = []
+        self.searched = 0.0
 
     def send(self, found: Explanation) -> None:
         """Take the explanation that came of the step; go on to the next, or stop."""
+        self.searched += found.answer.search_seconds
         has_point = found.answer.point is not None
         if has_point or not any(status.has_point for _, status in self.tried):
             self.reached, self.found = self.step.rung, found
@@ -119,10 +121,10 @@ class Climb:
         """The one that counts, with what gave way."""
         found = self.found
         assert found is not None
-        if self.reached == self.first or found.answer.point is None:
-            return found
-        advice = f"{self._gave_way(len(found.changed))} {found.answer.advice}".strip()
-        return replace(found, answer=replace(found.answer, advice=advice))
+        answer = replace(found.answer, search_seconds=self.searched)
+        if self.reached != self.first and answer.point is not None:
+            answer = replace(answer, advice=f"{self._gave_way(len(found.changed))} {answer.advice}".strip())
+        return replace(found, answer=answer)
 
     def _gave_way(self, changed: int) -> str:
         """What gave way for an answer with so many changes, in sentences."""

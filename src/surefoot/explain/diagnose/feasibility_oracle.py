@@ -6,7 +6,6 @@ It poses the same question with another domain, and searches roughly.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import NamedTuple
@@ -26,6 +25,7 @@ from surefoot.problem.mixed import MixedQuadratic, State
 from surefoot.problem.quadratic import Quadratic
 from surefoot.problem.question import Question
 from surefoot.search.certified import certified_states, is_robust
+from surefoot.search.certified.clock import Clock
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -92,7 +92,7 @@ class FeasibilityOracle:
         noise: Noise | None,
     ) -> None:
         self.problem, self.question, self.constraints, self.noise = problem, question, constraints, noise
-        self.end = time.perf_counter() + seconds
+        self._clock = Clock(seconds)
         own = constraints.allowed(question.factual, question.state)
         said = {one.name for one in own.eithers} | {one.name for one in own.limits}
         # What the question asks beyond constraints: that an answer differs from others, for instance.
@@ -104,7 +104,7 @@ class FeasibilityOracle:
     @property
     def seconds_left(self) -> float:
         """Until the time is over."""
-        return self.end - time.perf_counter()
+        return self._clock.left
 
     def excludes_itself(self, given_up: Collection[Part] = ()) -> Verdict:
         """Whether ends and linear rules alone leave nothing; the model is not asked."""

@@ -95,12 +95,7 @@ class Explanations(list[Explanation]):
     @classmethod
     def from_json(cls, text: str) -> Explanations:
         """Read what `to_json` wrote, or one explanation."""
-        try:
-            content: Any = parsed(text)
-        except DataError as error:
-            raise DataError(f"this is not JSON ({error})") from None
-        entries = content if isinstance(content, list) else [content]
-        return cls(Explanation.from_dict(entry) for entry in entries)
+        return cls(Explanation.from_dict(entry) for entry in documents_of(text))
 
     def __getitem__(self, index: Any) -> Any:
         """One explanation, or for a slice explanations."""
@@ -124,6 +119,15 @@ def _reasons(e: Explanation) -> str:
     if not known or not isinstance(e.question, Question) or e.factual_class == e.target:
         return ""
     return e.reasons.words
+
+
+def documents_of(text: str) -> list[Any]:
+    """What a file holds, one document for each explanation; nothing of them is looked at."""
+    try:
+        content: Any = parsed(text)
+    except DataError as error:
+        raise DataError(f"this is not JSON ({error})") from None
+    return content if isinstance(content, list) else [content]
 
 
 def _column(values: list[Any], rows: pd.Index) -> pd.Series:

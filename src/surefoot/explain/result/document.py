@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.answer.claims import (
+    BEST_VERSION,
     CERTIFICATE_FORMAT,
     CERTIFICATE_KEYS,
     CERTIFICATE_VERSION,
+    EARLIER,
     FORMAT,
     KEYS,
+    LATER_KEYS,
     ROUND_KEYS,
     VERSION,
     blank_certificate,
@@ -105,9 +108,13 @@ def read_explanation(values: Any) -> Explanation:
             )
         raise DataError("this is not an explanation of surefoot")
     version = values.get("version")
-    if version != VERSION or isinstance(version, bool | float):
-        raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {VERSION}")
+    if version not in (VERSION, EARLIER) or isinstance(version, bool | float):
+        known = f"{EARLIER} and {VERSION}"
+        raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {known}")
     try:
+        if version == EARLIER:
+            held = entries(values, "it", KEYS[: -len(LATER_KEYS)], MORE_KEYS)
+            return _explanation({**dict.fromkeys(LATER_KEYS), **held})
         return _explanation(entries(values, "it", KEYS, MORE_KEYS))
     except (DataError, ProblemError) as error:
         raise DataError(f"this explanation cannot be read: {error}") from None
@@ -219,20 +226,31 @@ def _answer(values: Mapping[str, Any], status: Status, question: Question | Refu
         backend=text(values["backend"], "backend"),
         seconds=number(values["seconds"], "seconds"),
         advice=text(values["advice"], "advice"),
+        search_seconds=number(values["search_seconds"], "search_seconds"),
+        best_probability=_best(values, "best_probability", point),
+        best_probability_bound=_best(values, "best_probability_bound", point),
         conflict=tuple(each(text, values["conflict"], "conflict", one="a wish")),
     )
     return found, proofs
 
 
+def _best(values: Mapping[str, Any], name: str, point: Array | None) -> float:
+    """A probability that is stated where there is no counterfactual; not a number elsewhere."""
+    found = number(values[name], name)
+    if not np.isnan(found) and (point is not None or not 0 <= found <= 1):
+        raise DataError(f"{name} must be a probability, and only where there is no counterfactual")
+    return found
+
+
 def _certificate(values: Any) -> dict[str, Any]:
-    found = entries(values, "the certificate", CERTIFICATE_KEYS, ("enough",))
-    version = found["version"]
+    version = values.get("version") if isinstance(values, Mapping) else None
+    later = ["best"] if version == BEST_VERSION else []
+    found = entries(values, "the certificate", (*CERTIFICATE_KEYS, *later), ("enough",))
     if found["format"] != CERTIFICATE_FORMAT:
         raise DataError(f"the certificate is of unknown format {shown(found['format'])}")
-    if version != CERTIFICATE_VERSION or isinstance(version, bool | float):
-        raise DataError(
-            f"the certificate has version {shown(version)}; this surefoot reads {CERTIFICATE_VERSION}"
-        )
+    if version not in (CERTIFICATE_VERSION, BEST_VERSION) or isinstance(version, bool | float):
+        known = f"{CERTIFICATE_VERSION} and {BEST_VERSION}"
+        raise DataError(f"the certificate has version {shown(version)}; this surefoot reads {known}")
     return dict(shallow(found, "the certificate"))
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.ask.refusal import Refusal
+from surefoot.explain.result.best_words import best_words
 from surefoot.explain.result.cautions import Caution
 from surefoot.explain.result.words import imputed_words, miss_words
 from surefoot.formats import in_list, one_line, share
@@ -171,7 +172,20 @@ class Explanation:
         "answer.certificate", "What proves lower bound and radius, for `surefoot.verify`."
     )
     iterations = Read[tuple[Round, ...]]("answer.rounds", "One record for each round of the search.")
-    seconds = Read[float]("answer.seconds", "How long it took.")
+    seconds = Read[float]("answer.seconds", "How long all of it took.")
+    search_seconds = Read[float](
+        "answer.search_seconds", "How long the search took, without the reasons why there is no answer."
+    )
+    best_probability = Read[float](
+        "answer.best_probability",
+        "Where there is no answer: the highest P(target) that an allowed change was found to reach. Against "
+        "the strongest rival, under each model of the question, at the worst error within the budget; all "
+        "other requirements hold. Not a number where it is not known.",
+    )
+    best_probability_bound = Read[float](
+        "answer.best_probability_bound",
+        "No allowed change reaches this probability; proven, and part of what `verify` checks.",
+    )
     method = Read[str]("context.method", "How it was searched for.")
     backend = Read[str]("answer.backend", "The solver.")
     row = Read[Any]("context.row", "What the row is called in the table it comes from.")
@@ -179,6 +193,11 @@ class Explanation:
         "context.model_share",
         "How many fresh refits of the model come to the same decision; None where none were asked for.",
     )
+
+    @property
+    def outcome(self) -> str:
+        """Message and advice; where there is no answer, the highest probability that can be reached too."""
+        return " ".join(filter(None, (self.message, best_words(self), self.advice)))
 
     @cached_property
     def factual(self) -> pd.Series:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from surefoot.exceptions import DataError, NoCounterfactualError, ProblemError
+from surefoot.exceptions import NoCounterfactualError, ProblemError
 from surefoot.explain.answer.methods import Milp, Qcqp
 from surefoot.explain.ask.presets import PRESET
 from surefoot.explain.constraints.actions import Action, Actions
@@ -19,11 +19,9 @@ from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.trade_off import VALUES
-from surefoot.explain.result.verification import verify
-from surefoot.files import read_limited, write_whole
-from surefoot.formats import one_line, suggestion
+from surefoot.files import write_whole
+from surefoot.formats import suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.problem.question import Question
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
@@ -33,7 +31,15 @@ from surefoot.ui.cli.more import more_text, with_more
 from surefoot.ui.cli.parser import DATA_SETS, parser
 from surefoot.ui.cli.paths import refit_path
 from surefoot.ui.cli.spoken import spoken
-from surefoot.ui.cli.tables import check_names, csv_text, model, rows_of_table, training_table
+from surefoot.ui.cli.tables import (
+    check_names,
+    csv_text,
+    model,
+    row_place,
+    rows_of_table,
+    training_table,
+)
+from surefoot.ui.cli.verifying import run_verify
 from surefoot.ui.report.demo import demo
 from surefoot.ui.report.page import write_report
 
@@ -69,66 +75,6 @@ def run_actions(options: argparse.Namespace) -> int:
     write_whole(path, text)
     say(f"surefoot: wrote {path}; say in it what may change, and give it to surefoot explain --actions")
     return DONE
-
-
-def run_verify(options: argparse.Namespace) -> int:
-    """``surefoot verify``."""
-    clf = model(options.model, options)
-    try:
-        explanations = Explanations.from_json(_text(options.explanation, options.max_size))
-        others = [model(path, options) for path in options.models]
-        _check_models(explanations, [clf, *others])
-        results = [verify(e, clf, models=others, time_limit=options.time_limit) for e in explanations]
-    except UnicodeDecodeError:
-        raise DataError(f"{options.explanation}: is not UTF-8 text") from None
-    except DataError as error:
-        raise DataError(f"{options.explanation}: {error}") from None
-    if not results:
-        raise DataError(f"{options.explanation}: holds no explanation")
-    kind = "answer" if explanations.about_one_row else "row"
-    names = [one_line(str(k if kind == "answer" else e.row)) for k, e in enumerate(explanations, start=1)]
-    for name, result in zip(names, results, strict=True):
-        head = f"{kind} {name}\n" if len(results) > 1 else ""
-        show(f"{head}{result}\n")
-    if len(results) > 1:
-        failed = [name for name, result in zip(names, results, strict=True) if not result.ok]
-        holds = f"every claim holds for {len(results) - len(failed)} of {len(results)} explanations"
-        sys.stdout.flush()  # this line is the last, wherever the others go
-        say(f"surefoot: {holds}{_except(kind, failed)}")
-    return DONE if all(result.ok for result in results) else NOT_FOUND
-
-
-def _text(path: str, largest: int | None) -> str:
-    try:
-        return read_limited(path, largest).decode("utf-8")
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})") from None
-
-
-SHOWN_ROWS = 10
-
-
-def _except(kind: str, failed: list[str]) -> str:
-    """For which rows, or answers about one row, a claim fails or is not proved."""
-    if not failed:
-        return ""
-    more = f" and {len(failed) - SHOWN_ROWS} more" if len(failed) > SHOWN_ROWS else ""
-    named = ", ".join(failed[:SHOWN_ROWS])
-    return f"; not for {kind}{'s' if len(failed) > 1 else ''} {named}{more}"
-
-
-def _check_models(explanations: Explanations, given: list[ConditionalGaussianNetworkClassifier]) -> None:
-    """Refuse to judge explanations whose refits were not given: nothing is wrong with them."""
-    known = [clf.fingerprint_ for clf in given]
-    named = [e.question.models for e in explanations if isinstance(e.question, Question)]
-    # About another model altogether, a claim fails; that is for the checker to say.
-    refits = {one for models in named if models[:1] == (known[0],) for one in models[1:]}
-    missing = len(refits - set(known))
-    if missing:
-        raise DataError(
-            f"{missing} of the {len(refits)} refits that it names {'was' if missing == 1 else 'were'} not "
-            "given; add --models FOLDER/*.json, the files that surefoot explain --save-models FOLDER wrote"
-        )
 
 
 def run_backends(_: argparse.Namespace) -> int:
@@ -217,6 +163,7 @@ def _explainer(
         data=_training(clf, options),
         time_limit=options.time_limit,
         gap=options.gap,
+        diagnose=options.diagnose,
     )
 
 
@@ -377,12 +324,11 @@ def _quoted(labels: Iterable[str]) -> str:
 def _explain_row(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
-    if not 0 <= options.row < len(rows):
-        raise ProblemError(f"--row {options.row}: {options.data} has rows 0 to {len(rows) - 1}")
+    place = row_place(options, rows)
     if options.alternatives is not None:
-        return _explain_alternatives(explainer, rows, target, options)
+        return _explain_alternatives(explainer, rows.iloc[place], target, options)
     try:
-        explanation = explainer.explain(rows.iloc[options.row], target)
+        explanation = explainer.explain(rows.iloc[place], target)
     except NoCounterfactualError as error:
         explanation = error.explanation
     except ProblemError as error:
@@ -392,7 +338,7 @@ def _explain_row(
         show(f"{spoken(str(explanation))}\n{more_text(explanation)}")
     _write(explanation, explanation.to_json(), explainer, options)
     if options.trade_off:
-        _write_costs(explainer, rows.iloc[options.row], target, options)
+        _write_costs(explainer, rows.iloc[place], target, options)
     return DONE if explanation.counterfactual is not None else NOT_FOUND
 
 
@@ -407,10 +353,9 @@ def _write_costs(
 
 
 def _explain_alternatives(
-    explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
+    explainer: CounterfactualExplainer, row: Any, target: Any, options: argparse.Namespace
 ) -> int:
     """Several answers about one row."""
-    row = rows.iloc[options.row]
     try:
         found = explainer.alternatives(row, target, options.alternatives, options.differ, options.apart)
     except ProblemError as error:
@@ -429,7 +374,14 @@ def _explain_alternatives(
 def _explain_all(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
+    n_rows = len(rows)
+    if options.skip_accepted and target is not None:
+        rows = rows[[not accepted for accepted in explainer.accepted(rows, target)]]
     explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
+    if len(rows) < n_rows:
+        have = "row has" if n_rows - len(rows) == 1 else "rows have"
+        left = f"{n_rows - len(rows)} of {n_rows} {have} the target already"
+        say(f"surefoot: {left}; --no-skip-accepted lists them")
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     explanations = Explanations(with_more(explanation, options) for explanation in explanations)
@@ -458,7 +410,7 @@ def _say_why(explanations: Explanations) -> None:
         e for e in explanations if e.counterfactual is None and e.status is not Status.INTERRUPTED_NO_POINT
     ]
     for e in lost[:SHOWN_FAILURES]:
-        say(f"surefoot: row {e.row}: {spoken(f'{e.message} {e.advice}')}".rstrip())
+        say(f"surefoot: row {e.row}: {spoken(e.outcome)}")
     if len(lost) > SHOWN_FAILURES:
         say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
 

@@ -18,6 +18,7 @@ EXPLAIN_EXAMPLES = """examples:
   surefoot explain model.json loans.csv --row 3 --at-most 2
   surefoot explain model.json loans.csv --row 3 --reasons --enough
   surefoot explain model.json loans.csv --row 3 --plausible 0.1 --models 50 --data train.csv --alternatives 3
+  surefoot explain model.json loans.csv --row C-1017 --id customer
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --id customer --output out.csv
 
 outputs:
@@ -43,8 +44,18 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         "table with the model's features (CSV, Parquet, Excel; '-': standard input); others are ignored",
     )
     which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("--row", type=int, metavar="N", help="explain row N, counted from 0 below the header")
+    which.add_argument(
+        "--row",
+        metavar="N",
+        help="explain row N, counted from 0 below the header; with --id the row of that name",
+    )
     which.add_argument("--all", action="store_true", help="explain every row, with a progress bar")
+    command.add_argument(
+        "--skip-accepted",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="with --all: leave out and count rows that have the target already (default), or list them",
+    )
     command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
     reading_flags(command)
     question = command.add_argument_group("the question")
@@ -213,6 +224,12 @@ def _solving(group: Any) -> None:
         default=PRESET,
         metavar="R",
         help="relative gap to the proven bound (paper: 0.001 for certified, 0.01 for qcqp and milp)",
+    )
+    group.add_argument(
+        "--no-diagnosis",
+        dest="diagnose",
+        action="store_false",
+        help="where there is no answer, do not look for the reasons: it saves time",
     )
     group.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="processes for --all (default: 1); -1: all cores"

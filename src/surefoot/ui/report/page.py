@@ -17,7 +17,7 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.status import Status
-from surefoot.ui.report.costs import curves_of, shared_constraints
+from surefoot.ui.report.costs import curves_of, headline_of, shared_constraints
 from surefoot.ui.report.pictures import batch_pictures, case_pictures, trade_off_pictures
 from surefoot.ui.report.summary import Summary, overview_of, presets_of, summary_of
 from surefoot.ui.report.templates import rendered
@@ -118,6 +118,7 @@ def _costs(found: TradeOff, title: str) -> str:
     return rendered(
         "trade_off.html",
         title=title or f"What more safety costs {_who(first)}, to be decided {first.target}",
+        headline=headline_of(found),
         curves=curves_of(found),
         pictures=trade_off_pictures(found),
         allowed=shared_constraints(found),

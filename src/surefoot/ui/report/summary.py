@@ -128,7 +128,7 @@ def summary_of(explanation: Explanation) -> Summary:
         status=str(explanation.status).replace("_", " "),
         found=explanation.counterfactual is not None,
         headline=_headline(explanation),
-        outcome=f"{explanation.message} {explanation.advice}".strip(),
+        outcome=explanation.outcome,
         changes=changes,
         note=_note(explanation),
         cautions=explanation.cautions,
