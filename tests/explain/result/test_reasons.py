@@ -1,7 +1,6 @@
 """Reasons: what they add up to, whom they speak against, and what they look like elsewhere."""
 
 import copy
-import json
 import pickle
 
 import numpy as np
@@ -202,46 +201,6 @@ def test_an_explanation_has_them_and_its_file_where_asked():
         _ = Explanation.from_json(plain.to_json()).reasons
     for copied in (pickle.loads(pickle.dumps(plain)), copy.copy(plain)):
         assert copied.made_by is None
-
-
-def forged(document, *path, by=None, to=None):
-    found = copy.deepcopy(document)
-    place = found
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = to if by is None else place[path[-1]] + by
-    return found
-
-
-def test_forged_reasons_fail():
-    clf = lender(calibration="temperature")
-    document = json.loads(
-        CounterfactualExplainer(clf).explain(refused_rows(clf, 1)[0], reasons=True).to_json()
-    )
-    place = ("reasons", "features")
-    swapped = forged(forged(document, *place, 0, "weight", by=0.5), *place, 2, "weight", by=-0.5)
-    wrong = [
-        forged(document, "reasons", "prior", by=1e-6),
-        forged(document, *place, 0, "weight", by=1e-6),
-        forged(forged(document, *place, 1, "weight", by=0.5), *place, 3, "weight", by=-0.5),  # categories
-        swapped,
-        forged(forged(document, *place, 2, "weight", by=0.5), "reasons", "prior", by=-0.5),
-        forged(document, *place, 0, "value", by=1.0),
-        forged(document, *place, 0, "feature", to="age"),
-        forged(document, *place, to=document["reasons"]["features"][:-1]),
-        forged(document, "reasons", "decided", to="good"),
-        forged(document, "reasons", "wanted", to="bad"),
-        forged(document, "reasons", "other", to="bad"),
-        forged(document, "reasons", "other", to="nobody"),
-        forged(document, *place, 0, "usual", by=1.0),
-        forged(document, *place, 0, "share", to=0.999),
-    ]
-    for k, forgery in enumerate(wrong):
-        verdicts = {c.name: c.verdict for c in verify(Explanation.from_dict(forgery), clf).claims}
-        assert verdicts["reasons"] == "FAILS", k
-    for nonsense in (forged(document, "reasons", to=[]), forged(document, *place, 0, "share", to=2.0)):
-        with pytest.raises(DataError):
-            Explanation.from_dict(nonsense)
 
 
 def test_a_batch_has_a_column_of_them():

@@ -18,6 +18,7 @@ from surefoot.explain.answer.outside import not_enough
 from surefoot.explain.result.region import Interval, Region
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.family import Family
+from surefoot.problem.geometry import Ball, lp_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Decision, Odds, Question
 from surefoot.problem.robust_problem import RobustProblem
@@ -69,6 +70,17 @@ def what_is_enough(
         return found.region()
 
 
+def own_reach(ball: Ball) -> tuple[Array, Array]:
+    """How far down and up a perturbation of the ball can move each number if it moves no other."""
+    if ball.is_box:
+        reach = np.abs(ball.basis).sum(axis=1)
+        return reach - ball.centre, reach + ball.centre
+    found = np.zeros(len(ball.basis))
+    if not ball.is_point:
+        found[ball.noisy] = ball.radius / np.asarray(lp_norm(ball.matrix.T, ball.norm))
+    return found, found
+
+
 @dataclass(frozen=True, eq=False)
 class _Enough:
     """One answer on the way to its region; coordinates are those of the moving numbers, on their scales."""
@@ -84,9 +96,9 @@ class _Enough:
         """The largest box that can be proven, and what lies outside."""
         if not self._problem(self.state).margin(self.z) >= 0:
             raise DataError("the answer misses the target by a solver's tolerance, so that nothing is proven")
-        sides = self._sides()
+        least, sides = self._sides()
         for share in SHRUNK:
-            low, high = self._ends(sides, share)
+            low, high = self._ends(sides, least, share)
             proofs = self._proofs(self.state, low, high)
             if proofs is not None:
                 break
@@ -146,44 +158,43 @@ class _Enough:
     def _own(self, j: int, z: float) -> float:
         return float(self.question.warps[j].inverse(z)) if self.question.warps else z
 
-    def _sides(self) -> Sides:
-        """How far the box reaches on each side before it is rounded, on the scales."""
+    def _sides(self) -> tuple[Sides, Sides]:
+        """How far the box must reach on each side, and how far it does before it is rounded."""
         pairs = list(zip(self.moving, self._limits, strict=True))
         z, units = self.z[self.moving], self.family.metric.unit[self.moving]
         below = np.array([max(z[i] - self._far(j, low, -1), 0.0) for i, (j, (low, _)) in enumerate(pairs)])
         above = np.array([max(self._far(j, high, 1) - z[i], 0.0) for i, (j, (_, high)) in enumerate(pairs)])
         nothing = Sides(np.zeros(len(z)), np.zeros(len(z)))
         if not self.moving:
-            return nothing
+            return nothing, nothing
         margins = around_point(self._problem(self.state), self.z, self.moving)
         growing = Growing(margins, Sides(below, above), np.asarray(units), self.clock)
         ball = self._ball()
         least = ball if growing.holds(ball.both) else nothing
         try:
-            return growing.largest(least)
+            return least, growing.largest(least)
         except OutOfTimeError:
-            return least
+            return least, least
 
     def _ball(self) -> Sides:
-        """How far errors within the budget move each number."""
-        ball = self.family.ball
-        if ball.is_box:
-            reach = ball.radius * (np.abs(ball.basis).sum(axis=1))
-            return Sides((reach - ball.centre)[self.moving], (reach + ball.centre)[self.moving])
-        extent = ball.feature_extent()[self.moving]
-        return Sides(extent, extent)
+        """How far an error within the budget moves each number where all others land exactly."""
+        below, above = own_reach(self.family.ball)
+        return Sides(below[self.moving], above[self.moving])
 
-    def _ends(self, sides: Sides, share: float) -> tuple[Array, Array]:
+    def _ends(self, sides: Sides, least: Sides, share: float) -> tuple[Array, Array]:
         """The box in the features' own units, rounded inwards to short values."""
         low, high = np.empty(len(self.moving)), np.empty(len(self.moving))
         for i, j in enumerate(self.moving):
             ends = self._limits[i]
-            low[i] = self._end(j, -float(sides.below[i]) * share, ends[0])
-            high[i] = self._end(j, float(sides.above[i]) * share, ends[1])
+            low[i] = self._end(j, -float(sides.below[i]) * share, -float(least.below[i]), ends[0])
+            high[i] = self._end(j, float(sides.above[i]) * share, float(least.above[i]), ends[1])
         return low, high
 
-    def _end(self, j: int, step: float, limit: float) -> float:
-        """One end: the limit where it is reached, else the shortest value a little further in."""
+    def _end(self, j: int, step: float, least: float, limit: float) -> float:
+        """One end: the limit where it is reached, else the shortest value a little further in.
+
+        It does not go further in than the budget reaches.
+        """
         x = float(self.point[j])
         if abs(step) <= UNCHANGED * self.family.metric.unit[j]:
             return x
@@ -198,7 +209,8 @@ class _Enough:
         if one is not None:
             inner = one.at_least(outer) if sign < 0 else one.at_most(outer)
             return inner if sign * x <= sign * inner <= sign * outer else x
-        return short_between(outer, outer + ROUNDED * (x - outer))
+        inner, needed = outer + ROUNDED * (x - outer), self._own(j, float(self.z[j]) + least)
+        return short_between(outer, sign * min(max(sign * inner, sign * needed), sign * outer))
 
     def _proofs(self, state: State, low: Array, high: Array) -> list[Any] | None:
         """Proofs for a box in the features' own units and a state of the categories."""
