@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.cautions import Caution
-from surefoot.explain.result.words import imputed_words, miss_words
+from surefoot.explain.result.words import imputed_words, kept_words, miss_words, preset_words
 from surefoot.formats import in_list, one_line, share
 from surefoot.problem.answer import Answer, Round
 from surefoot.problem.question import Budget, Question
@@ -454,6 +454,16 @@ class Explanation:
     def model_share(self) -> ModelShare | None:
         """How many fresh refits of the model come to the same decision; None where none were asked for."""
         return self.context.model_share
+
+    @property
+    def preset(self) -> str:
+        """What the preset of the question means, in words."""
+        return preset_words(self.question) if isinstance(self.question, Question) else ""
+
+    @property
+    def kept(self) -> str:
+        """Which features stay because a person cannot change them, and how to free them, in words."""
+        return kept_words(self.question) if isinstance(self.question, Question) else ""
 
     def _own_cautions(self) -> list[Caution]:
         """Those that follow from question and answer alone."""

@@ -35,6 +35,7 @@ from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import check_names, csv_text, model, rows_of_table, training_table
 from surefoot.ui.report.demo import demo
 from surefoot.ui.report.page import write_report
+from surefoot.ui.report.summary import presets_of
 
 DONE, NOT_FOUND = 0, 1
 
@@ -429,7 +430,8 @@ def _explain_all(
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     frame = explanations.to_frame()
-    frame["advice"] = frame["advice"].map(spoken)
+    for column in ("advice", "kept"):
+        frame[column] = frame[column].map(spoken)
     if options.output and options.output != "-":
         write_whole(options.output, csv_text(frame.reset_index()))
         say(f"surefoot: wrote {options.output}")
@@ -437,6 +439,8 @@ def _explain_all(
         sys.stdout.write(csv_text(frame.reset_index()))
     _write(explanations, explanations.to_json() if options.json else "", explainer, options)
     say(f"surefoot: {explanations}")
+    for words in (*presets_of(explanations), *dict.fromkeys(e.kept for e in explanations if e.kept)):
+        say(f"surefoot: {spoken(words)}")
     _say_why(explanations)
     _say_cautions(explanations, options)
     if any(e.status.with_point is Status.INTERRUPTED for e in explanations):
