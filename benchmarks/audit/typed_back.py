@@ -193,8 +193,7 @@ def measured(name, settings, budget, count=TYPED):
     same = turned = kept = 0
     for k, e in enumerate(batch):
         read_rows = [typed(e, face[k]) for face in faces]
-        frame = pd.DataFrame([row.to_dict() for row in read_rows]).astype(X.dtypes.to_dict(), errors="ignore")
-        turned += bool((clf.predict(frame) == wanted).all())
+        turned += bool((clf.predict(pd.DataFrame([row.to_dict() for row in read_rows])) == wanted).all())
         kept += all(obeyed(clf, e, row, 3) for row in read_rows)
         same += all((row == e.counterfactual).all() for row in read_rows)
     again = with_values(batch, faces[1])

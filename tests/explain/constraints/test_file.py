@@ -7,6 +7,7 @@ import tomllib
 import pandas as pd
 import pytest
 
+import surefoot
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Rule, datasets
 from surefoot.exceptions import DataError, ProblemError
 from tests.asking import CounterfactualExplainer
@@ -279,6 +280,8 @@ def test_templates_load_as_they_are_and_line_by_line():
     assert Actions.from_toml(text) == Actions.proposed(clf)
     assert list(Actions.proposed(clf).features)[-2:] == ["age", "foreign_worker"]
     assert "# It stays, since its name says how old someone or something is" in text
+    freed = text.replace('age = { may = "stay", protected = true }', 'age = "change"')
+    assert "age" not in surefoot.CounterfactualExplainer(clf, actions=Actions.from_toml(freed)).kept.features
     begun = [
         line[2:] for line in text.split("[features]\n")[1].splitlines() if line[0:1] == "#" and " = " in line
     ]

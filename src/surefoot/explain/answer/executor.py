@@ -64,7 +64,7 @@ class Task:
         question = self.question
         found = self._already_there(self.problem.here) if self.is_there else self._search()
         found = question.unwarped(found)
-        if self._goes_to_decimals:
+        if self.printable:
             left = self.settings.options.time_limit - (time.perf_counter() - start)
             found = in_decimals(question, self.problem, found, max(left, GRACE))
         return replace(found, seconds=time.perf_counter() - start)
@@ -75,14 +75,9 @@ class Task:
         here, question = self.problem.here, self.question
         return question.allows(question.factual, question.state) and here.margin(here.factual) >= 0
 
-    @property
-    def _goes_to_decimals(self) -> bool:
-        """Points of the other methods may miss by a tolerance: there is no room inside."""
-        return self.printable and self.method == "certified"
-
     def _search(self) -> Answer:
         """Run the method; with a narrower gap where rounding needs a part of it."""
-        if not self._goes_to_decimals:
+        if not self.printable:
             return search(self.method, self.problem, self.settings)
         options = self.settings.options
         narrow = replace(options, gap=max((1 - SPARE) * options.gap, SMALLEST_GAP))

@@ -40,7 +40,9 @@ def in_decimals(question: Question, family: Family, answer: Answer, seconds: flo
     """The answer with each changed number as a short decimal, inside the domain and proven again.
 
     The distance stays within the gap that was asked for; where few digits are too coarse for that, more are
-    taken. Where no others can be proven, the values stay as they were found: they are proven as they are.
+    taken. Where no others can be proven, the values stay as they were found: they are proven as they are. A
+    point of the paper's methods may miss by a tolerance; where no decimals nearby do better, its status says
+    so.
 
     Parameters
     ----------
@@ -58,18 +60,24 @@ def in_decimals(question: Question, family: Family, answer: Answer, seconds: flo
     rounding = _Rounding(question, family.problem(state), answer, family.price(state))
     if not rounding.moved and not rounding.followers:
         return answer
-    clock = Clock(seconds)
+    found = _proven_decimals(rounding, Clock(seconds)) or answer
+    missed = found is answer and rounding.misses
+    return replace(answer, status=Status.PRECISION_LIMIT) if missed else found
+
+
+def _proven_decimals(rounding: _Rounding, clock: Clock) -> Answer | None:
+    """The answer with a point of short decimals that is proven; None where there is none in time."""
     for _ in range(ATTEMPTS):
         point = rounding.shortest()
-        if point is None or (point == answer.point).all():
-            return answer
+        if point is None or (point == rounding.found).all():
+            return None
         try:
-            return _with_point(answer, point, rounding.proven(point, clock))
+            return _with_point(rounding.answer, point, rounding.proven(point, clock))
         except BreachError as breach:
             rounding.learn(breach.perturbation)
         except OutOfTimeError:
-            return answer
-    return answer
+            return None
+    return None
 
 
 def _with_point(answer: Answer, point: Array, robust: Robustness) -> Answer:
@@ -142,6 +150,11 @@ class _Rounding:
                 found[min(free, key=lambda j: abs(abs(row.coefficients[j]) - 1))] = row
                 taken.update(used)
         return found
+
+    @property
+    def misses(self) -> bool:
+        """Whether the point that was found misses a requirement."""
+        return self.problem.margin(self.question.warped(self.found)) < 0
 
     @cached_property
     def needed(self) -> float:

@@ -207,7 +207,7 @@ def template_text(classifier: Any) -> str:
 
 def _kept(name: str, action: Any, reason: str) -> list[str]:
     """The line of a feature that stays, and why."""
-    why = f"# It stays, since {reason}. If it may change, delete this:"
+    why = f'# It stays, since {reason}. If it may change, write "change":'
     return [why, _action_line(name, action)]
 
 

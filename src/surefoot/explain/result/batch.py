@@ -18,7 +18,7 @@ from surefoot.views import view
 COLUMNS = (
     "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "coverage", "certified_radius",
-    "density_percentile", "seconds", "message", "advice", "cautions", "reasons",
+    "density_percentile", "seconds", "message", "advice", "cautions", "reasons", "kept", "preset",
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.best_words import best_words
 from surefoot.explain.result.cautions import Caution
-from surefoot.explain.result.words import imputed_words, miss_words
+from surefoot.explain.result.words import imputed_words, kept_words, miss_words, preset_words
 from surefoot.formats import in_list, one_line, share
 from surefoot.problem.answer import Answer, Round
 from surefoot.problem.question import Question
@@ -423,6 +423,16 @@ class Explanation:
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader should be warned of: sentences, each with a ``code`` that programs can read."""
         return (*self._own_cautions(), *self.context.cautions)
+
+    @property
+    def preset(self) -> str:
+        """What the preset of the question means, in words."""
+        return preset_words(self.question) if isinstance(self.question, Question) else ""
+
+    @property
+    def kept(self) -> str:
+        """Which features stay because a person cannot change them, and how to free them, in words."""
+        return kept_words(self.question) if isinstance(self.question, Question) else ""
 
     def _own_cautions(self) -> list[Caution]:
         """Those that follow from question and answer alone."""

@@ -42,6 +42,7 @@ from surefoot.ui.cli.tables import (
 from surefoot.ui.cli.verifying import run_verify
 from surefoot.ui.report.demo import demo
 from surefoot.ui.report.page import write_report
+from surefoot.ui.report.summary import presets_of
 
 DONE, NOT_FOUND = 0, 1
 
@@ -386,7 +387,8 @@ def _explain_all(
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     explanations = Explanations(with_more(explanation, options) for explanation in explanations)
     frame = explanations.to_frame()
-    frame["advice"] = frame["advice"].map(spoken)
+    for column in ("advice", "kept"):
+        frame[column] = frame[column].map(spoken)
     if options.output and options.output != "-":
         write_whole(options.output, csv_text(frame.reset_index()))
         say(f"surefoot: wrote {options.output}")
@@ -394,6 +396,8 @@ def _explain_all(
         sys.stdout.write(csv_text(frame.reset_index()))
     _write(explanations, explanations.to_json() if options.json else "", explainer, options)
     say(f"surefoot: {explanations}")
+    for words in (*presets_of(explanations), *dict.fromkeys(e.kept for e in explanations if e.kept)):
+        say(f"surefoot: {spoken(words)}")
     _say_why(explanations)
     _say_cautions(explanations, options)
     if any(e.status.with_point is Status.INTERRUPTED for e in explanations):

@@ -10,14 +10,7 @@ from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import TAIL, Explanation
-from surefoot.explain.result.words import (
-    allowed_words,
-    kept_words,
-    miss_words,
-    norm_words,
-    preset_words,
-    question_words,
-)
+from surefoot.explain.result.words import allowed_words, miss_words, norm_words, question_words
 from surefoot.formats import in_list, number, one_line, part, share
 from surefoot.problem.question import Away, Odds, Question
 from surefoot.status import Status
@@ -135,8 +128,8 @@ def summary_of(explanation: Explanation) -> Summary:
         assurances=_assurances(explanation),
         question=question_words(asked) if isinstance(asked, Question) else "",
         allowed=allowed_words(asked) if isinstance(asked, Question) else (),
-        kept=kept_words(asked) if isinstance(asked, Question) else "",
-        preset=preset_words(asked) if isinstance(asked, Question) else "",
+        kept=explanation.kept,
+        preset=explanation.preset,
         facts=_facts(explanation),
         moves=moves,
     )
@@ -176,8 +169,7 @@ def overview_of(batch: Explanations) -> list[tuple[str, str]]:
 
 def presets_of(batch: Iterable[Explanation]) -> list[str]:
     """What the presets of some answers mean, each once."""
-    words = (preset_words(e.question) for e in batch if isinstance(e.question, Question))
-    return [one_line(text) for text in dict.fromkeys(words) if text]
+    return [one_line(text) for text in dict.fromkeys(e.preset for e in batch) if text]
 
 
 def _least_probability(moved: list[Explanation]) -> list[tuple[str, str]]:
