@@ -29,6 +29,7 @@ from surefoot.explain.ask.presets import PRESET, Climb, Rung, Unset, settled
 from surefoot.explain.ask.question_builder import (
     EVEN,
     NO_MORE,
+    Against,
     Asked,
     Distance,
     NoiseOn,
@@ -82,7 +83,11 @@ class CounterfactualExplainer:
         known exactly), or all.
     norm : {inf, 2, 1}, default=inf
     threshold : float, default=0.5
-        P(target) that must be reached; with more than two classes, against each rival by itself.
+        P(target) that must be reached; with more than two classes, see ``against``.
+    against : {"each", "all"}, default="each"
+        With more than two classes: ``"each"`` compares the target with each other class by itself, so that with
+        a threshold of 0.5 it is the most likely class, though perhaps with 40 %; ``"all"`` asks that its
+        probability among all classes reaches ``threshold``. With two classes they are the same.
     decision : float, default=0.0
         In the place of the threshold, for models without probabilities (``LinearSVC`` for instance): how far
         the decision value of the target must be above that of each rival.
@@ -159,6 +164,7 @@ class CounterfactualExplainer:
         noise_on: NoiseOn | Unset = PRESET,
         norm: float | Unset = PRESET,
         threshold: float = EVEN,
+        against: Against = "each",
         decision: float = NO_MORE,
         method: Method | Qcqp = "certified",
         whitening: Any = PRESET,
@@ -196,6 +202,7 @@ class CounterfactualExplainer:
             raise ProblemError(f"impute must be None or 'expected', not {impute!r}")
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
         self.budget, self.norm, self.threshold = asked["budget"], asked["norm"], threshold
+        self.against = against
         self.whitening, self.noise_on = asked["whitening"], asked["noise_on"]
         self.distance, self.plausible = asked["distance"], asked["plausible"]
         self.terms = Terms(
@@ -207,6 +214,7 @@ class CounterfactualExplainer:
             decision,
             self.distance,
             checked_plausible(self.plausible),
+            against,
         ).checked()
         self.refits = refitted(classifier, self.classifier, models, data, random_state)
         self.bounds, self.impute = asked["bounds"], impute

@@ -25,6 +25,7 @@ from surefoot.problem.question import (
     Decision,
     DensityFloor,
     Odds,
+    Probability,
     Question,
 )
 from surefoot.problem.robust_problem import checked_threshold
@@ -270,6 +271,14 @@ def _requirement(entry: Any, n_models: int) -> Asked:
         return Odds(
             label(entry["target"], "target"),
             label(entry["rival"], "rival"),
+            checked_threshold(finite(entry["threshold"], "threshold")),
+            truth(entry["robust"], "robust"),
+            position(entry["model"], "the model of a requirement", n_models),
+        )
+    if kind == "probability":
+        entries(entry, "a requirement", ("kind", "model", "target", "threshold", "robust"))
+        return Probability(
+            label(entry["target"], "target"),
             checked_threshold(finite(entry["threshold"], "threshold")),
             truth(entry["robust"], "robust"),
             position(entry["model"], "the model of a requirement", n_models),

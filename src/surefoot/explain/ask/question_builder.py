@@ -28,6 +28,7 @@ from surefoot.explain.diagnose.conflict import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
 from surefoot.explain.result.explanation import Refusal
+from surefoot.formats import suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.decision import numbers_network
@@ -35,7 +36,7 @@ from surefoot.problem.family import Family
 from surefoot.problem.geometry import checked_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Asked as Required
-from surefoot.problem.question import Budget, Decision, Odds, Question
+from surefoot.problem.question import Budget, Decision, Odds, Probability, Question
 from surefoot.problem.robust_problem import checked_threshold
 from surefoot.problem.warp import Warp
 
@@ -45,6 +46,7 @@ NO_MORE = 0.0  # likewise of a decision value
 SMALLEST_BUDGET = 1e-9  # standard deviations; doubles cannot tell a smaller one from none
 NoiseOn = Literal["changeable", "all"]
 Distance = Literal["mahalanobis", "cost"]
+Against = Literal["each", "all"]
 
 
 class Terms(NamedTuple):
@@ -62,6 +64,8 @@ class Terms(NamedTuple):
         In the place of the threshold, for models without probabilities.
     distance : {"mahalanobis", "cost"}
     plausible : Plausible or None
+    against : {"each", "all"}
+        Whether the threshold is one against each rival by itself, or among all classes.
     """
 
     norm: float
@@ -72,6 +76,7 @@ class Terms(NamedTuple):
     decision: float = NO_MORE
     distance: Distance = "mahalanobis"
     plausible: Plausible | None = None
+    against: Against = "each"
 
     def checked(self) -> Terms:
         """The same, unless no question could have these terms."""
@@ -86,6 +91,9 @@ class Terms(NamedTuple):
             raise ProblemError(f"noise_on must be 'changeable' or 'all', not {self.noise_on!r}")
         if not isinstance(self.distance, str) or self.distance not in get_args(Distance):
             raise ProblemError(f"distance must be 'mahalanobis' or 'cost', not {self.distance!r}")
+        if not isinstance(self.against, str) or self.against not in get_args(Against):
+            hint = suggestion(str(self.against), get_args(Against))
+            raise ProblemError(f"against must be 'each' or 'all', not {self.against!r}{hint}")
         if not isinstance(self.budget, Mapping):
             _size(self.budget, "the budget")
         return self
@@ -139,6 +147,7 @@ class QuestionBuilder:
         self.classifier, self.terms = classifier, terms
         self.has_probability = classifier.has_probability
         self._refuse_idle_terms()
+        self._refuse_against_all(method)
         self.method, self.settings = method, settings
         self.networks = classifier.networks_
         self.models = tuple(model.fingerprint_ for model in (classifier, *self.others))
@@ -192,7 +201,7 @@ class QuestionBuilder:
             matrix=self.matrix,
             budget=self.budget,
             exact=self.exact,
-            requirements=(*self._requirements(wanted, labels), *differing.away),
+            requirements=(*self._requirements(wanted, labels), *differing.away, *self._among_all(wanted)),
             declared=declared,
             gap=float(self.settings.options.gap),
             warps=self.warps,
@@ -224,6 +233,22 @@ class QuestionBuilder:
         for number in range(1, len(self.models)):
             found += [replace(r, model=number) for r in odds]
         return tuple(found)
+
+    def _among_all(self, target: Any) -> tuple[Probability, ...]:
+        """The probability among all classes, by every model; with two classes the odds are the same."""
+        if self.terms.against == "each" or len(self.classifier.classes_) < 3:
+            return ()
+        threshold = float(self.terms.threshold)
+        return tuple(Probability(target, threshold, model=number) for number in range(len(self.models)))
+
+    def _refuse_against_all(self, method: str) -> None:
+        """Refuse a probability among more than two classes where there is none, or no search for it."""
+        if self.terms.against == "each" or len(self.classifier.classes_) < 3:
+            return
+        if not self.has_probability:
+            raise ProblemError("against='all' needs probabilities, which this model does not have")
+        if method != "certified":
+            raise ProblemError(f"against='all' needs method='certified', not {method!r}")
 
     def _refuse_idle_terms(self) -> None:
         """Refuse a threshold or decision value that the model cannot be asked for: it would be ignored."""

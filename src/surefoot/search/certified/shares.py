@@ -1,0 +1,167 @@
+"""Probabilities among all classes: the error that lowers one most, and the floors that prove it on a ball.
+
+With a_r = g_r / heat a share holds where sum exp(-a_r) <= 1. If it is proved that ``w'a >= c`` on the whole
+ball, for each rival alone (w a unit vector) and for some mixtures w, then a lies in a polyhedron. The sum is
+convex in a and falls with each a_r: on the polyhedron it is largest at a corner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.robust_problem import RobustProblem
+from surefoot.problem.share import Share, entropy
+from surefoot.search.certified.adversary import lowest
+
+Array = NDArray[np.float64]
+
+STEPS = 30  # from an error to a worse one; each step is an ascent, and few are needed
+NEGLIGIBLE = 1e-6  # weights below this are left out of a mixture. Ten times larger, and bounds get coarser.
+ROOM = 0.25  # share of what is left over that floors stay below the lowest value, so that they can be proved
+GENEROUS = 0.8  # of its lowest value is a floor enough for a rival that hardly counts
+HARDLY = 0.02  # of what is left over: so little of the sum hardly counts
+# Candidates for corners of a polyhedron, as docs/certificate.md has it. Ten times as many would take a checker
+# seconds for every share.
+MOST_CORNERS = 5_000
+SPARE = 1e-9  # of log-odds: what rounding of doubles may do to a corner
+
+
+class WorstShare(NamedTuple):
+    """The lowest margin of a share that was found on a ball, where, and the weights that matter there."""
+
+    margin: float
+    perturbation: Array
+    weights: Array
+
+
+def worst_of_share(problem: RobustProblem, share: Share, x: Array, radius: float) -> list[WorstShare]:
+    """The worst errors from several starts, the worst first.
+
+    The mixture that matters at an error is a lower bound of the share's margin that touches it there: what is
+    worst for the mixture is worse for the share.
+    """
+    ball, members = problem.ball, _around(problem, share, x, radius)
+    flat = radius == 0 or ball.basis.shape[1] == 0
+    starts = [np.zeros(ball.basis.shape[1])]
+    if not flat:
+        starts += [lowest(G.matrix, G.vector, ball.norm, radius)[0] for G in members]
+    found = []
+    for start in starts:
+        w, margin = start, _margin(share, members, start)
+        for _ in range(0 if flat else STEPS):
+            G = _mixed(members, share.weights([float(one(w)) for one in members]))
+            there = lowest(G.matrix, G.vector, ball.norm, radius)[0]
+            worse = _margin(share, members, there)
+            if worse >= margin - 1e-12 * max(1.0, abs(margin)):
+                break
+            w, margin = there, worse
+        weights = share.weights([float(one(w)) for one in members])
+        found.append(WorstShare(margin, ball.perturbation(w, radius), weights))
+    return sorted(found, key=lambda one: one.margin)
+
+
+def mixture(problem: RobustProblem, share: Share, weights: Sequence[float] | Array) -> Quadratic:
+    """sum w_r g_r - heat * entropy(w)."""
+    margins = [problem.requirements[r].margin for r in share.members]
+    return _mixed(margins, np.asarray(weights)) + -share.heat * entropy(weights)
+
+
+def truncated(weights: Array) -> Array:
+    """The weights without negligible ones."""
+    return np.asarray(np.where(weights < NEGLIGIBLE, 0.0, weights))
+
+
+@dataclass(eq=False)
+class Floors:
+    """What is to be proved of each rival and of some mixtures on a ball, in the units of g.
+
+    Parameters
+    ----------
+    share : Share
+    members : array
+        A floor for each rival.
+    mixtures : list of (weights, floor)
+        The floor is one of ``sum w_r g_r - heat * entropy(w)``.
+    """
+
+    share: Share
+    members: Array
+    mixtures: list[tuple[Array, float]] = field(default_factory=list)
+
+    def corners(self) -> Array | None:
+        """The corners of the polyhedron in a = g / heat, one in each row; None where they are too many."""
+        low = self.members / self.share.heat
+        weights = np.array([w for w, _ in self.mixtures]).reshape(len(self.mixtures), len(low))
+        open_ = np.flatnonzero((weights > 0).any(axis=0))
+        if math.comb(len(open_) + len(weights), len(open_)) > MOST_CORNERS:
+            return None
+        if not len(open_):
+            return low[None]
+        ends = [floor / self.share.heat + entropy(w) for w, floor in self.mixtures]
+        rows, rhs = np.vstack([np.eye(len(open_)), weights[:, open_]]), np.concatenate([low[open_], ends])
+        some = np.array(list(combinations(range(len(rows)), len(open_))))
+        some = some[np.abs(np.linalg.det(rows[some])) > 1e-12]
+        found = np.linalg.solve(rows[some], rhs[some][..., None])[..., 0]
+        found = found[(found @ rows.T >= rhs - SPARE * (1 + np.abs(rhs))).all(axis=1)]
+        corners = np.tile(low, (len(found), 1))
+        corners[:, open_] = found
+        return corners
+
+
+def floors_for(problem: RobustProblem, share: Share, x: Array, radius: float, aim: float) -> Floors | None:
+    """Floors that prove a margin of at least ``aim`` on the ball; None where none were found."""
+    left = worst_of_share(problem, share, x, radius)[0].margin - aim
+    if not left > 0:
+        return None
+    ball, members = problem.ball, _around(problem, share, x, radius)
+
+    def least(G: Quadratic) -> float:
+        return float(G(lowest(G.matrix, G.vector, ball.norm, radius)[0]))
+
+    room = ROOM * left
+    found = Floors(share, np.array([_floor(least(G), room, share.heat) for G in members]))
+    while True:
+        corners = found.corners()
+        if corners is None or not len(corners):
+            return None
+        margins = share.margin(share.heat * corners)
+        if margins.min() >= aim + SPARE * share.heat:
+            return found
+        corner = corners[int(margins.argmin())]
+        weights = truncated(share.weights(share.heat * corner))
+        floor = least(_mixed(members, weights)) - room
+        if weights @ corner * share.heat >= floor - 0.01 * room:
+            return None  # it would not take the corner away
+        found.mixtures.append((weights, max(floor - share.heat * entropy(weights), 0.0)))
+
+
+def _floor(value: float, room: float, heat: float) -> float:
+    """A floor of one rival: near its lowest value, unless it hardly counts."""
+    generous = GENEROUS * value
+    if math.exp(-max(generous, 0.0) / heat) <= HARDLY * room / heat:
+        return generous
+    return max(value - room, 0.0)
+
+
+def _around(problem: RobustProblem, share: Share, x: Array, radius: float) -> list[Quadratic]:
+    """The members as functions of the ball's own coordinates, around a point."""
+    ball = problem.ball
+    at = x + radius * ball.centre
+    return [problem.requirements[r].margin.in_coordinates(ball.basis, at) for r in share.members]
+
+
+def _margin(share: Share, members: Sequence[Quadratic], w: Array) -> float:
+    return float(share.margin([float(G(w)) for G in members]))
+
+
+def _mixed(members: Sequence[Quadratic], weights: Array) -> Quadratic:
+    some = [G.scaled(float(w)) for G, w in zip(members, weights, strict=True) if w > 0]
+    return sum(some[1:], some[0])
