@@ -43,6 +43,7 @@ Array = NDArray[np.float64]
 
 FORMAT, VERSION = "surefoot-explanation", 4
 CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 3
+AMONG_ALL_VERSION = 4  # of certificates of a probability among all classes, which list mixtures
 KEYS = (
     "format", "version", "question", "certificate", "status", "message", "factual", "counterfactual",
     "factual_class", "target", "decision", "factual_probability", "probability", "worst_probability",
@@ -234,14 +235,14 @@ def _answer(values: Mapping[str, Any], status: Status, question: Question | Refu
 
 
 def _certificate(values: Any) -> dict[str, Any]:
-    found = entries(values, "the certificate", CERTIFICATE_KEYS)
-    version = found["version"]
+    version = values.get("version") if isinstance(values, Mapping) else None
+    more = ("mixtures",) if version == AMONG_ALL_VERSION else ()
+    found = entries(values, "the certificate", (*CERTIFICATE_KEYS, *more))
     if found["format"] != CERTIFICATE_FORMAT:
         raise DataError(f"the certificate is of unknown format {shown(found['format'])}")
-    if version != CERTIFICATE_VERSION or isinstance(version, bool | float):
-        raise DataError(
-            f"the certificate has version {shown(version)}; this surefoot reads {CERTIFICATE_VERSION}"
-        )
+    if version not in (CERTIFICATE_VERSION, AMONG_ALL_VERSION) or isinstance(version, bool | float):
+        known = f"{CERTIFICATE_VERSION} and {AMONG_ALL_VERSION}"
+        raise DataError(f"the certificate has version {shown(version)}; this surefoot reads {known}")
     return dict(shallow(found, "the certificate"))
 
 

@@ -250,6 +250,11 @@ class Explanation:
         return self.question.threshold
 
     @property
+    def against(self) -> str:
+        """``"all"`` where the threshold is one among all classes, ``"each"`` where it is against each rival."""
+        return self.question.against if isinstance(self.question, Question) else "each"
+
+    @property
     def certified_radius(self) -> float:
         """Within it every error keeps the decision; proven."""
         return self.answer.radius

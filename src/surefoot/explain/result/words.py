@@ -16,7 +16,7 @@ from surefoot.explain.constraints.feature import SAID, between, value_words
 from surefoot.explain.constraints.linear import rule_text
 from surefoot.formats import exact, first_names, number, share
 from surefoot.problem.either import Way
-from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
+from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Probability, Question
 from surefoot.problem.row import Row
 
 if TYPE_CHECKING:
@@ -44,8 +44,20 @@ def question_words(question: Question) -> str:
         value = f"the decision value of {question.target} at least {question.decision:g}"
         reached = f"{change} puts {value} above that of every other class"
     if len(question.rivals) > 1:
-        reached += " against each other class"
+        among_all = question.against == "all"
+        reached += f" among all {len(question.rivals) + 1} classes" if among_all else " against each other class"
     return f"{reached}, {_carried_out(question)}?"
+
+
+def standing_words(probability: float, question: Question | Refusal) -> str:
+    """How a probability below one half is the highest of several; "" where it is a majority, or of two.
+
+    Without it "44 %, and the decision is good" might be read as a majority.
+    """
+    rivals = len(question.rivals) if isinstance(question, Question) else 0
+    if rivals < 2 or not probability < 0.5:
+        return ""
+    return f", the highest of {rivals + 1} classes but not a majority"
 
 
 def _carried_out(question: Question) -> str:
@@ -132,7 +144,7 @@ def required_words(question: Question) -> list[str]:
 def _is_usual(asked: Asked, question: Question) -> bool:
     """Whether the sentence of the question says it."""
     stated = (question.target, True, 0)
-    if isinstance(asked, Odds):
+    if isinstance(asked, Odds | Probability):
         return asked.threshold == question.threshold and (asked.target, asked.robust, asked.model) == stated
     if not isinstance(asked, Decision) or not math.isnan(question.threshold):
         return False
@@ -151,6 +163,9 @@ def _required(asked: Asked, question: Question) -> str:
     if isinstance(asked, Odds):
         odds = f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} %"
         return f"{odds} against {asked.rival}{alone}"
+    if isinstance(asked, Probability):
+        odds = f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} %"
+        return f"{odds} among all classes{alone}"
     ahead = f"the decision value of {asked.target} is at least {asked.value:g} above"
     return f"{ahead} that of {asked.rival}{alone}"
 

@@ -33,8 +33,17 @@ Mixtures = list[tuple[int, list[float]]]
 SPARE = 0.3
 STEPS = (0.1, 0.25, 0.5, 1.0)  # of that room, tried in turn
 INSIDE = 0.1  # of the margin at the end of the room: so far inside a point should stand
+WIDEST = 0.5  # gap: a point farther off than that is none that is nearly there
+# Share of the time that is kept for a point of another making, where a search takes all that it is given. Ten
+# times as much is more than there is; with a tenth there would be no such point.
+RESERVED = 0.1
+SHORTEST = 0.1  # seconds for it, even if time is up
+ROUGHLY = 0.05  # and its gap
+LEAST_PART = 0.02  # of what is allowed to all rivals that one has there
 AT_ONCE = 2  # mixtures that enter after a search
-ALIKE = 1e-9  # weights that differ by less are the same
+# Weights that differ by less are the same mixture. Ten times larger, and points that nearly have the probability
+# cannot be told from others; ten times smaller, and searches have to do with requirements that hardly differ.
+ALIKE = 1e-4
 
 
 def searched_among_all(
@@ -75,7 +84,8 @@ class _AmongAll:
         """Search until a point has the probabilities, nothing has, or time is up."""
         while True:
             relaxed = self.family.relaxed(self.mixtures)
-            found = self.search(relaxed, (1 - SPARE) * self.gap, max(self.clock.left, 0.0))
+            seconds = max((1 - RESERVED) * self.clock.left, 0.0)
+            found = self.search(relaxed, (1 - SPARE) * self.gap, seconds)
             self._note(found)
             if found.point is None:
                 return self._without_point(found)
@@ -90,6 +100,8 @@ class _AmongAll:
                 return self._answer(found, Status.OPTIMAL)
             if found.status is not Status.OPTIMAL or self.clock.left <= 0 or not self._learn(worst):
                 stopped = found.status if found.status is not Status.OPTIMAL else Status.TIME_LIMIT
+                if self.best is None:
+                    self._look_inside(worst)
                 return self._answer(found, stopped)
 
     def _worst(self, problem: RobustProblem, x: Array) -> list[list[WorstShare]]:
@@ -116,7 +128,7 @@ class _AmongAll:
         way = np.where(x == now, 0.0, x - now)
         way[[one.feature for one in problem.domain.sets]] = 0.0
         size = self.family.metric.distance(x, now)
-        room = (self.bound / (1 - self.gap) - price) / size - 1 if size > 0 else 0.0
+        room = (self.bound / (1 - min(self.gap, WIDEST)) - price) / size - 1 if size > 0 else 0.0
         if not (room > 0 and way.any()):
             return
         points = [x + step * room * way for step in STEPS]
@@ -124,6 +136,21 @@ class _AmongAll:
         for point, margin in zip(points, inside, strict=True):
             if margin > 0 and margin >= INSIDE * inside[-1]:
                 yield point
+
+    def _look_inside(self, worst: list[list[WorstShare]]) -> None:
+        """A point where each rival has its own part of what is allowed: fewer points, but they are answers."""
+        inner = list(self.family.requirements)
+        for share, found in zip(self.family.shares, worst, strict=True):
+            parts = np.maximum(found[0].weights, LEAST_PART)
+            for r, part in zip(share.members, parts / parts.sum(), strict=True):
+                room = share.heat * float(np.log(part))
+                inner[r] = replace(inner[r], margin=inner[r].margin.shifted(room))
+        posed = replace(self.family, requirements=tuple(inner), shares=(), _bases={})
+        found = self.search(posed, max(self.gap, ROUGHLY), max(self.clock.left, SHORTEST))
+        if found.point is not None:
+            state = found.state or self.family.today
+            problem = self.family.problem(state)
+            self._fine(problem, state, found.point, self._worst(problem, found.point))
 
     def _close(self, distance: float) -> bool:
         """Whether the bound is as near as was asked for."""

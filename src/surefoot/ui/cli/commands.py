@@ -200,6 +200,7 @@ def _explainer(
         at_most=options.at_most,
         printable=options.printable,
         threshold=options.threshold,
+        against=options.against,
         decision=options.decision,
         method=_method(options),
         whitening=options.whitening,

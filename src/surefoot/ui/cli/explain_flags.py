@@ -86,7 +86,14 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         type=float,
         default=0.5,
         metavar="P",
-        help="probability to be reached (default: 0.5); with several classes, against each by itself",
+        help="probability to be reached (default: 0.5); with several classes, see --against",
+    )
+    question.add_argument(
+        "--against",
+        choices=("each", "all"),
+        default="each",
+        help="with several classes: the threshold is one against each other class by itself (default; the target "
+        "is then the most likely class, perhaps without a majority), or among all classes",
     )
     question.add_argument(
         "--decision",

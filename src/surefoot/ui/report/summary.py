@@ -9,7 +9,13 @@ from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import TAIL, Explanation
-from surefoot.explain.result.words import allowed_words, miss_words, norm_words, question_words
+from surefoot.explain.result.words import (
+    allowed_words,
+    miss_words,
+    norm_words,
+    question_words,
+    standing_words,
+)
 from surefoot.formats import in_list, number, one_line, part, share
 from surefoot.problem.question import Away, Odds, Question
 from surefoot.status import Status
@@ -180,10 +186,11 @@ def _headline(e: Explanation) -> str:
     if e.counterfactual is None:
         return f"{now}."
     if e.factual_class == e.target and e.advice:
-        return f"{e.advice} With it the probability of {e.target} is {share(e.probability)}."
+        reached = f"{share(e.probability)}{standing_words(e.probability, e.question)}"
+        return f"{e.advice} With it the probability of {e.target} is {reached}."
     after = f"With the change below it is {share(e.probability)}"
     if e.decision == e.target:
-        return f"{now}. {after}, and the decision is {e.target}."
+        return f"{now}. {after}{standing_words(e.probability, e.question)}, and the decision is {e.target}."
     return f"{now}. {after}: the threshold of {share(e.threshold)}, though the decision is {e.decision}."
 
 
@@ -205,7 +212,9 @@ def _headline_without_probabilities(e: Explanation) -> str:
 
 
 def _already(e: Explanation, now: str) -> str:
-    enough = "" if e.factual_class == e.target else f", which reaches the threshold of {share(e.threshold)}"
+    enough = f", which reaches the threshold of {share(e.threshold)}"
+    if e.factual_class == e.target:
+        enough = standing_words(e.factual_probability, e.question)
     if e.asks_for_robustness and e.coverage < 1:
         return f"{now}{enough}, but not safely."
     return f"{now}{enough}. Nothing needs to change."
@@ -308,7 +317,9 @@ def _robust(e: Explanation) -> str:
     asked = e.question.requirements if isinstance(e.question, Question) else ()
     rivals = sum(isinstance(r, Odds) and r.model == 0 for r in asked)
     worst = f"the worst error found leaves a probability of {share(e.worst_probability)}"
-    if rivals > 1:  # the worst error is the worst against one of them
+    if isinstance(e.question, Question) and e.question.against == "all":
+        kept = f"the probability of {e.target} stays at least {share(e.threshold)}"
+    elif rivals > 1:  # the worst error is the worst against one of them
         least = f"leaves a probability of {share(e.worst_probability)} among all classes"
         worst = f"the error that comes nearest to another class {least}"
     if e.coverage >= 1:
@@ -378,6 +389,13 @@ def _measured(e: Explanation) -> str:
     return f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening"
 
 
+def _compared(e: Explanation) -> str:
+    """With what the target's probability is compared, where that is not one class alone."""
+    if not isinstance(e.question, Question) or len(e.question.rivals) < 2:
+        return ""
+    return " among all classes" if e.question.against == "all" else " against each other class"
+
+
 def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
     budget = miss_words(e.question) if e.asks_for_robustness else "none"
     value = _decision_value(e)
@@ -387,7 +405,7 @@ def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
         ("method", f"{e.method} ({e.backend})" if e.backend else e.method),
         ("distance", _measured(e) + prices),
         ("budget", budget),
-        ("threshold", f"{e.threshold:g}" if value is None else f"a decision value of {value:g}"),
+        ("threshold", f"{e.threshold:g}{_compared(e)}" if value is None else f"a decision value of {value:g}"),
     ]
     if e.counterfactual is not None:
         facts += [
