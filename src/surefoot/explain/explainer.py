@@ -38,7 +38,7 @@ from surefoot.explain.ask.question_builder import (
 )
 from surefoot.explain.ask.refits import refitted
 from surefoot.explain.ask.row import encoded, raw_values, row_label, split_rows
-from surefoot.explain.ask.target import each_target
+from surefoot.explain.ask.target import each_target, several_targets
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
@@ -46,6 +46,7 @@ from surefoot.explain.progress import alive
 from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.targets import nearest
 from surefoot.explain.result.trade_off import VALUES, TradeOff, trade_off
 from surefoot.formats import sentence
 from surefoot.model.adoption import adopt
@@ -250,8 +251,9 @@ class CounterfactualExplainer:
         ----------
         row : Series, dict or array
             The factual.
-        target : label, optional
-            The class it should have. With two classes it may be left out: the other one.
+        target : label or list of labels, optional
+            The class it should have. With two classes it may be left out: the other one. Of several classes the
+            nearest is found, and it is proven that none of the others is nearer (``explanation.others``).
         on_failure : {"raise", "return"}
             Whether a search without a result raises `NoCounterfactualError` or returns an Explanation
             whose counterfactual is None.
@@ -259,11 +261,11 @@ class CounterfactualExplainer:
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         clock = Clock(self.options.time_limit)
+        targets = several_targets(target, self.classifier.classes_.tolist())
         with one_blas_thread(), alive():
             climb = Climb(self._first, self._free)
             while climb.goes_on:
-                asked = self._asked(self._builder(climb.rung), row, target, row_label(row))
-                climb.send(self._answered(asked, clock, diagnose=climb.rung.final))
+                climb.send(self._nearest(climb.rung, row, targets, clock))
             explanation = climb.explanation
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
@@ -282,7 +284,8 @@ class CounterfactualExplainer:
         ----------
         rows : DataFrame, 2-D array or list of rows
         target : label, or a list, array or Series of labels, optional
-            The class that all, or each, should have. With two classes it may be left out: the other one.
+            The class that all, or each, should have. With two classes it may be left out: the other one. In the
+            place of a label there may be a list of labels: of these the nearest is found.
         n_jobs : int, optional
             Processes; -1 takes all cores. Any joblib backend does: inside ``joblib.parallel_config`` the
             work goes where that says (Dask, Ray, Spark).
@@ -310,7 +313,8 @@ class CounterfactualExplainer:
         clf = self.classifier
         labels, single = split_rows(rows, clf.feature_labels_)
         targets = each_target(target, rows, len(single), clf.classes_.tolist())
-        rows_ = list(zip(single, targets, labels, strict=True))
+        each = [several_targets(one, clf.classes_.tolist()) for one in targets]
+        rows_ = list(zip(single, each, labels, strict=True))
         with one_blas_thread():
             return self._explained(rows_, n_jobs, progress)
 
@@ -508,6 +512,16 @@ class CounterfactualExplainer:
         except Exception as error:
             raise ProblemError(f"the question could not be asked: {unforeseen(error)}") from error
 
+    def _nearest(self, rung: Rung, row: Any, targets: tuple[Any, ...], clock: Clock) -> Explanation:
+        """The explanation of the nearest of some targets, which share the time that is left."""
+        found: list[Explanation] = []
+        for number, target in enumerate(targets):
+            asked = self._asked(self._builder(rung), row, target, row_label(row))
+            part = Clock(max(clock.left, 0.0) / (len(targets) - number))
+            found.append(self._answered(asked, part, diagnose=rung.final))
+        best = nearest(found)
+        return replace(best, answer=replace(best.answer, seconds=clock.spent))
+
     def _answered(self, asked: Asked, clock: Clock, diagnose: bool = True) -> Explanation:
         """The explanation of one question within the time that is left for all of it."""
         inquiry = replace(asked.inquiry.within(clock.left), diagnose=diagnose)
@@ -555,28 +569,42 @@ class CounterfactualExplainer:
         bar: Any,
     ) -> bool:
         """Ask about each open row once; whether nobody interrupted it."""
-        entries = {k: self._asked_or_refused(self._builder(climbs[k].rung), *rows[k]) for k in open_}
-        asked = {k: entry for k, entry in entries.items() if isinstance(entry, Asked)}
-        for k, entry in entries.items():
-            if isinstance(entry, Explanation):
-                self._took(climbs[k], entry, bar)
+        asked: dict[int, list[Asked]] = {}
+        for k in open_:
+            row, targets, label = rows[k]
+            builder = self._builder(climbs[k].rung)
+            entries = [self._asked_or_refused(builder, row, target, label) for target in targets]
+            refusals = [entry for entry in entries if isinstance(entry, Explanation)]
+            if refusals:
+                self._took(climbs[k], refusals[0], bar)
+            else:
+                asked[k] = [entry for entry in entries if isinstance(entry, Asked)]
         limit = self.options.time_limit
+        every = [(k, entry) for k, some in asked.items() for entry in some]
         work = [
-            (k, replace(entry.inquiry.within(limit - spent[k]), diagnose=climbs[k].rung.final))
-            for k, entry in asked.items()
+            (
+                number,
+                replace(
+                    entry.inquiry.within((limit - spent[k]) / len(asked[k])), diagnose=climbs[k].rung.final
+                ),
+            )
+            for number, (k, entry) in enumerate(every)
         ]
-        left, interrupted = set(asked), True
+        interrupted, done = True, dict[int, dict[int, Explanation]]()
         with suppress(KeyboardInterrupt), answers(work, n_jobs) as stream:
-            for k, found in stream:
+            for number, found in stream:
+                k, entry = every[number]
                 spent[k] += found.seconds
-                self._took(climbs[k], self._explanation(asked[k], replace(found, seconds=spent[k])), bar)
-                left.discard(k)
+                done.setdefault(k, {})[number] = self._explanation(entry, replace(found, seconds=spent[k]))
+                if len(done[k]) == len(asked[k]):
+                    self._took(climbs[k], nearest([done[k][number] for number in sorted(done[k])]), bar)
+                    del asked[k]
                 if found.status.with_point is Status.INTERRUPTED:  # the search that ran took the signal
                     raise KeyboardInterrupt
             interrupted = False
-        for k in left:
-            stopped = failed(Status.INTERRUPTED_NO_POINT, asked[k].problem)
-            climbs[k].send(self._explanation(asked[k], stopped))
+        for k, (first, *_) in asked.items():
+            stopped = failed(Status.INTERRUPTED_NO_POINT, first.problem)
+            climbs[k].send(self._explanation(first, stopped))
         return not interrupted
 
     @staticmethod

@@ -50,7 +50,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
@@ -2864,8 +2864,11 @@ def read_answer(value: Any) -> dict[str, Any]:
         raise UnreadableError(
             "is an explanation file of version 1, written by surefoot 0.1; ask the question again"
         )
-    _header(value, "the file", "surefoot-explanation", 4)
-    answer = dict(_table(value, "the explanation", KEYS))
+    _header(value, "the file", "surefoot-explanation", 4, 5)
+    more = ("others",) if value["version"] == 5 else ()
+    answer = dict(_table(value, "the explanation", (*KEYS, *more)))
+    if more and (not _list(answer["others"], "others") or answer["status"] == "refused"):
+        raise UnreadableError("the file names no other target, or is a refused request")
     for key in ("status", "message", "model", "method", "backend", "advice"):
         _text(answer[key], key)
     _flag(answer["early_stop"], "early_stop")
@@ -2964,6 +2967,55 @@ def _claims(models: Sequence[Any], explanation: Any) -> Iterator[Claim]:
             if result is not None:
                 last = result
                 yield last
+    seen = [case.question.target]
+    for other in answer.get("others", ()):
+        posed = other_case(known, explanation, other)
+        yield other_claim(case, posed, seen)
+        seen.append(posed.question.target)
+
+
+def other_case(models: Sequence[Model], explanation: dict[str, Any], other: Any) -> Case:
+    """What a file says of another target: the same file with another question, its bound and its proof."""
+    entry = _table(other, "another target", ("question", "certificate", "lower_bound"))
+    whole = {name: value for name, value in explanation.items() if name != "others"}
+    asked = entry["question"]
+    target = asked.get("target") if type(asked) is dict else None
+    return read_case(models, {**whole, **entry, "version": 4, "target": target})
+
+
+def other_claim(case: Case, other: Case, seen: Sequence[Any]) -> Claim:
+    """No change that is smaller than the file's lower bound leads to another target."""
+    target = other.question.target
+    name, alike = f"target {shown(target)}", _alike(case, other)
+    fault = _first(
+        (any(same(target, one) for one in seen), "the target is named twice"),
+        (bool(alike), f"its {alike} is not that of the file's question"),
+        (
+            not case.answer["lower_bound"] <= other.answer["lower_bound"],
+            "the file's lower bound is larger than that of this target",
+        ),
+    )
+    if fault:
+        return Claim(name, FAILS, fault)
+    for check in (question_claim, geometry_claim, lower_bound_claim):
+        claim = check(other)
+        if claim is not None and claim.verdict != HOLDS:
+            return Claim(name, claim.verdict, f"{claim.name}: {claim.reason}")
+    assert claim is not None
+    return Claim(name, HOLDS, claim.reason)
+
+
+def _alike(case: Case, other: Case) -> str:
+    """What differs between two questions beyond the target and what is asked of it; "" if nothing does.
+
+    What is plausible of single features depends on the target, and is said in either-or rules.
+    """
+    of_target = ("target", "requirements", "eithers")
+    one, two = case.question, other.question
+    for part in fields(Question):
+        if part.name not in of_target and repr(getattr(one, part.name)) != repr(getattr(two, part.name)):
+            return part.name
+    return "" if case.metric == other.metric else "metric"
 
 
 def _claim(name: str, fault: str, fine: str) -> Claim:
@@ -4062,8 +4114,22 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
         _ball_words(asked, names),
         *_domain_words(case, names),
         *_more_words(case),
+        *_other_words(case, models, explanation),
         f"Made by {shown(answer['method'])} {shown(answer['backend'])} (this claims nothing)",
     ]
+
+
+def _other_words(case: Case, models: Sequence[Any], explanation: dict[str, Any]) -> list[str]:
+    """The other targets, each with what is asked of it beyond what is asked of the first."""
+    lines, names = [], [shown(name) for name in case.question.names]
+    known = [model if isinstance(model, Model) else read_model(model) for model in models]
+    said = {*_domain_words(case, names), *_more_words(case)}
+    for other in explanation.get("others", ()):
+        posed = other_case(known, explanation, other)
+        more = [line for line in (*_domain_words(posed, names), *_more_words(posed)) if line not in said]
+        also = f"; {'; '.join(more)}" if more else ""
+        lines.append(f"Or the target: {shown(posed.question.target)}, {_reached_words(posed)}{also}")
+    return lines
 
 
 def _reached_words(case: Case) -> str:

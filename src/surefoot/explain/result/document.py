@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
-from surefoot.explain.result.explanation import Context, Explanation, Refusal
+from surefoot.explain.result.explanation import Context, Explanation, OtherTarget, Refusal
 from surefoot.explain.result.question_consistency import check_declared
 from surefoot.formats import escaped
 from surefoot.plain import (
@@ -42,6 +42,7 @@ from surefoot.status import Status
 Array = NDArray[np.float64]
 
 FORMAT, VERSION = "surefoot-explanation", 4
+SEVERAL_VERSION = 5  # of the nearest of several targets; all others are written as readers of version 4 know them
 CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 3
 AMONG_ALL_VERSION = 4  # of certificates of a probability among all classes, which list mixtures
 KEYS = (
@@ -72,7 +73,18 @@ def document(e: Explanation) -> dict[str, Any]:
     content["iterations"] = [_round(r) for r in e.iterations]
     content["cautions"] = [{"code": caution.code, "text": str(caution)} for caution in e.cautions]
     content["model_share"] = None if e.model_share is None else e.model_share._asdict()
-    return {name: plain(content[name]) for name in KEYS}
+    if e.others:
+        content["version"] = SEVERAL_VERSION
+        content["others"] = [_other(other) for other in e.others]
+    return {name: plain(content[name]) for name in (*KEYS, *(("others",) if e.others else ()))}
+
+
+def _other(other: OtherTarget) -> dict[str, Any]:
+    return {
+        "question": other.question.to_dict(),
+        "certificate": other.certificate,
+        "lower_bound": other.lower_bound,
+    }
 
 
 SERIES = ("counterfactual", "unit", "expected_before", "expected_after", "z_score")
@@ -140,10 +152,12 @@ def read_explanation(values: Any) -> Explanation:
             )
         raise DataError("this is not an explanation of surefoot")
     version = values.get("version")
-    if version != VERSION or isinstance(version, bool | float):
-        raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {VERSION}")
+    if version not in (VERSION, SEVERAL_VERSION) or isinstance(version, bool | float):
+        known = f"{VERSION} and {SEVERAL_VERSION}"
+        raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {known}")
+    more = ("others",) if version == SEVERAL_VERSION else ()
     try:
-        return _explanation(entries(values, "it", KEYS))
+        return _explanation(entries(values, "it", (*KEYS, *more)))
     except (DataError, ProblemError) as error:
         raise DataError(f"this explanation cannot be read: {error}") from None
 
@@ -152,11 +166,26 @@ def _explanation(values: Mapping[str, Any]) -> Explanation:
     status = _status(values)
     question = _question(values, status)
     context = _context(values, question)
-    found = Explanation(question, _answer(values, status, question), context)
+    others = _others(values["others"], question) if "others" in values else ()
+    found = Explanation(question, _answer(values, status, question), context, others=others)
     complete = context.expected_before is not None and context.expected_after is not None
     if found.answer.point is not None and not (complete and context.z_score is not None):
         raise DataError("it has a counterfactual, but not what is expected of it")
     return found
+
+
+def _others(values: Any, question: Question | Refusal) -> tuple[OtherTarget, ...]:
+    """The other targets of which one is the nearest."""
+    found = []
+    for value in sequence(values, "others"):
+        entry = entries(value, "another target", ("question", "certificate", "lower_bound"))
+        asked = Question.from_dict(entry["question"])
+        check_declared(asked)
+        bound = number(entry["lower_bound"], "lower_bound")
+        found.append(OtherTarget(asked, bound, _certificate(entry["certificate"])))
+    if not found or not isinstance(question, Question):
+        raise DataError("it names no other target, or is an invalid request")
+    return tuple(found)
 
 
 def _status(values: Mapping[str, Any]) -> Status:

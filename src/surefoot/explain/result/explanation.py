@@ -116,6 +116,24 @@ class Context:
     model_share: ModelShare | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class OtherTarget:
+    """Another target of a row of which the nearest was asked for: no smaller change leads to it.
+
+    Parameters
+    ----------
+    question : Question
+    lower_bound : float
+        Infinite where nothing that is allowed leads to it.
+    certificate : dict
+        What proves that.
+    """
+
+    question: Question
+    lower_bound: float
+    certificate: dict[str, Any]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """The answer to "what would have to change?"; frozen, without any solver object.
@@ -130,6 +148,8 @@ class Explanation:
         What follows from the two and the classifier.
     searched_with : tuple of classifiers
         Further models that the question names, for `verify`; a file only names them.
+    others : tuple of OtherTarget
+        Where the nearest of several targets was asked for: the targets that are not nearer.
 
     The names below are properties that read the first three.
     """
@@ -138,6 +158,12 @@ class Explanation:
     answer: Answer
     context: Context
     searched_with: tuple[Any, ...] = ()
+    others: tuple[OtherTarget, ...] = ()
+
+    @property
+    def targets(self) -> tuple[Any, ...]:
+        """The labels of which the nearest was asked for, the one that was found first."""
+        return (self.target, *(other.question.target for other in self.others))
 
     @property
     def status(self) -> Status:
@@ -211,7 +237,7 @@ class Explanation:
 
     @property
     def lower_bound(self) -> float:
-        """No allowed change is smaller; infinite where there is none at all."""
+        """No allowed change is smaller, whichever target it leads to; infinite where there is none at all."""
         return self.answer.lower_bound
 
     @property

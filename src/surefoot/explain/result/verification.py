@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.result.cautions import model_cautions
-from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.explanation import Explanation, Refusal
 from surefoot.explain.result.model_consistency import check_by_model, check_plausible
 from surefoot.explain.result.words import allowed_words, domain_words, question_words
 from surefoot.formats import one_line
@@ -130,28 +130,40 @@ def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> 
     """That constraints mean what they say by the model's own figures, and that no caution is kept back."""
     if not isinstance(e.question, Question):
         return ()
-    found = []
-    try:
-        check_by_model(e.question, clf)
-    except DataError as error:
-        found.append(Claim("wishes", "FAILS", str(error)))
-    if "plausible" in e.question.declared:
-        try:
-            check_plausible(e.question, clf)
-            found.append(Claim("plausible", "holds", "by the model's own figures"))
-        except DataError as error:
-            found.append(Claim("plausible", "FAILS", str(error)))
+    found = [claim for one in (e, *e.others) for claim in _by_the_model(one.question, clf)]
     cautions = model_cautions(clf, e.question, e.answer, e.context.unit)
     if [(c.code, c) for c in e.context.cautions] != [(c.code, c) for c in cautions]:
         found.append(Claim("cautions", "FAILS", "they are not what the model gives reason for"))
     return tuple(found)
 
 
+def _by_the_model(question: Question | Refusal, clf: ConditionalGaussianNetworkClassifier) -> list[Claim]:
+    """That what is asked of a target means what it says by the model's own figures."""
+    found: list[Claim] = []
+    assert isinstance(question, Question)
+    try:
+        check_by_model(question, clf)
+    except DataError as error:
+        found.append(Claim("wishes", "FAILS", str(error)))
+    if "plausible" in question.declared:
+        try:
+            check_plausible(question, clf)
+            found.append(Claim("plausible", "holds", "by the model's own figures"))
+        except DataError as error:
+            found.append(Claim("plausible", "FAILS", str(error)))
+    return found
+
+
 def _words(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[str, ...]:
     """The question: what was asked, what was declared, and what the domain is where it is narrow."""
     if not isinstance(e.question, Question):
         return ("The request was invalid, so nothing was asked.",)
-    lines = [question_words(e.question), f"Allowed: {'; '.join(allowed_words(e.question))}."]
+    lines = [question_words(e.question, e.targets), f"Allowed: {'; '.join(allowed_words(e.question))}."]
+    lines += [
+        f"Required of {other.question.target} alone: {'; '.join(more)}."
+        for other in e.others
+        if (more := [w for w in allowed_words(other.question) if w not in allowed_words(e.question)])
+    ]
     narrow: tuple[str, ...] = ()
     if len(clf.feature_labels_) == len(e.question.features):
         narrow = domain_words(e.question, clf.feature_range_)

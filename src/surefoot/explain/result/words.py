@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -34,14 +34,16 @@ GIVEN_NORMS = {
 }
 
 
-def question_words(question: Question) -> str:
-    """What was asked, in one sentence."""
+def question_words(question: Question, targets: Sequence[Any] = ()) -> str:
+    """What was asked, in one sentence; of several targets the nearest is asked for."""
+    names = [str(target) for target in targets or (question.target,)]
+    target = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
     change = f"What is the {'smallest' if question.prices is None else 'cheapest'} change"
     given = question.whitening == "given" and question.prices is None
     change += ", in the coordinates of a given matrix, that" if given else " that"
-    reached = f"{change} gives {question.target} a probability of at least {share(question.threshold)}"
+    reached = f"{change} gives {target} a probability of at least {share(question.threshold)}"
     if question.decision is not None and math.isnan(question.threshold):
-        value = f"the decision value of {question.target} at least {question.decision:g}"
+        value = f"the decision value of {target} at least {question.decision:g}"
         reached = f"{change} puts {value} above that of every other class"
     if len(question.rivals) > 1:
         among_all = question.against == "all"

@@ -52,7 +52,7 @@ def run_explain(options: argparse.Namespace) -> int:
     clf = model(options.model, options)
     _check_request(options, clf)
     explainer = _explainer(clf, options)
-    target = _label(options.target, clf)
+    target = _targets(options.target, clf)
     rows = rows_of_table(options, clf)
     return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
 
@@ -353,6 +353,15 @@ def _end(feature: str, text: str) -> float | None:
         raise ProblemError(f"--bound {feature}: {text!r} is neither a number nor '-'") from None
 
 
+def _targets(texts: list[str] | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
+    """The class that is wanted, or a list of those of which the nearest is."""
+    found = [_label(text, clf) for text in texts or [None]]
+    twice = [text for k, text in enumerate(texts or ()) if text in (texts or ())[:k]]
+    if twice:
+        raise ProblemError(f"--target {twice[0]} is given twice")
+    return found[0] if len(found) == 1 else found
+
+
 def _label(text: str | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
     """The class whose label reads like this."""
     if text is None and len(clf.classes_) == 2:
@@ -425,7 +434,8 @@ def _explain_alternatives(
 def _explain_all(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
-    explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
+    wanted = [target] * len(rows) if isinstance(target, list) else target
+    explanations = explainer.explain_batch(rows, wanted, n_jobs=options.jobs, progress=not options.quiet)
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     frame = explanations.to_frame()

@@ -54,7 +54,12 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         "person cannot change stays, short decimals, budget 0.05, norm 1, dag coordinates, gap 0.01; paper: "
         "the paper's question (norm inf, cholesky, any value anywhere, every feature may change)",
     )
-    question.add_argument("--target", metavar="LABEL", help="the class wanted (default: the other of two)")
+    question.add_argument(
+        "--target",
+        action="append",
+        metavar="LABEL",
+        help="the class wanted (default: the other of two); repeated, the nearest of several",
+    )
     question.add_argument(
         "--budget",
         type=float,

@@ -130,7 +130,7 @@ def summary_of(explanation: Explanation) -> Summary:
         smaller=smaller,
         assurances=_assurances(explanation),
         cautions=explanation.cautions,
-        question=question_words(asked) if isinstance(asked, Question) else "",
+        question=question_words(asked, explanation.targets) if isinstance(asked, Question) else "",
         allowed=allowed_words(asked) if isinstance(asked, Question) else (),
         facts=_facts(explanation),
         moves=moves,
@@ -246,10 +246,18 @@ def _smallest(e: Explanation) -> str:
     small, what, smaller = (
         ("Cheapest", "cost", "cheaper") if is_cost(e) else ("Smallest", "distance", "smaller")
     )
-    bound = f"no change {smaller} than {number(e.lower_bound)} is enough{_among(e)} (gap {gap})"
+    bound = f"no change {smaller} than {number(e.lower_bound)} is enough{_for_any(e)}{_among(e)} (gap {gap})"
     if e.status is Status.OPTIMAL and e.gap <= SMALL_GAP:
         return f"{small}: the {what} is {number(e.distance)}{_priced(e)}, and {bound}."
     return f"{what.capitalize()}: {number(e.distance)}{_priced(e)}; {bound}."
+
+
+def _for_any(e: Explanation) -> str:
+    """Of the nearest of several targets: what else a smaller change would not be enough for."""
+    names = [str(target) for target in e.targets]
+    if len(names) == 1:
+        return ""
+    return f" for {', '.join(names[:-1])} or {names[-1]}"
 
 
 def _among(e: Explanation) -> str:
