@@ -37,7 +37,7 @@ GIVEN_NORMS = {
 def question_words(question: Question, targets: Sequence[Any] = ()) -> str:
     """What was asked, in one sentence; of several targets the nearest is asked for."""
     names = [str(target) for target in targets or (question.target,)]
-    target = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+    target = names[0] if len(names) == 1 else f"one of the classes {', '.join(names)}"
     change = f"What is the {'smallest' if question.prices is None else 'cheapest'} change"
     given = question.whitening == "given" and question.prices is None
     change += ", in the coordinates of a given matrix, that" if given else " that"

@@ -193,7 +193,7 @@ def _proved_floors(
     for number, share in enumerate(problem.shares):
         if not share.robust:
             continue
-        plan = floors_for(problem, share, x, radius, aim if share.decides else 0.0)
+        plan = floors_for(problem, share, x, radius, aim if share.decides else 0.0, clock)
         if plan is None:
             return None
         floors |= dict(zip(share.members, plan.members.tolist(), strict=True))

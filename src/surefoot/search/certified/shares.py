@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ from surefoot.problem.quadratic import Quadratic
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.problem.share import Share, entropy
 from surefoot.search.certified.adversary import lowest
+from surefoot.search.certified.clock import Clock
 
 Array = NDArray[np.float64]
 
@@ -28,9 +31,8 @@ NEGLIGIBLE = 1e-6  # weights below this are left out of a mixture. Ten times lar
 ROOM = 0.25  # share of what is left over that floors stay below the lowest value, so that they can be proved
 GENEROUS = 0.8  # of its lowest value is a floor enough for a rival that hardly counts
 HARDLY = 0.02  # of what is left over: so little of the sum hardly counts
-# Candidates for corners of a polyhedron, as docs/certificate.md has it. Ten times as many would take a checker
-# seconds for every share.
-MOST_CORNERS = 5_000
+# Candidates for corners of a polyhedron. A checker takes ten times as many; each takes it half a millisecond.
+MOST_CORNERS = 500
 SPARE = 1e-9  # of log-odds: what rounding of doubles may do to a corner
 
 
@@ -96,8 +98,11 @@ class Floors:
     members: Array
     mixtures: list[tuple[Array, float]] = field(default_factory=list)
 
-    def corners(self) -> Array | None:
-        """The corners of the polyhedron in a = g / heat, one in each row; None where they are too many."""
+    def corners(self, exactly: bool = False) -> Array | None:
+        """The corners of the polyhedron in a = g / heat, one in each row; None where they are too many.
+
+        Nearly parallel faces meet far away, at corners that only fractions find.
+        """
         low = self.members / self.share.heat
         weights = np.array([w for w, _ in self.mixtures]).reshape(len(self.mixtures), len(low))
         open_ = np.flatnonzero((weights > 0).any(axis=0))
@@ -107,16 +112,63 @@ class Floors:
             return low[None]
         ends = [floor / self.share.heat + entropy(w) for w, floor in self.mixtures]
         rows, rhs = np.vstack([np.eye(len(open_)), weights[:, open_]]), np.concatenate([low[open_], ends])
-        some = np.array(list(combinations(range(len(rows)), len(open_))))
-        some = some[np.abs(np.linalg.det(rows[some])) > 1e-12]
-        found = np.linalg.solve(rows[some], rhs[some][..., None])[..., 0]
-        found = found[(found @ rows.T >= rhs - SPARE * (1 + np.abs(rhs))).all(axis=1)]
+        found = _solutions(rows, rhs) if exactly else _most_solutions(rows, rhs)
         corners = np.tile(low, (len(found), 1))
         corners[:, open_] = found
         return corners
 
 
-def floors_for(problem: RobustProblem, share: Share, x: Array, radius: float, aim: float) -> Floors | None:
+def _most_solutions(rows: Array, rhs: Array) -> Array:
+    """The corners of {a : rows a >= rhs}, but for those of nearly parallel rows."""
+    some = np.array(list(combinations(range(len(rows)), rows.shape[1])))
+    some = some[np.abs(np.linalg.det(rows[some])) > SPARE]
+    found = np.linalg.solve(rows[some], rhs[some][..., None])[..., 0]
+    return np.asarray(found[(found @ rows.T >= rhs - SPARE * (1 + np.abs(rhs))).all(axis=1)])
+
+
+def _solutions(rows: Array, rhs: Array) -> Array:
+    """The corners of {a : rows a >= rhs}, by fractions."""
+    lines = [[Fraction(v) for v in (*row, end)] for row, end in zip(rows.tolist(), rhs.tolist(), strict=True)]
+    found = []
+    for some in combinations(lines, rows.shape[1]):
+        at = _solved([list(line) for line in some])
+        if at is not None and all(sum(map(mul, line, at)) >= line[-1] for line in lines):
+            found.append([float(v) for v in at])
+    return np.array(found).reshape(len(found), rows.shape[1])
+
+
+def _solved(rows: list[list[Fraction]]) -> list[Fraction] | None:
+    """The solution of equations with their right sides last; None where there is not exactly one."""
+    for i in range(len(rows)):
+        pivot = next((k for k in range(i, len(rows)) if rows[k][i]), None)
+        if pivot is None:
+            return None
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [v / rows[i][i] for v in rows[i]]
+        for k in range(len(rows)):
+            if k != i and rows[k][i]:
+                factor = rows[k][i]
+                rows[k] = [v - factor * top for v, top in zip(rows[k], rows[i], strict=True)]
+    return [row[-1] for row in rows]
+
+
+def _lowest_corner(floors: Floors, aim: float) -> Array | None:
+    """The corner with the lowest probability; None where there are too many to look at."""
+    share = floors.share
+    for exactly in (False, True):
+        corners = floors.corners(exactly)
+        if corners is None:
+            return None
+        if len(corners):
+            lowest_one = corners[int(share.margin(share.heat * corners).argmin())]
+            if exactly or float(share.margin(share.heat * lowest_one)) < aim:
+                return np.asarray(lowest_one)
+    return None
+
+
+def floors_for(
+    problem: RobustProblem, share: Share, x: Array, radius: float, aim: float, clock: Clock
+) -> Floors | None:
     """Floors that prove a margin of at least ``aim`` on the ball; None where none were found."""
     left = worst_of_share(problem, share, x, radius)[0].margin - aim
     if not left > 0:
@@ -129,13 +181,12 @@ def floors_for(problem: RobustProblem, share: Share, x: Array, radius: float, ai
     room = ROOM * left
     found = Floors(share, np.array([_floor(least(G), room, share.heat) for G in members]))
     while True:
-        corners = found.corners()
-        if corners is None or not len(corners):
+        corner = _lowest_corner(found, aim)
+        if corner is None:
             return None
-        margins = share.margin(share.heat * corners)
-        if margins.min() >= aim + SPARE * share.heat:
+        if float(share.margin(share.heat * corner)) >= aim + SPARE * share.heat:
             return found
-        corner = corners[int(margins.argmin())]
+        clock.check()
         weights = truncated(share.weights(share.heat * corner))
         floor = least(_mixed(members, weights)) - room
         if weights @ corner * share.heat >= floor - 0.01 * room:
