@@ -86,9 +86,9 @@ class CounterfactualExplainer:
     threshold : float, default=0.5
         P(target) that must be reached; with more than two classes, see ``against``.
     against : {"each", "all"}, default="each"
-        With more than two classes: ``"each"`` compares the target with each other class by itself, so that with
-        a threshold of 0.5 it is the most likely class, though perhaps with 40 %; ``"all"`` asks that its
-        probability among all classes reaches ``threshold``. With two classes they are the same.
+        With more than two classes: ``"each"`` compares the target with each other class by itself, so that
+        with a threshold of 0.5 it is the most likely class, though perhaps with 40 %; ``"all"`` asks that
+        its probability among all classes reaches ``threshold``. With two classes they are the same.
     decision : float, default=0.0
         In the place of the threshold, for models without probabilities (``LinearSVC`` for instance): how far
         the decision value of the target must be above that of each rival.
@@ -252,8 +252,9 @@ class CounterfactualExplainer:
         row : Series, dict or array
             The factual.
         target : label or list of labels, optional
-            The class it should have. With two classes it may be left out: the other one. Of several classes the
-            nearest is found, and it is proven that none of the others is nearer (``explanation.others``).
+            The class it should have. With two classes it may be left out: the other one. Of several classes
+            the nearest is found, and it is proven that none of the others is nearer
+            (``explanation.others``).
         on_failure : {"raise", "return"}
             Whether a search without a result raises `NoCounterfactualError` or returns an Explanation
             whose counterfactual is None.
@@ -284,8 +285,8 @@ class CounterfactualExplainer:
         ----------
         rows : DataFrame, 2-D array or list of rows
         target : label, or a list, array or Series of labels, optional
-            The class that all, or each, should have. With two classes it may be left out: the other one. In the
-            place of a label there may be a list of labels: of these the nearest is found.
+            The class that all, or each, should have. With two classes it may be left out: the other one. In
+            the place of a label there may be a list of labels: of these the nearest is found.
         n_jobs : int, optional
             Processes; -1 takes all cores. Any joblib backend does: inside ``joblib.parallel_config`` the
             work goes where that says (Dask, Ray, Spark).

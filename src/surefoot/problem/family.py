@@ -165,10 +165,9 @@ class Family:
         return RobustProblem(self.factual, requirements, self.metric, self.ball, where, self.shares)
 
     def mixture(self, share: Share, weights: Sequence[float]) -> MixedRequirement:
-        """sum w_r g_r - heat * entropy(w) >= 0 over the members: implied by the share."""
-        parts = [
-            (float(w), self.requirements[r].margin) for r, w in zip(share.members, weights, strict=True) if w > 0
-        ]
+        """What a share implies: sum w_r g_r - heat * entropy(w) >= 0 over its members."""
+        pairs = zip(share.members, weights, strict=True)
+        parts = [(float(w), self.requirements[r].margin) for r, w in pairs if w > 0]
         margin = blended(parts).shifted(-share.heat * entropy(weights))
         return MixedRequirement(margin, share.robust, share.decides, share.heat)
 

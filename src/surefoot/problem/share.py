@@ -1,4 +1,4 @@
-"""A probability among all classes: not a quadratic, but the intersection of one for every mixture of rivals."""
+"""A probability among all classes: no quadratic, but the intersection of one for every mixture of rivals."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Share:
     """sum_r exp(-g_r / heat) <= 1 over some requirements: P(target) reaches its threshold among all classes.
 
     g_r / heat is the log-odds of the target against rival r, less those of the threshold. By Jensen's
-    inequality the sum is at most 1 exactly where ``sum_r w_r g_r >= heat * entropy(w)`` for all weights w, and
-    the weights that matter at a point are proportional to exp(-g_r / heat) there.
+    inequality the sum is at most 1 exactly where ``sum_r w_r g_r >= heat * entropy(w)`` for all weights w
+    that sum to 1; the weights that matter at a point are proportional to exp(-g_r / heat) there.
 
     Parameters
     ----------

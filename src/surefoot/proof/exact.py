@@ -20,9 +20,10 @@ weights. If their weighted sum F is negative everywhere, there is no such point.
 of two affine functions or a requirement; they add up to a symmetric matrix of whole numbers in the
 coordinates (z, 1), z being the change of the features. F is negative if that of -F is positive definite.
 
-**Probabilities among all classes** are no quadratics, but imply one for every mixture of the rivals' odds, with
-an entropy that is enclosed (`Case.twice_base`): these serve bounds. On a ball, what is proved of the odds and
-of some mixtures keeps the odds in a polyhedron, at whose corners the probability is lowest (`check_share`).
+**Probabilities among all classes** are no quadratics, but imply one for every mixture of the rivals' odds,
+with an entropy that is enclosed (`Case.twice_base`): these serve bounds. On a ball, what is proved of the
+odds and of some mixtures keeps the odds in a polyhedron: at a corner of it the probability is lowest
+(`check_share`).
 
 **Definiteness.** `definite` scales the matrix, rounds its entries down to whole numbers of 96 bits (256 if
 that does not do) and eliminates one row after the other, rounding down again. Rounding changes an entry by
@@ -135,8 +136,8 @@ NEAR_WORST, SHARE_WORST = 0.01, 0.02  # log-odds; share of what the ball takes f
 DIGITS = decimal.Context(prec=80, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 FARTHEST = 20_000  # exponents beyond this are cut off, on the side that hurts the claimant
 SMALLEST_WEIGHT = 1e-9  # of a mixture, but for zero; smaller ones would be numbers of a thousand bits
-# Candidates for corners of a polyhedron; the search writes a tenth at most. With ten times as many, a file made
-# for that could keep a checker busy for some seconds more.
+# Candidates for corners of a polyhedron; the search writes a tenth at most. With ten times as many, a file
+# made for that could keep a checker busy for some seconds more.
 MOST_CORNERS = 5_000
 LOG_TWO_PI = Decimal(
     "1.83787706640934548356065947281123527972279494727556682563430308096553139185452079538948659727190840"
@@ -2784,7 +2785,7 @@ def check_share(
 def corners(
     least: list[Fraction], rows: list[list[Fraction]], ends: list[Fraction]
 ) -> Iterator[list[Fraction]]:
-    """The corners of ``{a : a >= least, rows a >= ends}``; entries that no row has are at their least there."""
+    """The corners of ``{a : a >= least, rows a >= ends}``; entries that no row has are at their least."""
     open_ = [i for i in range(len(least)) if any(row[i] for row in rows)]
     units = [[Fraction(i == j) for j in open_] for i in open_]
     lines = [*units, *([row[j] for j in open_] for row in rows)]
@@ -3959,7 +3960,6 @@ class Cover:
             return [k], [size], Wholes([model.twice_gain(t, r, state, k).high for state in states])
         own = model.tables[t][k]
         return own.categories, own.sizes, Ratios(own.flat, None if r is None else model.tables[r][k].flat)
-
 
     def _mixed_entries(self, mixture: Asked, k: int, size: int) -> tuple[list[int], list[int], Wholes]:
         """The same of a mixture of odds."""

@@ -42,7 +42,7 @@ from surefoot.status import Status
 Array = NDArray[np.float64]
 
 FORMAT, VERSION = "surefoot-explanation", 4
-SEVERAL_VERSION = 5  # of the nearest of several targets; all others are written as readers of version 4 know them
+SEVERAL_VERSION = 5  # of the nearest of several targets; all others are as readers of version 4 know them
 CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 3
 AMONG_ALL_VERSION = 4  # of certificates of a probability among all classes, which list mixtures
 KEYS = (

@@ -277,7 +277,7 @@ class Explanation:
 
     @property
     def against(self) -> str:
-        """``"all"`` where the threshold is one among all classes, ``"each"`` where it is against each rival."""
+        """``"all"`` where the threshold is one among all classes, ``"each"`` where against each rival."""
         return self.question.against if isinstance(self.question, Question) else "each"
 
     @property

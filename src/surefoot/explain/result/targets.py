@@ -14,8 +14,8 @@ def nearest(found: Sequence[Explanation]) -> Explanation:
     """The nearest of the explanations of one row, one for each target.
 
     Its lower bound is the least of all: no allowed change that is smaller leads to any of the targets. Where
-    none has a counterfactual it is the one of which least is proven, so that nothing is called impossible that
-    is merely not found.
+    none has a counterfactual it is the one of which least is proven, so that nothing is called impossible
+    that is merely not found.
 
     Parameters
     ----------

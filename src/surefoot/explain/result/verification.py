@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.result.cautions import model_cautions
-from surefoot.explain.result.explanation import Explanation, Refusal
+from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.model_consistency import check_by_model, check_plausible
 from surefoot.explain.result.words import allowed_words, domain_words, question_words
 from surefoot.formats import one_line
@@ -130,17 +130,17 @@ def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> 
     """That constraints mean what they say by the model's own figures, and that no caution is kept back."""
     if not isinstance(e.question, Question):
         return ()
-    found = [claim for one in (e, *e.others) for claim in _by_the_model(one.question, clf)]
+    questions = [e.question, *(other.question for other in e.others)]
+    found = [claim for question in questions for claim in _by_the_model(question, clf)]
     cautions = model_cautions(clf, e.question, e.answer, e.context.unit)
     if [(c.code, c) for c in e.context.cautions] != [(c.code, c) for c in cautions]:
         found.append(Claim("cautions", "FAILS", "they are not what the model gives reason for"))
     return tuple(found)
 
 
-def _by_the_model(question: Question | Refusal, clf: ConditionalGaussianNetworkClassifier) -> list[Claim]:
+def _by_the_model(question: Question, clf: ConditionalGaussianNetworkClassifier) -> list[Claim]:
     """That what is asked of a target means what it says by the model's own figures."""
     found: list[Claim] = []
-    assert isinstance(question, Question)
     try:
         check_by_model(question, clf)
     except DataError as error:

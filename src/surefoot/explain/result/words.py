@@ -46,8 +46,8 @@ def question_words(question: Question, targets: Sequence[Any] = ()) -> str:
         value = f"the decision value of {target} at least {question.decision:g}"
         reached = f"{change} puts {value} above that of every other class"
     if len(question.rivals) > 1:
-        among_all = question.against == "all"
-        reached += f" among all {len(question.rivals) + 1} classes" if among_all else " against each other class"
+        all_of_them = f" among all {len(question.rivals) + 1} classes"
+        reached += all_of_them if question.against == "all" else " against each other class"
     return f"{reached}, {_carried_out(question)}?"
 
 

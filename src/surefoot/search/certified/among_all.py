@@ -41,8 +41,9 @@ SHORTEST = 0.1  # seconds for it, even if time is up
 ROUGHLY = 0.05  # and its gap
 LEAST_PART = 0.02  # of what is allowed to all rivals that one has there
 AT_ONCE = 2  # mixtures that enter after a search
-# Weights that differ by less are the same mixture. Ten times larger, and points that nearly have the probability
-# cannot be told from others; ten times smaller, and searches have to do with requirements that hardly differ.
+# Weights that differ by less are the same mixture. Ten times larger, and points that nearly have the
+# probability cannot be told from others; ten times smaller, and searches have to do with requirements that
+# hardly differ.
 ALIKE = 1e-4
 
 
@@ -110,7 +111,7 @@ class _AmongAll:
         return [worst_of_share(problem, s, x, r) for s, r in zip(problem.shares, reach, strict=True)]
 
     def _fine(self, problem: RobustProblem, state: State, x: Array, worst: list[list[WorstShare]]) -> bool:
-        """Whether a point has the probabilities, and is proved to withstand errors; then it may be the best."""
+        """Whether a point has the probabilities and provably withstands errors; then it may be the best."""
         if min(one[0].margin for one in worst) < 0 or problem.margin(x) < 0 or not problem.domain.contains(x):
             return False
         robust = self.judged(problem, x, self.clock)
@@ -138,10 +139,10 @@ class _AmongAll:
                 yield point
 
     def _look_inside(self, worst: list[list[WorstShare]]) -> None:
-        """A point where each rival has its own part of what is allowed: fewer points, but they are answers."""
+        """A point where each rival has its own part of what is allowed: not the nearest, but an answer."""
         inner = list(self.family.requirements)
-        for share, found in zip(self.family.shares, worst, strict=True):
-            parts = np.maximum(found[0].weights, LEAST_PART)
+        for share, errors in zip(self.family.shares, worst, strict=True):
+            parts = np.maximum(errors[0].weights, LEAST_PART)
             for r, part in zip(share.members, parts / parts.sum(), strict=True):
                 room = share.heat * float(np.log(part))
                 inner[r] = replace(inner[r], margin=inner[r].margin.shifted(room))

@@ -22,7 +22,7 @@ from surefoot.search.certified.local import Step
 from surefoot.search.certified.proof import SPARE, affine, proof_of, slopes_to_corners
 from surefoot.search.certified.region import MONOTONE
 from surefoot.search.certified.search import Search
-from surefoot.search.certified.shares import floors_for, mixture, worst_of_share
+from surefoot.search.certified.shares import WorstShare, floors_for, mixture, worst_of_share
 from surefoot.search.certified.space import Space, around
 from surefoot.search.certified.units import in_units
 
@@ -159,14 +159,15 @@ def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robu
 def _prove_shares(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robustness:
     """The same where probabilities among all classes are asked for: each requirement has its own floor."""
     found = _worst_of_each(problem, x)
-    worsts = [(share, worst_of_share(problem, share, x, _reach(problem, share))[0]) for share in problem.shares]
+    worsts = [(share, _worst_share(problem, share, x)) for share in problem.shares]
     breach = min((one for _, one in worsts), key=lambda one: one.margin)
     if min(breach.margin, *(one.value for one in found)) < 0 and radius >= problem.budget:
         raise BreachError(-1, breach.perturbation)
     share, worst = min(
         (pair for pair in worsts if pair[0].decides), key=lambda pair: pair[1].margin, default=worsts[0]
     )
-    lost = float(share.margin([float(problem.requirements[r].margin(x)) for r in share.members])) - worst.margin
+    here = [float(problem.requirements[r].margin(x)) for r in share.members]
+    lost = float(share.margin(here)) - worst.margin
     allowed = max(NEARLY * share.heat, SHARE * lost)
     slack = 0.0 if worst.margin <= allowed else worst.margin - 0.9 * allowed
     for aim in (slack, 0.0) if slack > 0 else (0.0,):
@@ -179,8 +180,9 @@ def _prove_shares(problem: RobustProblem, x: Array, radius: float, clock: Clock)
     raise OutOfTimeError
 
 
-def _reach(problem: RobustProblem, share: Share) -> float:
-    return problem.ball.radius if share.robust else 0.0
+def _worst_share(problem: RobustProblem, share: Share, x: Array) -> WorstShare:
+    """The worst found within the budget."""
+    return worst_of_share(problem, share, x, problem.ball.radius if share.robust else 0.0)[0]
 
 
 def _proved_floors(
@@ -221,7 +223,7 @@ def worst_decision(problem: RobustProblem, x: Array) -> tuple[Array, float]:
     if not problem.shares:
         return _worst_decision(problem, x)[:2]
     shares = [s for s in problem.shares if s.decides] or list(problem.shares)
-    worst = min((worst_of_share(problem, s, x, _reach(problem, s))[0] for s in shares), key=lambda w: w.margin)
+    worst = min((_worst_share(problem, share, x) for share in shares), key=lambda one: one.margin)
     return worst.perturbation, -worst.margin
 
 

@@ -71,7 +71,7 @@ def worst_of_share(problem: RobustProblem, share: Share, x: Array, radius: float
 
 
 def mixture(problem: RobustProblem, share: Share, weights: Sequence[float] | Array) -> Quadratic:
-    """sum w_r g_r - heat * entropy(w)."""
+    """The quadratic sum w_r g_r - heat * entropy(w)."""
     margins = [problem.requirements[r].margin for r in share.members]
     return _mixed(margins, np.asarray(weights)) + -share.heat * entropy(weights)
 

@@ -355,8 +355,10 @@ def _end(feature: str, text: str) -> float | None:
 
 def _targets(texts: list[str] | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
     """The class that is wanted, or a list of those of which the nearest is."""
-    found = [_label(text, clf) for text in texts or [None]]
-    twice = [text for k, text in enumerate(texts or ()) if text in (texts or ())[:k]]
+    if texts is None:
+        return _label(None, clf)
+    found = [_label(text, clf) for text in texts]
+    twice = [text for k, text in enumerate(texts) if text in texts[:k]]
     if twice:
         raise ProblemError(f"--target {twice[0]} is given twice")
     return found[0] if len(found) == 1 else found

@@ -97,8 +97,8 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         "--against",
         choices=("each", "all"),
         default="each",
-        help="with several classes: the threshold is one against each other class by itself (default; the target "
-        "is then the most likely class, perhaps without a majority), or among all classes",
+        help="with several classes: the threshold is one against each other class by itself (default; the "
+        "target is then the most likely class, perhaps without a majority), or among all classes",
     )
     question.add_argument(
         "--decision",

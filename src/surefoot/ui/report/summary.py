@@ -397,11 +397,11 @@ def _measured(e: Explanation) -> str:
     return f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening"
 
 
-def _compared(e: Explanation) -> str:
-    """With what the target's probability is compared, where that is not one class alone."""
+def _threshold(e: Explanation) -> str:
+    """The threshold, and with what the target's probability is compared where that is not one class alone."""
     if not isinstance(e.question, Question) or len(e.question.rivals) < 2:
-        return ""
-    return " among all classes" if e.question.against == "all" else " against each other class"
+        return f"{e.threshold:g}"
+    return f"{e.threshold:g} {'among all classes' if e.against == 'all' else 'against each other class'}"
 
 
 def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
@@ -413,7 +413,7 @@ def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
         ("method", f"{e.method} ({e.backend})" if e.backend else e.method),
         ("distance", _measured(e) + prices),
         ("budget", budget),
-        ("threshold", f"{e.threshold:g}{_compared(e)}" if value is None else f"a decision value of {value:g}"),
+        ("threshold", _threshold(e) if value is None else f"a decision value of {value:g}"),
     ]
     if e.counterfactual is not None:
         facts += [
