@@ -135,6 +135,7 @@ NEAR_WORST, SHARE_WORST = 0.01, 0.02  # log-odds; share of what the ball takes f
 # A logarithm is correctly rounded to 80 digits: far more than PLACES binary places.
 DIGITS = decimal.Context(prec=80, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 FARTHEST = 20_000  # exponents beyond this are cut off, on the side that hurts the claimant
+OFF = Fraction(1, 10**60)  # by which an exponential may be off, of its size; rounding does far less
 SMALLEST_WEIGHT = 1e-9  # of a mixture, but for zero; smaller ones would be numbers of a thousand bits
 # Candidates for corners of a polyhedron; the search writes a tenth at most. With ten times as many, a file
 # made for that could keep a checker busy for some seconds more.
@@ -500,23 +501,23 @@ def enclosed_log(above: int, below: int, times: int = 1) -> Enclosure:
 
 
 def exp_below(value: Fraction) -> Fraction:
-    """A lower bound of the exponential, right to some 70 digits."""
-    spend(100)
-    if value < -FARTHEST:
-        return Fraction(0)
-    exponent = min(value, Fraction(1000)) - Fraction(1, 10**70)
-    return Fraction(DIGITS.next_minus(DIGITS.exp(_rounded(exponent)))) * (1 - Fraction(1, 10**70))
+    """A lower bound of the exponential; of what is above 1000 merely a number far above 1."""
+    return Fraction(0) if value < -FARTHEST else _exp(value) * (1 - OFF)
 
 
 def exp_above(value: Fraction) -> Fraction:
     """An upper bound of the exponential; of what is above 1000 merely a number far above 1."""
+    return _exp(max(value, Fraction(-FARTHEST))) * (1 + OFF)
+
+
+def _exp(value: Fraction) -> Fraction:
+    """The exponential: 80 digits of an argument with five before the point leave more than 70 of it."""
     spend(100)
-    exponent = max(min(value, Fraction(1000)), Fraction(-FARTHEST)) + Fraction(1, 10**70)
-    return Fraction(DIGITS.next_plus(DIGITS.exp(_rounded(exponent)))) * (1 + Fraction(1, 10**70))
+    return Fraction(DIGITS.exp(_rounded(min(value, Fraction(1000)))))
 
 
 def _rounded(value: Fraction) -> Decimal:
-    """To 80 digits; with at most five before the point it is right to more than 70 places."""
+    """To 80 digits."""
     return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 

@@ -37,6 +37,7 @@ WIDEST = 0.5  # gap: a point farther off than that is none that is nearly there
 # Share of the time that is kept for a point of another making, where a search takes all that it is given. Ten
 # times as much is more than there is; with a tenth there would be no such point.
 RESERVED = 0.1
+PART = 0.3  # of the time that one search has at first. Ten times more is all of it, a tenth leads nowhere.
 SHORTEST = 0.1  # seconds for it, even if time is up
 ROUGHLY = 0.05  # and its gap
 LEAST_PART = 0.02  # of what is allowed to all rivals that one has there
@@ -82,12 +83,19 @@ class _AmongAll:
     best: tuple[float, State, Array, Robustness] | None = None
 
     def run(self) -> Answer:
-        """Search until a point has the probabilities, nothing has, or time is up."""
+        """Search until a point has the probabilities, nothing has, or time is up.
+
+        A search that is cut short may still show what is missing: at first each has a part of the time.
+        """
+        part = PART
         while True:
             relaxed = self.family.relaxed(self.mixtures)
-            seconds = max((1 - RESERVED) * self.clock.left, 0.0)
+            seconds = max(part * (1 - RESERVED) * self.clock.left, 0.0)
             found = self.search(relaxed, (1 - SPARE) * self.gap, seconds)
             self._note(found)
+            if found.point is None and part < 1 and found.status is Status.TIME_LIMIT.without_point:
+                part = 1.0
+                continue
             if found.point is None:
                 return self._without_point(found)
             state = found.state or self.family.today
@@ -99,11 +107,16 @@ class _AmongAll:
                         break
             if self.best is not None and self._close(self.best[0]):
                 return self._answer(found, Status.OPTIMAL)
-            if found.status is not Status.OPTIMAL or self.clock.left <= 0 or not self._learn(worst):
-                stopped = found.status if found.status is not Status.OPTIMAL else Status.TIME_LIMIT
-                if self.best is None:
-                    self._look_inside(worst)
-                return self._answer(found, stopped)
+            late = found.status is Status.TIME_LIMIT and part < 1
+            if self.clock.left > 0 and (late or found.status is Status.OPTIMAL):
+                if self._learn(worst):
+                    continue
+                if late:
+                    part = 1.0
+                    continue
+            if self.best is None:
+                self._look_inside(worst)
+            return self._answer(found, Status.TIME_LIMIT if found.status is Status.OPTIMAL else found.status)
 
     def _worst(self, problem: RobustProblem, x: Array) -> list[list[WorstShare]]:
         """For each share the errors that lower it most."""

@@ -34,6 +34,7 @@ NUDGES = (1e-6, 1e-3, 0.05)  # shares added to the multipliers of the worst pert
 NEARLY, SHARE = 1e-2, 0.02
 WIDEST = 400  # coordinates: for p = 1 with more of them one product takes the place of all cross terms
 HALVINGS = 30
+MISSES = 5  # errors that an adversary missed and a proof found, before floors are given up
 MOST = 1e6  # radii beyond this many standard deviations are not told apart from infinite ones
 
 
@@ -185,17 +186,34 @@ def _worst_share(problem: RobustProblem, share: Share, x: Array) -> WorstShare:
     return worst_of_share(problem, share, x, problem.ball.radius if share.robust else 0.0)[0]
 
 
+Proved = tuple[list[dict[str, Any]], list[float], list[tuple[int, list[float]]]]
+
+
 def _proved_floors(
-    problem: RobustProblem, x: Array, radius: float, aim: float, clock: Clock
-) -> tuple[list[dict[str, Any]], list[float], list[tuple[int, list[float]]]] | None:
-    """Proofs of floors that prove every share, with these floors; and the mixtures that some are about."""
+    problem: RobustProblem, x: Array, radius: float, aim: float, clock: Clock, known: tuple[Array, ...] = ()
+) -> Proved | None:
+    """Proofs of floors that prove every share, with these floors; and the mixtures that some are about.
+
+    Where a floor is too high since the adversary missed an error, the search for its proof finds that error.
+    """
+    try:
+        return _floors_and_proofs(problem, x, radius, aim, clock, known)
+    except BreachError as breach:
+        if len(known) >= MISSES:
+            raise
+        return _proved_floors(problem, x, radius, aim, clock, (*known, breach.perturbation))
+
+
+def _floors_and_proofs(
+    problem: RobustProblem, x: Array, radius: float, aim: float, clock: Clock, known: tuple[Array, ...]
+) -> Proved | None:
     floors = dict.fromkeys((r for r, one in enumerate(problem.requirements) if one.robust), 0.0)
     mixtures: list[tuple[int, list[float]]] = []
     lows: list[float] = []
     for number, share in enumerate(problem.shares):
         if not share.robust:
             continue
-        plan = floors_for(problem, share, x, radius, aim if share.decides else 0.0, clock)
+        plan = floors_for(problem, share, x, radius, aim if share.decides else 0.0, clock, known)
         if plan is None:
             return None
         floors |= dict(zip(share.members, plan.members.tolist(), strict=True))

@@ -26,11 +26,13 @@ from surefoot.search.certified.clock import Clock
 
 Array = NDArray[np.float64]
 
+LIKELIEST = 4  # rivals whose pairs are starts. Ten times as many take as long as a search.
 STEPS = 30  # from an error to a worse one; each step is an ascent, and few are needed
 NEGLIGIBLE = 1e-6  # weights below this are left out of a mixture. Ten times larger, and bounds get coarser.
 ROOM = 0.25  # share of what is left over that floors stay below the lowest value, so that they can be proved
 GENEROUS = 0.8  # of its lowest value is a floor enough for a rival that hardly counts
-HARDLY = 0.02  # of what is left over: so little of the sum hardly counts
+HARDLY = 0.02  # of that room: so little of the sum hardly counts
+LITTLE = 0.1  # of that room: with so little of the sum, a rival needs no part in mixtures
 # Candidates for corners of a polyhedron. A checker takes ten times as many; each takes it half a millisecond.
 MOST_CORNERS = 500
 SPARE = 1e-9  # of log-odds: what rounding of doubles may do to a corner
@@ -54,7 +56,9 @@ def worst_of_share(problem: RobustProblem, share: Share, x: Array, radius: float
     flat = radius == 0 or ball.basis.shape[1] == 0
     starts = [np.zeros(ball.basis.shape[1])]
     if not flat:
-        starts += [lowest(G.matrix, G.vector, ball.norm, radius)[0] for G in members]
+        blends = [*np.eye(len(members)), *_pairs(share.weights([float(G(starts[0])) for G in members]))]
+        mixed = (_mixed(members, weights) for weights in blends)
+        starts += [lowest(G.matrix, G.vector, ball.norm, radius)[0] for G in mixed]
     found = []
     for start in starts:
         w, margin = start, _margin(share, members, start)
@@ -68,6 +72,12 @@ def worst_of_share(problem: RobustProblem, share: Share, x: Array, radius: float
         weights = share.weights([float(one(w)) for one in members])
         found.append(WorstShare(margin, ball.perturbation(w, radius), weights))
     return sorted(found, key=lambda one: one.margin)
+
+
+def _pairs(weights: Array) -> list[Array]:
+    """The likeliest rivals in pairs, half and half: what harms both may harm neither most."""
+    first = np.argsort(-weights)[:LIKELIEST]
+    return [0.5 * (np.eye(len(weights))[i] + np.eye(len(weights))[j]) for i, j in combinations(first, 2)]
 
 
 def mixture(problem: RobustProblem, share: Share, weights: Sequence[float] | Array) -> Quadratic:
@@ -167,19 +177,34 @@ def _lowest_corner(floors: Floors, aim: float) -> Array | None:
 
 
 def floors_for(
-    problem: RobustProblem, share: Share, x: Array, radius: float, aim: float, clock: Clock
+    problem: RobustProblem,
+    share: Share,
+    x: Array,
+    radius: float,
+    aim: float,
+    clock: Clock,
+    known: Sequence[Array] = (),
 ) -> Floors | None:
-    """Floors that prove a margin of at least ``aim`` on the ball; None where none were found."""
-    left = worst_of_share(problem, share, x, radius)[0].margin - aim
-    if not left > 0:
-        return None
+    """Floors that prove a margin of at least ``aim`` on the ball; None where none were found.
+
+    ``known``: errors that floors have to allow for, though an adversary may miss them.
+    """
     ball, members = problem.ball, _around(problem, share, x, radius)
+    there = [[float(problem.requirements[r].margin(x + d)) for r in share.members] for d in known]
+    worst = min([worst_of_share(problem, share, x, radius)[0].margin, *map(float, map(share.margin, there))])
+    if not worst > aim:
+        return None
 
-    def least(G: Quadratic) -> float:
-        return float(G(lowest(G.matrix, G.vector, ball.norm, radius)[0]))
+    def least(weights: Array) -> float:
+        G = _mixed(members, weights)
+        value = float(G(lowest(G.matrix, G.vector, ball.norm, radius)[0]))
+        return min([value, *(float(weights @ np.array(values)) for values in there)])
 
-    room = ROOM * left
-    found = Floors(share, np.array([_floor(least(G), room, share.heat) for G in members]))
+    room = ROOM * (worst - aim)
+    values = np.array([least(unit) for unit in np.eye(len(members))])
+    idle = np.exp(-GENEROUS * values / share.heat) <= HARDLY * room / share.heat
+    found = Floors(share, np.where(idle, GENEROUS * values, np.maximum(values - room, 0.0)))
+    counts = np.exp(-found.members / share.heat) > LITTLE * room / share.heat
     while True:
         corner = _lowest_corner(found, aim)
         if corner is None:
@@ -187,19 +212,12 @@ def floors_for(
         if float(share.margin(share.heat * corner)) >= aim + SPARE * share.heat:
             return found
         clock.check()
-        weights = truncated(share.weights(share.heat * corner))
-        floor = least(_mixed(members, weights)) - room
-        if weights @ corner * share.heat >= floor - 0.01 * room:
-            return None  # it would not take the corner away
-        found.mixtures.append((weights, max(floor - share.heat * entropy(weights), 0.0)))
-
-
-def _floor(value: float, room: float, heat: float) -> float:
-    """A floor of one rival: near its lowest value, unless it hardly counts."""
-    generous = GENEROUS * value
-    if math.exp(-max(generous, 0.0) / heat) <= HARDLY * room / heat:
-        return generous
-    return max(value - room, 0.0)
+        weights = truncated(np.where(counts, share.weights(share.heat * corner), 0.0))
+        floor = least(weights) - room if weights.any() else -np.inf
+        above = floor - share.heat * entropy(weights)
+        if above < 0 or weights @ corner * share.heat >= floor - 0.01 * room:
+            return None  # an error was missed, or the mixture would not take the corner away
+        found.mixtures.append((weights, above))
 
 
 def _around(problem: RobustProblem, share: Share, x: Array, radius: float) -> list[Quadratic]:
