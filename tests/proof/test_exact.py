@@ -1667,7 +1667,7 @@ UNREADABLE = {
     "a missing key of the certificate": (without("certificate", "worst"), "worst"),
     "an unknown key of a leaf": (broken(["certificate", "bound", "tree", "bound"], 1), "bound"),
     "a missing key of a leaf": (without("certificate", "bound", "tree", "cross"), "cross"),
-    "a newer file": (broken(["version"], 5), "version 5"),
+    "a newer file": (broken(["version"], 6), "version 6"),
     "an older file": (broken(["version"], 3), "version 3"),
     "a version that is true": (broken(["question", "version"], True), "version True"),
     "another format": (broken(["format"], "surefoot-model"), "surefoot-model"),

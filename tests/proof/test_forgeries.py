@@ -613,10 +613,10 @@ def test_other_editions_are_refused_by_name(face, tmp_path, capsys):
     found = run(face, tmp_path, json.dumps(FIRST_EDITION), capsys)
     assert one_line(found)
     assert "version 1" in found[1].err
-    newer = {**honest("robust")[1], "version": 5}
+    newer = {**honest("robust")[1], "version": 6}
     found = run(face, tmp_path, json.dumps(newer), capsys)
     assert one_line(found)
-    assert "version 5" in found[1].err
+    assert "version 6" in found[1].err
 
 
 @pytest.mark.parametrize(

@@ -353,6 +353,8 @@ class CounterfactualExplainer:
         [2.66, 2.66]
         """
         check_differing(n, differ, apart)
+        if len(several_targets(target, self.classifier.classes_.tolist())) > 1:
+            raise ProblemError("alternatives are about one target, not a list of them")
         found: list[Explanation] = []
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():

@@ -2613,8 +2613,12 @@ class Case:
         total = base.plus(self.twice_gain(asked, state) if gain is None else twice(gain))
         return Requirement(self.parts(asked, state, 1), total.high, asked.robust)
 
-    def breach(self, asked: Asked, floor: float) -> Requirement:
-        """``floor - g``: not negative where a perturbation violates."""
+    def breach(self, asked: Asked, slack: float) -> Requirement:
+        """``slack - g`` (``-g`` where it does not decide): not negative where a perturbation violates."""
+        return self.below(asked, slack if asked.decides else 0.0)
+
+    def below(self, asked: Asked, floor: float) -> Requirement:
+        """``floor - g``: not negative where a requirement is below the floor."""
         total = twice(floor).minus(self.twice_constant(asked, self.state))
         return Requirement(self.parts(asked, self.state, -1), total.high, True)
 
@@ -2693,8 +2697,15 @@ def bound_setting(
     )
 
 
-def robustness_settings(case: Case, radius: float, floors: Sequence[tuple[Asked, float]]) -> list[Setting]:
-    """What each proof of ``certificate["robustness"]`` is about: a robust requirement and its floor."""
+def robustness_settings(case: Case, radius: float, slack: float) -> list[Setting]:
+    """What each proof of ``certificate["robustness"]`` is about: a robust requirement, in their order."""
+    return ball_settings(
+        case, radius, [case.breach(entry, slack) for entry in case.quadratics if entry.robust]
+    )
+
+
+def ball_settings(case: Case, radius: float, breaches: Sequence[Requirement]) -> list[Setting]:
+    """What proofs about perturbations are about: each that one of these is negative on the ball."""
     asked, moving, matrix = case.question, case.question.perturbed, case.perturbations.matrix
     if case.point is None:
         raise FaultError("there is no counterfactual")
@@ -2706,7 +2717,6 @@ def robustness_settings(case: Case, radius: float, floors: Sequence[tuple[Asked,
         origin = _middle(origin, asked.budget, radius)
     if matrix is None:
         raise FaultError("the certificate states no ball")
-    breaches = [case.breach(entry, floor) for entry, floor in floors]
     return [Setting(norm, matrix, half, origin, moving, [breach]) for breach in breaches]
 
 
@@ -2728,16 +2738,11 @@ def proven_robustness(case: Case) -> tuple[float, float]:
     radius, slack = _wide(document["radius"], "the radius"), _number(document["slack"], "the slack")
     if not (radius >= 0 and slack >= 0):
         raise FaultError("radius or slack is negative")
-    required = [entry for entry in case.quadratics if entry.robust]
-    floors = [(entry, slack if entry.decides else 0.0) for entry in required]
-    mixtures = case.read_mixtures(document["mixtures"]) if case.shares else []
     if case.shares:
-        required += [mixture for _, mixture in mixtures]
-        stated = _numbers(document["floors"], "the floors", len(required))
-        if not all(floor >= 0 for floor in stated):
-            raise FaultError("a floor is negative")
-        floors = list(zip(required, stated, strict=True))
-    settings = robustness_settings(case, radius, floors)
+        floors = read_floors(case, document, slack)
+        settings = ball_settings(case, radius, [case.below(entry, floor) for entry, floor in floors])
+    else:
+        settings = robustness_settings(case, radius, slack)
     proofs = _list(document["proofs"], "the robustness", len(settings))
     for number, (setting, proof) in enumerate(zip(settings, proofs, strict=True)):
         try:
@@ -2746,12 +2751,24 @@ def proven_robustness(case: Case) -> tuple[float, float]:
             raise FaultError(f"proof {number}: {fault}") from None
         if not level >= radius:
             raise FaultError(f"proof {number} reaches {level:.9g} only")
-    last = floors[len(floors) - len(mixtures) :]
+    return radius, slack
+
+
+def read_floors(case: Case, document: dict[str, Any], slack: float) -> list[tuple[Asked, float]]:
+    """What is to be proved of requirements and mixtures on the ball, if that proves every probability."""
+    mixtures = case.read_mixtures(document["mixtures"])
+    required = [entry for entry in case.quadratics if entry.robust]
+    listed = [*required, *(mixture for _, mixture in mixtures)]
+    stated = _numbers(document["floors"], "the floors", len(listed))
+    if not all(floor >= 0 for floor in stated):
+        raise FaultError("a floor is negative")
+    floors = list(zip(listed, stated, strict=True))
     for number, share in enumerate(case.shares):
-        own = [floor for floor, (k, _) in zip(last, mixtures, strict=True) if k == number]
+        pairs = zip(floors[len(required) :], mixtures, strict=True)
+        own = [floor for floor, (k, _) in pairs if k == number]
         if share.robust:
             check_share(case, share, floors, own, slack if share.model == 0 else 0.0)
-    return radius, slack
+    return floors
 
 
 def check_share(

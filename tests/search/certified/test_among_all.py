@@ -60,7 +60,7 @@ def test_against_brute_force(seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_no_error_within_the_budget_undoes_it(seed):
-    rng = np.random.default_rng(100 + seed)
+    rng = np.random.default_rng(200 + seed)
     clf, X = drawn(rng, 4, n_features=3)
     norm, target = NORMS[seed % 3], int(rng.integers(4))
     rows = X[clf.predict(X) != target]
@@ -145,10 +145,10 @@ def test_floors_hold_and_prove_the_aim(around):
 
 
 def test_corners_of_nearly_parallel_faces():
-    """They meet far away: doubles drop that corner, fractions find it."""
+    """Doubles drop the corner where they meet, fractions find it."""
     near = [(np.array([0.5, 0.5]), 1.0), (np.array([0.5, 0.5 + 1e-10]), 1.0 + 1e-10)]
     floors = Floors(Share((0, 1)), np.zeros(2), near)
     found, exactly = floors.corners(), floors.corners(exactly=True)
-    assert len(exactly) > len(found)
-    assert exactly.max() > 1.0
+    between = [((corners > 1).all(axis=1)).any() for corners in (found, exactly)]
+    assert between == [False, True]
     assert Floors(Share(tuple(range(12))), np.zeros(12), [(np.full(12, 1 / 12), 1.0)] * 9).corners() is None
