@@ -3,9 +3,10 @@
 usage: python benchmarks/audit/among_all.py [ROWS]
 
 Wine (178 rows, 3 classes), with all 13 features and with the first four, where the classes overlap; naive and
-TAN networks, thresholds 0.5 and 0.8. SCIP gets the same question (norm 2, the range seen in training, no errors) with the exponentials of the log-odds as they are
-and a gap of 0.1 %. A disagreement is a distance below the other side's proven bound. Every answer is checked
-exactly. The ratio of times is the median over rows, "all" and "each" measured in turns.
+TAN networks, thresholds 0.5 and 0.8. SCIP gets the same question (norm 2, the range seen in training, no
+errors) with the exponentials of the log-odds as they are and a gap of 0.1 %. A disagreement is a distance
+below the other side's proven bound. Every answer is checked exactly. The ratio of times is the median over
+rows, "all" and "each" measured in turns.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def scip_distance(clf, problem, target, threshold, seconds=60.0):
     model.setParam("limits/gap", 1e-3)
     model.setParam("numerics/feastol", 1e-8)
     low, high = problem.domain.low, problem.domain.high
-    D, x0 = problem.metric.matrix, problem.factual
+    x0 = problem.factual
     u = [model.addVar(f"u{i}", lb=-50, ub=50) for i in range(len(x0))]
     x = [
         x0[j] + pyscipopt.quicksum(problem.metric.inverse[j, i] * u[i] for i in range(len(x0)))

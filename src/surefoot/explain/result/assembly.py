@@ -175,7 +175,8 @@ def _model_share(refits: RefittedModels | None, question: Question, answer: Answ
     """How many refits that the search has not seen come to the target's side."""
     if refits is None or answer.point is None:
         return None
-    return refits.share(_deciding(question), question.warped(answer.point), answer.state)
+    among_all = question.against == "all"
+    return refits.share(_deciding(question), question.warped(answer.point), answer.state, among_all)
 
 
 def _distance(question: Question, problem: Family, answer: Answer) -> float:
