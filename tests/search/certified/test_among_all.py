@@ -6,6 +6,7 @@ import pytest
 from surefoot import ConditionalGaussianNetworkClassifier, Status, verify
 from surefoot.problem.geometry import lp_norm
 from surefoot.problem.share import Share
+from surefoot.search.certified import among_all
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.shares import Floors, floors_for, worst_of_share
 from tests.asking import CounterfactualExplainer
@@ -152,3 +153,19 @@ def test_corners_of_nearly_parallel_faces():
     between = [((corners > 1).all(axis=1)).any() for corners in (found, exactly)]
     assert between == [False, True]
     assert Floors(Share(tuple(range(12))), np.zeros(12), [(np.full(12, 1 / 12), 1.0)] * 9).corners() is None
+
+
+def test_an_interrupt_between_searches_keeps_what_is_proven(monkeypatch):
+    """Whoever stops it while a point is judged gets the bound, and a file that holds."""
+    rng = np.random.default_rng(11)
+    clf, X = drawn(rng, 3)
+    row = X[clf.predict(X) == 0][0]
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(among_all, "worst_of_share", stopped)
+    e = CounterfactualExplainer(clf, against="all").explain(row, 1, on_failure="return")
+    assert e.status is Status.INTERRUPTED_NO_POINT
+    assert e.lower_bound > 0
+    assert verify(e, clf).ok

@@ -18,6 +18,7 @@ from surefoot.problem.answer import Answer, Round
 from surefoot.problem.family import Family
 from surefoot.problem.mixed import State
 from surefoot.problem.robust_problem import RobustProblem
+from surefoot.search.certified.answer import certificate
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.robustness import Robustness, mixture_entries
 from surefoot.search.certified.shares import WorstShare, truncated, worst_of_share
@@ -66,7 +67,11 @@ def searched_among_all(
         From a problem with shares and a point to what is proven of its perturbations; None where one undoes
         it.
     """
-    return _AmongAll(family, gap, Clock(time_limit), search, judged).run()
+    state = _AmongAll(family, gap, Clock(time_limit), search, judged)
+    try:
+        return state.run()
+    except KeyboardInterrupt:  # between two searches; within one, that one takes it
+        return state.answer(Answer(Status.INTERRUPTED, backend="clarabel"), Status.INTERRUPTED)
 
 
 @dataclass(eq=False)
@@ -106,7 +111,7 @@ class _AmongAll:
                     if self._fine(problem, state, nearby, self._worst(problem, nearby)):
                         break
             if self.best is not None and self._close(self.best[0]):
-                return self._answer(found, Status.OPTIMAL)
+                return self.answer(found, Status.OPTIMAL)
             late = found.status is Status.TIME_LIMIT and part < 1
             if self.clock.left > 0 and (late or found.status is Status.OPTIMAL):
                 if self._learn(worst):
@@ -114,9 +119,9 @@ class _AmongAll:
                 if late:
                     part = 1.0
                     continue
-            if self.best is None:
+            if self.best is None and found.status is not Status.INTERRUPTED:
                 self._look_inside(worst)
-            return self._answer(found, Status.TIME_LIMIT if found.status is Status.OPTIMAL else found.status)
+            return self.answer(found, Status.TIME_LIMIT if found.status is Status.OPTIMAL else found.status)
 
     def _worst(self, problem: RobustProblem, x: Array) -> list[list[WorstShare]]:
         """For each share the errors that lower it most."""
@@ -199,16 +204,18 @@ class _AmongAll:
         if found.status is Status.INFEASIBLE or self.best is None:
             bare = replace(found, certificate=self.proof, lower_bound=self.bound, rounds=tuple(self.rounds))
             return replace(bare, radius=0.0, worst=None)
-        return self._answer(found, found.status.with_point)
+        return self.answer(found, found.status.with_point)
 
-    def _answer(self, found: Answer, status: Status) -> Answer:
+    def answer(self, found: Answer, status: Status) -> Answer:
+        """The best point, or none, with what is proven by now."""
+        proof = self.proof or certificate(self.family.here)
         if self.best is None:
             bare = replace(found, status=status.without_point, point=None, radius=0.0, worst=None)
             return replace(
-                bare, certificate=self.proof, lower_bound=self.bound, rounds=tuple(self.rounds), state=()
+                bare, certificate=proof, lower_bound=self.bound, rounds=tuple(self.rounds), state=()
             )
         distance, state, x, robust = self.best
-        held = {**self.proof, "robustness": robust.to_dict(), "worst": robust.worst.tolist()}
+        held = {**proof, "robustness": robust.to_dict(), "worst": robust.worst.tolist()}
         return replace(
             found,
             status=status,
