@@ -3,11 +3,17 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
+import numpy as np
 import pytest
 
+from surefoot import ConditionalGaussianNetworkClassifier
+from surefoot.model.content import classifier_content
 from surefoot.proof import exact
 from surefoot.proof.exact import FAILS, HOLDS, NOT_PROVED, FaultError, UnreadableError
+from tests.asking import CounterfactualExplainer
+from tests.mixed_tables import lending
 from tests.proof.three_classes import (
     THIRD,
     answer,
@@ -340,3 +346,77 @@ def test_entropy_is_enclosed():
     assert 0 < found.high - found.low < 20
     scaled = exact.twice_entropy([1.0, 0.5, 0.5])
     assert abs(scaled.half() - 2 * found.half()) < Fraction(1, 10**30)
+
+
+def test_the_smallest_weight_and_the_smallest_floor():
+    assert "weights" not in claims(certified(mixtures=[mixture(1e-9, 0.5)]))["lower bound"].reason
+    assert verdict(floors(0.499, 1.19, 0.0), "robustness") == HOLDS
+
+
+def test_the_highest_of_several_floors_counts():
+    """The same odds twice: what the one proves, the other need not."""
+    e = required(odds(), odds(), odds(rival=2), probability())
+    steep = proof(leaf(0.25, [4.0], [[1.0, 0, -1]]))
+    for stated in ([0.0, 0.499, 1.19], [0.499, 0.0, 1.19]):
+        held = {"proofs": [steep] * 3, "floors": stated, "mixtures": [], "slack": 0.0}
+        e["certificate"]["robustness"] |= held
+        assert verdict(e, "robustness") == HOLDS
+
+
+def test_the_slack_is_that_of_the_explained_model():
+    """Of another model it is enough that the probability is reached."""
+    models = [content(), content(class_prior=[0.4, 0.4 - 1e-9, 0.2 + 1e-9])]
+    both = [odds(), odds(rival=2), odds(model=1), odds(model=1, rival=2), probability(), probability(model=1)]
+    e = required(*both)
+    e["question"]["models"] = [exact.read_model(model).fingerprint for model in models]
+    steep = proof(leaf(0.25, [4.0], [[1.0, 0, -1]]))
+    held = e["certificate"]["robustness"]
+    held |= {"proofs": [steep] * 4, "floors": [0.499, 1.19, 0.4, 1.15], "mixtures": []}
+    assert verdict(e, "robustness", *models) == HOLDS
+    held["floors"] = [0.4, 1.15, 0.499, 1.19]
+    assert verdict(e, "robustness", *models) == NOT_PROVED
+
+
+def test_the_sum_is_enclosed():
+    case = case_of()
+    below, above = case.sum_of_odds(case.shares[0], [0.25, 0.0])
+    assert below < above
+    assert abs(float(below) - 1.5 * math.exp(-0.5)) < 1e-12
+    assert above - below < Fraction(1, 10**30)
+
+
+def test_corners_of_rows_with_zeros():
+    assert sorted(corners([0, 0], [[1, 0], [1, 1]], [1, 2])) == [[1, 1], [2, 0]]
+
+
+def test_exponentials_and_corners_are_work():
+    with exact.limited(exact.Effort(99)), pytest.raises(exact.EffortError):
+        exact.exp_above(Fraction(1))
+    with exact.limited(exact.Effort(100)):
+        assert exact.exp_above(Fraction(0)) > 1
+    least, rows = [Fraction(0)] * 2, [[Fraction(1)] * 2]
+    one = 20 * 27 + 10 * 3 * 2  # of a candidate: the equations of two faces, and three to compare with
+    with exact.limited(exact.Effort(3 * one)):
+        assert len(list(exact.corners(least, rows, [Fraction(1)]))) == 2
+    with exact.limited(exact.Effort(3 * one - 1)), pytest.raises(exact.EffortError):
+        list(exact.corners(least, rows, [Fraction(1)]))
+
+
+def test_what_categories_add_to_a_mixture():
+    """With all values given it is the mixed gain of the state, rounded up; with none, no state adds more."""
+    X = lending(150)[0]
+    y = np.random.default_rng(1).choice(["a", "b", "c"], len(X))
+    clf = ConditionalGaussianNetworkClassifier().fit(X, y)
+    target = next(c for c in "abc" if c != clf.predict(X.head(1))[0])
+    e = CounterfactualExplainer(clf, against="all").explain(X.iloc[0], target, on_failure="return").to_dict()
+    e["certificate"]["mixtures"] = [mixture(0.75, 0.25), mixture(0.0, 1.0)]
+    case = exact.read_case([classifier_content(clf)], e)
+    cover = exact.Cover(case, [], [0.0], 1.0)
+    n = len(case.quadratics)
+    for r in (n, n + 1):
+        most = cover.most(r, Fraction(0), ())
+        for state in product(*(range(len(choice.values)) for choice in case.question.choices)):
+            gain = case.twice_gain(case.numbered[r], state)
+            values = tuple(state[k] for k in cover.order)
+            assert 0 <= cover.most(r, Fraction(0), values) - gain.low < 100
+            assert most >= gain.low
