@@ -169,3 +169,15 @@ def test_an_interrupt_between_searches_keeps_what_is_proven(monkeypatch):
     assert e.status is Status.INTERRUPTED_NO_POINT
     assert e.lower_bound > 0
     assert verify(e, clf).ok
+
+
+def test_a_row_that_has_the_target_for_sure():
+    """Where the probability is nearly one, the worst case is proven as exactly as near the threshold."""
+    rng = np.random.default_rng(12)
+    clf, X = drawn(rng, 4, n_features=3)
+    chances = clf.predict_proba(X)
+    k, target = np.unravel_index(chances.argmax(), chances.shape)
+    e = CounterfactualExplainer(clf, against="all", budget=0.05).explain(X[k], int(target))
+    assert (e.status, e.coverage) == (Status.ALREADY_TARGET, 1.0)
+    assert e.violation < -3
+    assert verify(e, clf).ok

@@ -202,9 +202,10 @@ def floors_for(
 
     room = ROOM * (worst - aim)
     values = np.array([least(unit) for unit in np.eye(len(members))])
-    idle = np.exp(-GENEROUS * values / share.heat) <= HARDLY * room / share.heat
+    little = np.log(room / share.heat)  # compared with the sum that is allowed, exp(-aim / heat)
+    idle = (aim - GENEROUS * values) / share.heat <= np.log(HARDLY) + little
     found = Floors(share, np.where(idle, GENEROUS * values, np.maximum(values - room, 0.0)))
-    counts = np.exp(-found.members / share.heat) > LITTLE * room / share.heat
+    counts = (aim - found.members) / share.heat > np.log(LITTLE) + little
     while True:
         corner = _lowest_corner(found, aim)
         if corner is None:
