@@ -23,13 +23,14 @@ from surefoot.explain.ask.diversity import (
     difference_words,
     differing_from,
 )
-from surefoot.explain.ask.giving_way import Climb, Rung
+from surefoot.explain.ask.giving_way import Climb, Rung, Step
 from surefoot.explain.ask.imputation import Filled, filled
 from surefoot.explain.ask.plausible import checked_plausible
 from surefoot.explain.ask.presets import PRESET, PRESETS, Unset, settled
 from surefoot.explain.ask.question_builder import (
     EVEN,
     NO_MORE,
+    Against,
     Asked,
     Distance,
     NoiseOn,
@@ -38,7 +39,7 @@ from surefoot.explain.ask.question_builder import (
 )
 from surefoot.explain.ask.refits import refitted
 from surefoot.explain.ask.row import encoded, raw_values, row_label, split_rows
-from surefoot.explain.ask.target import each_target
+from surefoot.explain.ask.target import each_target, several_targets
 from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
@@ -48,6 +49,7 @@ from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import Reasons, reasons_of_row
+from surefoot.explain.result.targets import nearest
 from surefoot.explain.result.trade_off import VALUES, TradeOff, trade_off
 from surefoot.formats import sentence
 from surefoot.model.adoption import adopt
@@ -103,7 +105,11 @@ class CounterfactualExplainer:
         known exactly), or all.
     norm : {inf, 2, 1}
     threshold : float, default=0.5
-        P(target) that must be reached; with more than two classes, against each rival by itself.
+        P(target) that must be reached; with more than two classes, see ``against``.
+    against : {"each", "all"}, default="each"
+        With more than two classes: ``"each"`` compares the target with each other class by itself, so that
+        with a threshold of 0.5 it is the most likely class, though perhaps with 40 %; ``"all"`` asks that
+        its probability among all classes reaches ``threshold``. With two classes they are the same.
     decision : float, default=0.0
         In the place of the threshold, for models without probabilities (``LinearSVC`` for instance): how far
         the decision value of the target must be above that of each rival.
@@ -189,6 +195,7 @@ class CounterfactualExplainer:
         noise_on: NoiseOn | Unset = PRESET,
         norm: float | Unset = PRESET,
         threshold: float = EVEN,
+        against: Against = "each",
         decision: float = NO_MORE,
         method: Method | Qcqp = "certified",
         whitening: Any = PRESET,
@@ -228,6 +235,7 @@ class CounterfactualExplainer:
             raise ProblemError(f"impute must be None or 'expected', not {impute!r}")
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
         self.budget, self.norm, self.threshold = asked["budget"], asked["norm"], threshold
+        self.against = against
         self.whitening, self.noise_on = asked["whitening"], asked["noise_on"]
         self.distance, self.plausible = asked["distance"], asked["plausible"]
         self.terms = Terms(
@@ -239,6 +247,7 @@ class CounterfactualExplainer:
             decision,
             self.distance,
             checked_plausible(self.plausible),
+            against,
         ).checked()
         self.refits = refitted(classifier, self.classifier, models, data, random_state)
         self.bounds, self.impute = asked["bounds"], impute
@@ -280,8 +289,10 @@ class CounterfactualExplainer:
         ----------
         row : Series, dict or array
             The factual.
-        target : label, optional
-            The class it should have. With two classes it may be left out: the other one.
+        target : label or list of labels, optional
+            The class it should have. With two classes it may be left out: the other one. Of several classes
+            the nearest is found, and it is proven that none of the others is nearer
+            (``explanation.others``).
         on_failure : {"raise", "return"}
             Whether a search without a result raises `NoCounterfactualError` or returns an Explanation
             whose counterfactual is None.
@@ -292,8 +303,9 @@ class CounterfactualExplainer:
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         clock = Clock(self.options.time_limit)
+        targets = several_targets(target, self.classifier.classes_.tolist())
         with one_blas_thread(), alive():
-            explanation = told(self._climbed(row, target, clock).explanation, reasons, enough)
+            explanation = told(self._climbed(row, targets, clock).explanation, reasons, enough)
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
@@ -311,7 +323,8 @@ class CounterfactualExplainer:
         ----------
         rows : DataFrame, 2-D array or list of rows
         target : label, or a list, array or Series of labels, optional
-            The class that all, or each, should have. With two classes it may be left out: the other one.
+            The class that all, or each, should have. With two classes it may be left out: the other one. In
+            the place of a label there may be a list of labels: of these the nearest is found.
         n_jobs : int, optional
             Processes; -1 takes all cores. Any joblib backend does: inside ``joblib.parallel_config`` the
             work goes where that says (Dask, Ray, Spark).
@@ -336,12 +349,8 @@ class CounterfactualExplainer:
         if self.method != "certified":
             # A missing solver is one error, not one for each row.
             choose_backend(self.method, self.paper.backend)
-        clf = self.classifier
-        labels, single = split_rows(rows, clf.feature_labels_)
-        targets = each_target(target, rows, len(single), clf.classes_.tolist())
-        rows_ = list(zip(single, targets, labels, strict=True))
         with one_blas_thread():
-            return self._explained(rows_, n_jobs, progress)
+            return self._explained(self._rows(rows, target), n_jobs, progress)
 
     def accepted(self, rows: Any, target: Any = None) -> list[bool]:
         """Which rows have the target already, threshold included; a row that cannot be read has not.
@@ -351,11 +360,19 @@ class CounterfactualExplainer:
         rows, target
             As in `explain_batch`.
         """
+        each = self._rows(rows, target)
+        return [any(self._is_there(row, one, label) for one in targets) for row, targets, label in each]
+
+    def _rows(self, rows: Any, target: Any) -> list[tuple[Any, tuple[Any, ...], Any]]:
+        """Each row with the targets of which the nearest is wanted, and its label."""
+        known = self.classifier.classes_.tolist()
         labels, single = split_rows(rows, self.classifier.feature_labels_)
-        targets = each_target(target, rows, len(single), self.classifier.classes_.tolist())
-        builder = self._builder(self._first)
-        asked = (self._asked_or_refused(builder, *one) for one in zip(single, targets, labels, strict=True))
-        return [isinstance(one, Asked) and one.inquiry.task.is_there for one in asked]
+        each = (several_targets(one, known) for one in each_target(target, rows, len(single), known))
+        return list(zip(single, each, labels, strict=True))
+
+    def _is_there(self, row: Any, target: Any, label: Any) -> bool:
+        asked = self._asked_or_refused(self._builder(self._first), row, target, label)
+        return isinstance(asked, Asked) and asked.inquiry.task.is_there
 
     def alternatives(
         self,
@@ -391,9 +408,12 @@ class CounterfactualExplainer:
         [3.23, 3.34]
         """
         check_differing(n, differ, apart)
+        targets = several_targets(target, self.classifier.classes_.tolist())
+        if len(targets) > 1:
+            raise ProblemError("alternatives are about one target, not a list of them")
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            climb = self._climbed(row, target, clock)
+            climb = self._climbed(row, targets, clock)
             found = [climb.explanation]
             # Where nothing has to change, nothing else is worth looking for.
             while len(found) < n and clock.left > 0 and 0 < found[-1].distance < np.inf:
@@ -406,13 +426,11 @@ class CounterfactualExplainer:
                 found.append(replace(explanation, answer=replace(explanation.answer, advice=words)))
         return Explanations(found)
 
-    def _climbed(self, row: Any, target: Any, clock: Clock) -> Climb:
+    def _climbed(self, row: Any, targets: tuple[Any, ...], clock: Clock) -> Climb:
         """A row asked about; and asked again where something of the preset gives way."""
         climb = Climb(self._first, self._free)
         while climb.goes_on:
-            asked = self._asked(self._builder(climb.step.rung), row, target, row_label(row))
-            limit = climb.share(clock.left)
-            climb.send(self._answered(asked, clock, limit, diagnose=climb.step.final))
+            climb.send(self._nearest(climb.step, row, targets, clock, climb.share(clock.left)))
         return climb
 
     def reasons(self, row: Any, target: Any = None) -> Reasons:
@@ -606,6 +624,19 @@ class CounterfactualExplainer:
         except Exception as error:
             raise ProblemError(f"the question could not be asked: {unforeseen(error)}") from error
 
+    def _nearest(
+        self, step: Step, row: Any, targets: tuple[Any, ...], clock: Clock, seconds: float
+    ) -> Explanation:
+        """The explanation of the nearest of some targets, which share the seconds."""
+        found: list[Explanation] = []
+        end = clock.spent + seconds
+        for number, target in enumerate(targets):
+            asked = self._asked(self._builder(step.rung), row, target, row_label(row))
+            part = max(end - clock.spent, 0.0) / (len(targets) - number)
+            found.append(self._answered(asked, clock, part, diagnose=step.final))
+        best = nearest(found)
+        return replace(best, answer=replace(best.answer, seconds=clock.spent))
+
     def _answered(
         self, asked: Asked, clock: Clock, seconds: float | None = None, diagnose: bool = True
     ) -> Explanation:
@@ -658,28 +689,40 @@ class CounterfactualExplainer:
         bar: Any,
     ) -> bool:
         """Ask about each open row once; whether nobody interrupted it."""
-        entries = {k: self._asked_or_refused(self._builder(climbs[k].step.rung), *rows[k]) for k in open_}
-        asked = {k: entry for k, entry in entries.items() if isinstance(entry, Asked)}
-        for k, entry in entries.items():
-            if isinstance(entry, Explanation):
-                self._took(climbs[k], entry, bar)
-        left = {k: climbs[k].share(self.options.time_limit - spent[k]) for k in asked}
+        asked: dict[int, list[Asked]] = {}
+        for k in open_:
+            row, targets, label = rows[k]
+            builder = self._builder(climbs[k].step.rung)
+            entries = [self._asked_or_refused(builder, row, target, label) for target in targets]
+            refusals = [entry for entry in entries if isinstance(entry, Explanation)]
+            if refusals:
+                self._took(climbs[k], refusals[0], bar)
+            else:
+                asked[k] = [entry for entry in entries if isinstance(entry, Asked)]
+        left = {k: climbs[k].share(self.options.time_limit - spent[k]) / len(asked[k]) for k in asked}
+        every = [(k, entry) for k, some in asked.items() for entry in some]
         work = [
-            (k, replace(entry.inquiry.within(left[k]), diagnose=climbs[k].step.final and self.diagnose))
-            for k, entry in asked.items()
+            (
+                number,
+                replace(entry.inquiry.within(left[k]), diagnose=climbs[k].step.final and self.diagnose),
+            )
+            for number, (k, entry) in enumerate(every)
         ]
-        missing, interrupted = set(asked), True
+        interrupted, done = True, dict[int, dict[int, Explanation]]()
         with suppress(KeyboardInterrupt), answers(work, n_jobs) as stream:
-            for k, found in stream:
+            for number, found in stream:
+                k, entry = every[number]
                 spent[k] += found.seconds
-                self._took(climbs[k], self._explanation(asked[k], replace(found, seconds=spent[k])), bar)
-                missing.discard(k)
+                done.setdefault(k, {})[number] = self._explanation(entry, replace(found, seconds=spent[k]))
+                if len(done[k]) == len(asked[k]):
+                    self._took(climbs[k], nearest([done[k][number] for number in sorted(done[k])]), bar)
+                    del asked[k]
                 if found.status.with_point is Status.INTERRUPTED:  # the search that ran took the signal
                     raise KeyboardInterrupt
             interrupted = False
-        for k in missing:
-            stopped = failed(Status.INTERRUPTED_NO_POINT, asked[k].problem)
-            climbs[k].send(self._explanation(asked[k], stopped))
+        for k, (first, *_) in asked.items():
+            stopped = failed(Status.INTERRUPTED_NO_POINT, first.problem)
+            climbs[k].send(self._explanation(first, stopped))
         return not interrupted
 
     @staticmethod

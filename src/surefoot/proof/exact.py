@@ -21,6 +21,11 @@ weights. If their weighted sum F is negative everywhere, there is no such point.
 of two affine functions or a requirement; they add up to a symmetric matrix of whole numbers in the
 coordinates (z, 1), z being the change of the features. F is negative if that of -F is positive definite.
 
+**Probabilities among all classes** are no quadratics, but imply one for every mixture of the rivals' odds,
+with an entropy that is enclosed (`Case.twice_base`): these serve bounds. On a ball, what is proved of the
+odds and of some mixtures keeps the odds in a polyhedron: at a corner of it the probability is lowest
+(`check_share`).
+
 **Definiteness.** `definite` scales the matrix, rounds its entries down to whole numbers of 96 bits (256 if
 that does not do) and eliminates one row after the other, rounding down again. Rounding changes an entry by
 less than 1, hence the matrix by less than its size in the order of definite matrices; so the size is taken
@@ -47,11 +52,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from itertools import pairwise, product
+from functools import cached_property, lru_cache, partial
+from itertools import combinations, pairwise, product
 from operator import itemgetter, le, mul
 from typing import Any, NamedTuple, NoReturn
 
@@ -90,7 +95,7 @@ KEYS = (
     "conflict", "cautions", "model_share", "search_seconds", "best_probability", "best_probability_bound",
 )  # fmt: skip
 LATER_KEYS = KEYS[-3:]  # which files of version 4 do not have
-MORE_KEYS = ("reasons", "enough")  # only in files that were asked for them
+MORE_KEYS = ("reasons", "enough", "others")  # only in files that were asked for them
 NUMBERS = (
     "factual_probability", "probability", "worst_probability", "distance", "lower_bound", "gap", "threshold",
     "certified_radius", "coverage", "violation", "tol", "density_percentile", "seconds", *LATER_KEYS,
@@ -101,7 +106,7 @@ QUESTION_KEYS = (
 )  # fmt: skip
 DOMAIN_KEYS = ("low", "high", "rows", "sets", "eithers", "limits", "declared")
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
-MORE_PROOFS = ("enough",)  # likewise of the certificate
+MORE_PROOFS = ("enough", "best", "mixtures")  # likewise of a certificate of version 4
 SERIES = ("unit", "expected_before", "expected_after", "z_score")
 REGION_KEYS = ("numbers", "categories", "not_enough")
 INTERVAL_KEYS = ("feature", "low", "high", "proven")
@@ -136,6 +141,12 @@ NEAR_WORST, SHARE_WORST = 0.01, 0.02  # log-odds; share of what the ball takes f
 
 # A logarithm is correctly rounded to 80 digits: far more than PLACES binary places.
 DIGITS = decimal.Context(prec=80, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
+FARTHEST = 20_000  # exponents beyond this are cut off, on the side that hurts the claimant
+OFF = Fraction(1, 10**60)  # by which an exponential may be off, of its size; rounding does far less
+SMALLEST_WEIGHT = 1e-9  # of a mixture, but for zero; smaller ones would be numbers of a thousand bits
+# Candidates for corners of a polyhedron; the search writes a tenth at most. With ten times as many, a file
+# made for that could keep a checker busy for some seconds more.
+MOST_CORNERS = 5_000
 LOG_TWO_PI = Decimal(
     "1.83787706640934548356065947281123527972279494727556682563430308096553139185452079538948659727190840"
 )
@@ -499,6 +510,27 @@ def enclosed_log(above: int, below: int, times: int = 1) -> Enclosure:
 @lru_cache(maxsize=100_000)  # files about one model ask for the same ones; ten times as many take 200 MB
 def _enclosed_log(above: int, below: int, times: int) -> Enclosure:
     return enclosed(DIGITS.ln(DIGITS.divide(Decimal(above), Decimal(below))), times)
+
+
+def exp_below(value: Fraction) -> Fraction:
+    """A lower bound of the exponential; of what is above 1000 merely a number far above 1."""
+    return Fraction(0) if value < -FARTHEST else _exp(value) * (1 - OFF)
+
+
+def exp_above(value: Fraction) -> Fraction:
+    """An upper bound of the exponential; of what is above 1000 merely a number far above 1."""
+    return _exp(max(value, Fraction(-FARTHEST))) * (1 + OFF)
+
+
+def _exp(value: Fraction) -> Fraction:
+    """The exponential: 80 digits of an argument with five before the point leave more than 70 of it."""
+    spend(100)
+    return Fraction(DIGITS.exp(_rounded(min(value, Fraction(1000)))))
+
+
+def _rounded(value: Fraction) -> Decimal:
+    """To 80 digits."""
+    return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 # ----- The model ------------------------------------------------------------------------------------------
@@ -1194,7 +1226,10 @@ def _bytes(values: Iterable[float]) -> bytes:
 
 
 class Asked(NamedTuple):
-    """The odds of ``label`` against ``rival``, its decision, its density; or a way off a point."""
+    """The odds of ``label`` against ``rival``, its decision, its density; or a way off a point.
+
+    Or its probability among all classes, or a mixture of the odds against its rivals, which that implies.
+    """
 
     kind: str
     model: int
@@ -1203,6 +1238,7 @@ class Asked(NamedTuple):
     mark: float  # the threshold, the value of the decision, the floor, or the distance
     robust: bool
     point: tuple[float, ...] = ()  # to stay away from
+    weights: tuple[float, ...] = ()  # of a mixture, one for each rival in the model's order
 
     @property
     def decides(self) -> bool:
@@ -1524,6 +1560,9 @@ def _asked(value: Any) -> Asked:
     elif kind == "decision":
         entry = _table(value, where, ("kind", "model", "target", "rival", "value", "robust"))
         label, rival, mark = entry["target"], _label(entry["rival"], where), entry["value"]
+    elif kind == "probability":
+        entry = _table(value, where, ("kind", "model", "target", "threshold", "robust"))
+        label, rival, mark = entry["target"], None, entry["threshold"]
     elif kind == "density":
         entry = _table(value, where, ("kind", "model", "class", "floor", "robust"))
         label, rival, mark = entry["class"], None, entry["floor"]
@@ -1668,7 +1707,7 @@ def added(
 class Requirement(NamedTuple):
     """A function that must not be negative in a proof: a constant, and signed sums of squares."""
 
-    parts: list[tuple[int, Any]]  # a sign, and a Network or an Explicit
+    parts: list[tuple[float, Any]]  # a signed weight, and a Network or an Explicit
     twice_constant: int  # over 2**PLACES, rounded up
     robust: bool
 
@@ -1677,14 +1716,22 @@ class Requirement(NamedTuple):
 
         One over a variance is rounded up where its square is added, and down where it is taken off.
         """
-        return added([(sign, 0, part.block(moving, sign > 0)) for sign, part in self.parts], len(moving))
+        parts = [(*_dyadic(weight), part.block(moving, weight > 0)) for weight, part in self.parts]
+        return added(parts, len(moving))
 
     def line(self, origin: Dyadic, moving: Sequence[int]) -> Dyadic:
         """Of the same half of what is linear in z, and what is constant."""
         total = joined(Dyadic([0] * len(moving), 0), Dyadic([self.twice_constant], PLACES))
-        for sign, part in self.parts:
-            total = total.plus(part.line(origin, moving, sign > 0), sign)
+        for weight, part in self.parts:
+            line, (above, bits) = part.line(origin, moving, weight > 0), _dyadic(weight)
+            total = total.plus(Dyadic([above * v for v in line.whole], line.shift + bits))
         return total
+
+
+def _dyadic(weight: float) -> tuple[int, int]:
+    """A double as a whole number over a power of two."""
+    above, below = weight.as_integer_ratio()
+    return above, below.bit_length() - 1
 
 
 class Ball:
@@ -2453,6 +2500,47 @@ class Case:
     worst: list[float] | None
     enough: Any = None
     best: Any = None
+    mixtures: Any = ()
+
+    @property
+    def shares(self) -> list[Asked]:
+        """The probabilities among all classes that are required."""
+        return [entry for entry in self.question.requirements if entry.kind == "probability"]
+
+    @cached_property
+    def quadratics(self) -> list[Asked]:
+        """The other requirements."""
+        return [entry for entry in self.question.requirements if entry.kind != "probability"]
+
+    @cached_property
+    def numbered(self) -> list[Asked]:
+        """What proofs of bounds may use: these, and the certificate's mixtures."""
+        return [*self.quadratics, *(mixture for _, mixture in self.read_mixtures(self.mixtures))]
+
+    def read_mixtures(self, listed: Any) -> list[tuple[int, Asked]]:
+        """Mixtures of the odds of a probability's rivals, each with the number of that probability."""
+        found = []
+        for value in _list(listed, "the mixtures"):
+            entry = _table(value, "a mixture", ("share", "weights"))
+            number = _index(entry["share"], "a mixture", len(self.shares))
+            share = self.shares[number]
+            weights = _numbers(entry["weights"], "a mixture", len(self.odds(share)))
+            if not any(weights) or not all(w == 0 or SMALLEST_WEIGHT <= w <= 1 for w in weights):
+                raise FaultError("the weights of a mixture are not some between 0 and 1")
+            found.append((number, share._replace(kind="mixture", weights=tuple(weights))))
+        if len(found) > MOST_REQUIREMENTS:
+            raise FaultError(f"there are more than {MOST_REQUIREMENTS} mixtures")
+        return found
+
+    def odds(self, share: Asked) -> list[Asked]:
+        """The odds against each rival that a probability, or a mixture, is about."""
+        rivals = [c for c in self.models[share.model].labels if not same(c, share.label)]
+        return [share._replace(kind="odds", rival=rival, weights=()) for rival in rivals]
+
+    def weighed(self, mixture: Asked) -> list[tuple[Asked, Fraction]]:
+        """The odds of a mixture that have a weight."""
+        pairs = zip(self.odds(mixture), mixture.weights, strict=True)
+        return [(odds, Fraction(weight)) for odds, weight in pairs if weight]
 
     @property
     def model(self) -> Model:
@@ -2515,7 +2603,7 @@ class Case:
 
     def heat(self, asked: Asked) -> Fraction:
         """What the log-odds of a requirement are multiplied by here: the model's temperature."""
-        warm = asked.kind in ("odds", "decision")
+        warm = asked.kind in ("odds", "decision", "mixture", "probability")
         return Fraction(self.models[asked.model].temperature) if warm else Fraction(1)
 
     def classes(self, asked: Asked) -> tuple[int, int | None]:
@@ -2524,10 +2612,13 @@ class Case:
         rival = None if asked.kind == "density" else model.position(asked.rival)
         return model.position(asked.label), rival
 
-    def parts(self, asked: Asked, state: tuple[int, ...], sign: int) -> list[tuple[int, Any]]:
+    def parts(self, asked: Asked, state: tuple[int, ...], sign: int) -> list[tuple[float, Any]]:
         """What a requirement adds up, with signs: for a density minus its squares."""
         if asked.kind == "away":
             return [(sign, self.around(asked.point))]
+        if asked.kind == "mixture":
+            weighed = ((odds, float(weight)) for odds, weight in self.weighed(asked))
+            return [(w * s, part) for odds, w in weighed for s, part in self.parts(odds, state, sign)]
         model, (t, r) = self.models[asked.model], self.classes(asked)
         if r is None:
             return [(-sign, model.network(t, state))]
@@ -2546,6 +2637,11 @@ class Case:
             above, below = (Fraction(asked.mark) ** 2).as_integer_ratio()
             low = (-above << PLACES) // below
             return Enclosure(low, low + 1)
+        if asked.kind == "mixture":
+            total = NOTHING
+            for odds, weight in self.weighed(asked):
+                total = total.plus(self.twice_base(odds, state).times(weight))
+            return total.minus(twice_entropy(asked.weights).times(self.heat(asked)))
         model, (t, r) = self.models[asked.model], self.classes(asked)
         if r is None:
             return model.network(t, state).twice_log_peak.minus(twice(asked.mark))
@@ -2561,9 +2657,14 @@ class Case:
 
     def twice_gain(self, asked: Asked, state: tuple[int, ...]) -> Enclosure:
         """Twice what the categories add to a requirement."""
+        total = NOTHING
         if asked.kind == "away":
-            return NOTHING
-        model, (t, r), total = self.models[asked.model], self.classes(asked), NOTHING
+            return total
+        if asked.kind == "mixture":
+            for odds, weight in self.weighed(asked):
+                total = total.plus(self.twice_gain(odds, state).times(weight))
+            return total
+        model, (t, r) = self.models[asked.model], self.classes(asked)
         for k in range(len(state)):
             total = total.plus(model.twice_gain(t, r, state, k))
         return total
@@ -2579,12 +2680,16 @@ class Case:
         return Requirement(self.parts(asked, state, 1), total.high, asked.robust)
 
     def breach(self, asked: Asked, slack: float, state: tuple[int, ...] | None = None) -> Requirement:
-        """``slack - g`` (``-g`` where it does not decide): not negative where a perturbation violates.
+        """``slack - g`` (``-g`` where it does not decide): not negative where a perturbation violates."""
+        return self.below(asked, slack if asked.decides else 0.0, state)
+
+    def below(self, asked: Asked, floor: float, state: tuple[int, ...] | None = None) -> Requirement:
+        """``floor - g``: not negative where a requirement is below the floor.
 
         With the counterfactual's categories, or in a given state.
         """
-        room, at = twice(slack if asked.decides else 0.0), self.state if state is None else state
-        total = room.minus(self.twice_constant(asked, at))
+        at = self.state if state is None else state
+        total = twice(floor).minus(self.twice_constant(asked, at))
         return Requirement(self.parts(asked, at, -1), total.high, True)
 
     def twice_margin(
@@ -2600,6 +2705,36 @@ class Case:
                 value = part.twice_log_peak.minus(part.twice_log_density(point))
             total = total.plus(value) if sign > 0 else total.minus(value)
         return total
+
+    def sum_of_odds(self, share: Asked, z: Sequence[float]) -> tuple[Fraction, Fraction]:
+        """Enclosed: the sum of exp(-g / T) over the rivals, at most 1 where the probability is reached."""
+        heat, below, above = 2 * self.heat(share), Fraction(0), Fraction(0)
+        for odds in self.odds(share):
+            twice_g = self.twice_margin(odds, z)
+            below += exp_below(Fraction(-twice_g.high, 1 << PLACES) / heat)
+            above += exp_above(Fraction(-twice_g.low, 1 << PLACES) / heat)
+        return below, above
+
+    def violation(self, z: Sequence[float]) -> Fraction:
+        """What the decision lacks at numbers, in log-odds: against some rival, or against all together."""
+        odds = [entry for entry in self.quadratics if entry.decides]
+        found = max(-self.twice_margin(entry, z).half() / self.heat(entry) for entry in odds)
+        for share in self.shares:
+            if share.model == 0:
+                lacking = [-self.twice_margin(one, z).half() / self.heat(one) for one in self.odds(share)]
+                most = max(lacking)
+                total = sum(exp_above(one - most) for one in lacking)
+                found = max(found, most + Fraction(DIGITS.ln(_rounded(Fraction(total)))))
+        return found
+
+
+def twice_entropy(weights: Sequence[float]) -> Enclosure:
+    """Twice the sum of w log(W / w), with W the sum of the weights."""
+    some = [Fraction(w) for w in weights if w]
+    total, found = sum(some, Fraction(0)), NOTHING
+    for w in some:
+        found = found.plus(enclosed_log(*(total / w).as_integer_ratio(), 2).times(w))
+    return found
 
 
 def bound_setting(
@@ -2622,7 +2757,7 @@ def bound_setting(
         moving=list(range(asked.n)),
         requirements=[
             case.requirement(entry, at, None if gains is None else gains[r])
-            for r, entry in enumerate(asked.requirements)
+            for r, entry in enumerate(case.numbered)
         ],
         domain=asked,
         ball=case.perturbations,
@@ -2637,6 +2772,13 @@ def bound_setting(
 
 def robustness_settings(case: Case, radius: float, slack: float) -> list[Setting]:
     """What each proof of ``certificate["robustness"]`` is about: a robust requirement, in their order."""
+    return ball_settings(
+        case, radius, [case.breach(entry, slack) for entry in case.quadratics if entry.robust]
+    )
+
+
+def ball_settings(case: Case, radius: float, breaches: Sequence[Requirement]) -> list[Setting]:
+    """What proofs about perturbations are about: each that one of these is negative on the ball."""
     asked, moving, matrix = case.question, case.question.perturbed, case.perturbations.matrix
     if case.point is None:
         raise FaultError("there is no counterfactual")
@@ -2648,7 +2790,6 @@ def robustness_settings(case: Case, radius: float, slack: float) -> list[Setting
         origin = _middle(origin, asked.budget, radius)
     if matrix is None:
         raise FaultError("the certificate states no ball")
-    breaches = [case.breach(entry, slack) for entry in asked.requirements if entry.robust]
     return [Setting(norm, matrix, half, origin, moving, [breach]) for breach in breaches]
 
 
@@ -2665,11 +2806,16 @@ def proven_robustness(case: Case) -> tuple[float, float]:
     """Radius and slack that every proof of ``certificate["robustness"]`` reaches."""
     if case.robustness is None:
         raise FaultError("no certificate comes with it")
-    document = _table(case.robustness, "the robustness", ("radius", "slack", "proofs"))
+    more = ("floors", "mixtures") if case.shares else ()
+    document = _table(case.robustness, "the robustness", ("radius", "slack", "proofs", *more))
     radius, slack = _wide(document["radius"], "the radius"), _number(document["slack"], "the slack")
     if not (radius >= 0 and slack >= 0):
         raise FaultError("radius or slack is negative")
-    settings = robustness_settings(case, radius, slack)
+    if case.shares:
+        floors = read_floors(case, document, slack)
+        settings = ball_settings(case, radius, [case.below(entry, floor) for entry, floor in floors])
+    else:
+        settings = robustness_settings(case, radius, slack)
     proofs = _list(document["proofs"], "the robustness", len(settings))
     for number, (setting, proof) in enumerate(zip(settings, proofs, strict=True)):
         try:
@@ -2679,6 +2825,92 @@ def proven_robustness(case: Case) -> tuple[float, float]:
         if not level >= radius:
             raise FaultError(f"proof {number} reaches {level:.9g} only")
     return radius, slack
+
+
+def read_floors(case: Case, document: dict[str, Any], slack: float) -> list[tuple[Asked, float]]:
+    """What is to be proved of requirements and mixtures on the ball, if that proves every probability."""
+    mixtures = case.read_mixtures(document["mixtures"])
+    required = [entry for entry in case.quadratics if entry.robust]
+    listed = [*required, *(mixture for _, mixture in mixtures)]
+    stated = _numbers(document["floors"], "the floors", len(listed))
+    if not all(floor >= 0 for floor in stated):
+        raise FaultError("a floor is negative")
+    floors = list(zip(listed, stated, strict=True))
+    for number, share in enumerate(case.shares):
+        pairs = zip(floors[len(required) :], mixtures, strict=True)
+        own = [floor for floor, (k, _) in pairs if k == number]
+        if share.robust:
+            check_share(case, share, floors, own, slack if share.model == 0 else 0.0)
+    return floors
+
+
+def check_share(
+    case: Case,
+    share: Asked,
+    floors: Sequence[tuple[Asked, float]],
+    mixtures: Sequence[tuple[Asked, float]],
+    slack: float,
+) -> None:
+    """Raise `FaultError` unless floors prove a probability on the ball, with a slack.
+
+    With a = g / T of the odds, the sum of exp(-a) is convex and falls with every a. So on the polyhedron of
+    all a that the floors leave it is largest at a corner.
+    """
+    heat, least = case.heat(share), list[Fraction]()
+    for odds in case.odds(share):
+        own = [Fraction(floor) for entry, floor in floors if entry == odds]
+        if not own:
+            raise FaultError(f"the odds against {shown(odds.rival)} have no floor")
+        least.append(max(own) / heat)
+    rows, ends = [], []
+    for mixture, floor in mixtures:
+        rows.append([Fraction(w) for w in mixture.weights])
+        entropy = Fraction(twice_entropy(mixture.weights).low, 2 << PLACES)
+        ends.append(Fraction(floor) / heat + entropy)
+    allowed = exp_below(-Fraction(slack) / heat)
+    for corner in corners(least, rows, ends):
+        if not sum(exp_above(-a) for a in corner) <= allowed:
+            raise FaultError("the floors leave room for a lower probability")
+
+
+def corners(
+    least: list[Fraction], rows: list[list[Fraction]], ends: list[Fraction]
+) -> Iterator[list[Fraction]]:
+    """The corners of ``{a : a >= least, rows a >= ends}``; entries that no row has are at their least."""
+    open_ = [i for i in range(len(least)) if any(row[i] for row in rows)]
+    units = [[Fraction(i == j) for j in open_] for i in open_]
+    lines = [*units, *([row[j] for j in open_] for row in rows)]
+    known = [*(least[i] for i in open_), *ends]
+    if math.comb(len(lines), len(open_)) > MOST_CORNERS:
+        raise FaultError(f"floors have more than {MOST_CORNERS} candidates for corners")
+    for some in combinations(range(len(lines)), len(open_)):
+        spend(20 * (len(open_) + 1) ** 3 + 10 * len(lines) * len(open_))
+        found = solved([[*lines[i], known[i]] for i in some])
+        if found is None or any(
+            sum(map(mul, line, found), Fraction(0)) < end for line, end in zip(lines, known, strict=True)
+        ):
+            continue
+        corner = list(least)
+        for j, value in zip(open_, found, strict=True):
+            corner[j] = value
+        yield corner
+
+
+def solved(rows: list[list[Fraction]]) -> list[Fraction] | None:
+    """The solution of equations, each with its right side last; None where there is not exactly one."""
+    size = len(rows)
+    for i in range(size):
+        pivot = next((k for k in range(i, size) if rows[k][i]), None)
+        if pivot is None:
+            return None
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        top = [v / rows[i][i] for v in rows[i]]
+        rows[i] = top
+        for k in range(size):
+            if k != i and rows[k][i]:
+                factor = rows[k][i]
+                rows[k] = [v - factor * t for v, t in zip(rows[k], top, strict=True)]
+    return [row[-1] for row in rows]
 
 
 def read_case(models: Sequence[Any], explanation: Any) -> Case:
@@ -2694,9 +2926,12 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
         raise UnreadableError("there is no model")
     question = read_question(answer["question"])
     by_name = {model.fingerprint: model for model in known}
+    among_all = any(entry.kind == "probability" for entry in question.requirements)
     certificate = answer["certificate"]
-    later = ["best"] if type(certificate) is dict and certificate.get("version") == 4 else []
-    certificate = _table(certificate, "the certificate", [*CERTIFICATE_KEYS, *later], MORE_PROOFS)
+    extended = type(certificate) is dict and certificate.get("version") == 4
+    needed = [*CERTIFICATE_KEYS, *(["mixtures"] if among_all else [])]
+    idle_proofs = [name for name in MORE_PROOFS if extended and (name != "mixtures" or among_all)]
+    certificate = _table(certificate, "the certificate", needed, idle_proofs)
     _header(certificate, "the certificate", "surefoot-certificate", 3, 4)
     idle = "bound" if question.choices else "states"
     if certificate[idle] is not None:
@@ -2714,6 +2949,7 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
         worst=None if worst is None else _numbers(worst, "the worst perturbation", question.n),
         enough=certificate.get("enough"),
         best=certificate.get("best"),
+        mixtures=certificate["mixtures"] if among_all else [],
     )
 
 
@@ -2731,6 +2967,8 @@ def read_answer(value: Any) -> dict[str, Any]:
         answer = dict(held) | dict.fromkeys(LATER_KEYS)
     else:
         answer = dict(_table(value, "the explanation", KEYS, MORE_KEYS))
+    if "others" in answer and (not _list(answer["others"], "others") or answer["status"] == "invalid"):
+        raise UnreadableError("the file names no other target, or is an invalid request")
     for key in ("status", "message", "model", "method", "backend", "advice"):
         _text(answer[key], key)
     _flag(answer["early_stop"], "early_stop")
@@ -2829,6 +3067,55 @@ def _claims(models: Sequence[Any], explanation: Any) -> Iterator[Claim]:
             if result is not None:
                 last = result
                 yield last
+    seen = [case.question.target]
+    for other in answer.get("others", ()):
+        posed = other_case(known, explanation, other)
+        yield other_claim(case, posed, seen)
+        seen.append(posed.question.target)
+
+
+def other_case(models: Sequence[Model], explanation: dict[str, Any], other: Any) -> Case:
+    """What a file says of another target: the same file with another question, its bound and its proof."""
+    entry = _table(other, "another target", ("question", "certificate", "lower_bound"))
+    whole = {name: value for name, value in explanation.items() if name != "others"}
+    asked = entry["question"]
+    target = asked.get("target") if type(asked) is dict else None
+    return read_case(models, {**whole, **entry, "version": 4, "target": target})
+
+
+def other_claim(case: Case, other: Case, seen: Sequence[Any]) -> Claim:
+    """No change that is smaller than the file's lower bound leads to another target."""
+    target = other.question.target
+    name, alike = f"target {shown(target)}", _alike(case, other)
+    fault = _first(
+        (any(same(target, one) for one in seen), "the target is named twice"),
+        (bool(alike), f"its {alike} is not that of the file's question"),
+        (
+            not case.answer["lower_bound"] <= other.answer["lower_bound"],
+            "the file's lower bound is larger than that of this target",
+        ),
+    )
+    if fault:
+        return Claim(name, FAILS, fault)
+    for check in (question_claim, geometry_claim, lower_bound_claim):
+        claim = check(other)
+        if claim is not None and claim.verdict != HOLDS:
+            return Claim(name, claim.verdict, f"{claim.name}: {claim.reason}")
+    assert claim is not None
+    return Claim(name, HOLDS, claim.reason)
+
+
+def _alike(case: Case, other: Case) -> str:
+    """What differs between two questions beyond the target and what is asked of it; "" if nothing does.
+
+    What is plausible of single features depends on the target, and is said in either-or rules.
+    """
+    of_target = ("target", "requirements", "eithers")
+    one, two = case.question, other.question
+    for part in fields(Question):
+        if part.name not in of_target and repr(getattr(one, part.name)) != repr(getattr(two, part.name)):
+            return part.name
+    return "" if case.metric == other.metric else "metric"
 
 
 def _claim(name: str, fault: str, fine: str) -> Claim:
@@ -2923,14 +3210,15 @@ def _misfit(case: Case) -> str:
             if len(entry.point) != len(case.model.numbers) or not entry.mark >= 0:
                 return "a point to stay away from is none"
             continue
-        labels = [entry.label] if entry.kind == "density" else [entry.label, entry.rival]
+        labels = [entry.label] if entry.kind in ("density", "probability") else [entry.label, entry.rival]
         if any(case.models[entry.model].position(label) < 0 for label in labels):
             return "a requirement names a class that its model does not have"
-        if entry.kind != "density" and same(*labels):
+        if len(labels) == 2 and same(*labels):
             return "a requirement of odds has one class only"
-        if entry.kind == "odds" and not 0 < entry.mark < 1:
+        chance = entry.kind in ("odds", "probability")
+        if chance and not 0 < entry.mark < 1:
             return "a requirement of odds has a threshold outside of 0 to 1"
-        if (entry.kind == "odds") > case.models[entry.model].has_probability:
+        if chance > case.models[entry.model].has_probability:
             return "a requirement asks for a probability that its model does not have"
     return ""
 
@@ -3290,9 +3578,13 @@ def validity_claim(case: Case) -> Claim:
     """Every requirement at the counterfactual, exactly."""
     assert case.point is not None
     answer = case.answer
-    margins = [case.twice_margin(entry, case.point) for entry in case.question.requirements]
+    margins = [case.twice_margin(entry, case.point) for entry in case.quadratics]
     low, high = min(m.low for m in margins), min(m.high for m in margins)
     found = f"the least requirement is met by {near(Enclosure(low, high).half()):.6g}"
+    sums = [case.sum_of_odds(share, case.point) for share in case.shares]
+    if low >= 0 and not all(above <= 1 for _, above in sums):
+        missed = "the probability among all classes is not reached"
+        return Claim("validity", FAILS if any(below > 1 for below, _ in sums) else NOT_PROVED, missed)
     if low >= 0:
         return Claim("validity", HOLDS, found)
     solver = answer["method"] in SOLVERS and answer["status"] == "optimal"
@@ -3333,8 +3625,7 @@ def worst_case_claim(case: Case) -> Claim | None:
     there = [a + d for a, d in zip(case.point, worst, strict=True)]
     if not all(map(math.isfinite, there)) or not case.perturbations.contains(worst, AGREE):
         return Claim(name, FAILS, "the perturbation lies outside the ball")
-    odds = [entry for entry in asked.requirements if entry.decides]
-    violation = max(-case.twice_margin(entry, there).half() / case.heat(entry) for entry in odds)
+    violation = case.violation(there)
     wrong, chance = _chance_fault(
         case, "worst_probability", there, case.state, case.model.position(asked.target)
     )
@@ -3347,9 +3638,9 @@ def worst_case_claim(case: Case) -> Claim | None:
         return Claim(name, HOLDS, f"{text}, which undoes the decision; others may be worse")
     if not answer["certified_radius"] >= asked.radius:
         return Claim(name, HOLDS, f"{text}; worse ones are not excluded, and the file does not say so")
-    centre = near(min(case.twice_margin(entry, case.point).half() / case.heat(entry) for entry in odds))
+    centre = near(-case.violation(case.point))
     room = max(NEAR_WORST, SHARE_WORST * (centre + answer["violation"]))
-    cooled = Fraction(slack) / max(case.heat(entry) for entry in odds)
+    cooled = Fraction(slack) / max(case.heat(entry) for entry in case.quadratics if entry.decides)
     if fault or not radius >= asked.radius or not cooled >= -answer["violation"] - room:
         return Claim(name, NOT_PROVED, f"{text}; that nothing is worse is not proved")
     return Claim(name, HOLDS, f"{text}; nothing is worse by more than {room:.2g} in log-odds")
@@ -3540,14 +3831,13 @@ class Ratios(NamedTuple):
 
 
 class Wholes(NamedTuple):
-    """Twice what is added, rounded up already: of a category that depends on no other."""
+    """Twice what is added, rounded up already: of a mixture, or of scores."""
 
     entries: list[int]
 
     def largest(self, places: list[int]) -> int:
-        """The one that there is."""
-        (place,) = places
-        return self.entries[place]
+        """The largest."""
+        return max(self.entries[place] for place in places)
 
 
 # A sum, and what depends on the values at some places, with what picks them out of an assignment.
@@ -3589,7 +3879,7 @@ def _refuted(case: Case, entry: Any) -> Refuted:
     entry = _table(entry, "a state", STATE_KEYS)
     asked = case.question
     shape = None if entry["shape"] is None else _shape(case, entry["shape"])
-    gains = _numbers(entry["constants"], "the constants", 0 if shape is None else len(asked.requirements))
+    gains = _numbers(entry["constants"], "the constants", 0 if shape is None else len(case.numbered))
     listed = zip(asked.eithers, _list(entry["ways"], "the ways", len(asked.eithers)), strict=True)
     ways = [
         None if numbers is None else _ascending(numbers, "the ways", len(either.ways))
@@ -3629,7 +3919,7 @@ def _state_of(case: Case, shape: tuple[int, ...] | None) -> tuple[int, ...]:
 def shaping_categories(case: Case) -> list[int]:
     """The categories on which some requirement's squares depend."""
     found: set[int] = set()
-    for asked in case.question.requirements:
+    for asked in case.quadratics:
         if asked.kind == "away":
             continue
         model = case.models[asked.model]
@@ -3664,7 +3954,7 @@ class Cover:
             ]
             for either in case.question.eithers
         ]
-        asked = case.question.requirements
+        asked = case.numbered
         self.trades = [Fraction(rate) for rate in (trades if len(asked) == 1 else [0.0])]
         self.gains = [[self._gain(entry, k) for k in range(len(self.choices))] for entry in asked]
         self._by_depth: dict[tuple[int, int, int], Bounds] = {}
@@ -3826,12 +4116,27 @@ class Cover:
         """On which categories it depends what category k adds, how many values they have, and the entries."""
         if asked.kind == "away":
             return [k], [size], Wholes([0] * size)
+        if asked.kind == "mixture":
+            return self._mixed_entries(asked, k, size)
         model, (t, r) = self.case.models[asked.model], self.case.classes(asked)
         if model.decision is not None and r is not None:
             states = ([v] * len(self.choices) for v in range(size))
             return [k], [size], Wholes([model.twice_gain(t, r, state, k).high for state in states])
         own = model.tables[t][k]
         return own.categories, own.sizes, Ratios(own.flat, None if r is None else model.tables[r][k].flat)
+
+    def _mixed_entries(self, mixture: Asked, k: int, size: int) -> tuple[list[int], list[int], Wholes]:
+        """The same of a mixture of odds."""
+        parts = [(*self._entries(odds, k, size), weight) for odds, weight in self.case.weighed(mixture)]
+        categories, sizes = parts[0][:2]
+        total = [0] * math.prod(sizes)
+        for _, _, entries, weight in parts:
+            for place in range(len(total)):
+                largest = entries.largest([place])
+                if isinstance(largest, Fraction):
+                    largest = enclosed_log(largest.numerator, largest.denominator, 2).high
+                total[place] += Enclosure(0, largest).times(weight).high
+        return categories, sizes, Wholes(total)
 
 
 def undominated(proofs: list[Refuted]) -> list[Refuted]:
@@ -4192,13 +4497,40 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
     )
     return [
         f"Factual: {values}; decided {shown(asked.factual_class)}",
-        f"Target: {shown(asked.target)}, against each rival by at least {_asked_for(case):g}",
+        f"Target: {shown(asked.target)}, {_reached_words(case)}",
         f"Distance: {_distance_words(asked, names)}; allowed gap {asked.gap:g}",
         _ball_words(asked, names),
         *_domain_words(case, names),
         *_more_words(case),
+        *_other_words(case, models, explanation),
         f"Made by {shown(answer['method'])} {shown(answer['backend'])} (this claims nothing)",
     ]
+
+
+def _other_words(case: Case, models: Sequence[Any], explanation: dict[str, Any]) -> list[str]:
+    """The other targets, each with what is asked of it beyond what is asked of the first."""
+    lines, names = [], [shown(name) for name in case.question.names]
+    known = [model if isinstance(model, Model) else read_model(model) for model in models]
+    said = {*_domain_words(case, names), *_more_words(case)}
+    for other in explanation.get("others", ()):
+        posed = other_case(known, explanation, other)
+        more = [line for line in (*_domain_words(posed, names), *_more_words(posed)) if line not in said]
+        also = f"; {'; '.join(more)}" if more else ""
+        lines.append(f"Or the target: {shown(posed.question.target)}, {_reached_words(posed)}{also}")
+    return lines
+
+
+def _reached_words(case: Case) -> str:
+    among_all = any(map(partial(_usual_share, case), case.shares))
+    if among_all:
+        return f"with a probability of at least {_asked_for(case):g} among all classes"
+    return f"against each rival by at least {_asked_for(case):g}"
+
+
+def _usual_share(case: Case, share: Asked) -> bool:
+    """Whether it is the explained model's probability of the target that reaches the threshold, robustly."""
+    usual = (share.model, share.mark, share.robust) == (0, _asked_for(case), True)
+    return usual and same(share.label, case.question.target)
 
 
 def _distance_words(asked: Question, names: list[str]) -> str:
@@ -4299,6 +4631,10 @@ def _more_words(case: Case) -> list[str]:
         if entry.kind == "away":
             place = ", ".join(f"{v:g}" for v in entry.point)
             lines.append(f"Required: numbers at least {entry.mark:g} away from {place}")
+        elif entry.kind == "probability":
+            if not _usual_share(case, entry):
+                chance = f"probability of {shown(entry.label)} among all classes at least {entry.mark:g}"
+                lines.append(f"Required {by}: {chance}")
         elif entry.kind == "density":
             lines.append(f"Required {by}: log density of {shown(entry.label)} at least {entry.mark:g}")
         elif not _usual(case, entry):

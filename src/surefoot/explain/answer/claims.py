@@ -16,7 +16,7 @@ from surefoot.problem.answer import Answer, Round
 from surefoot.problem.question import Question
 
 FORMAT, VERSION, EARLIER = "surefoot-explanation", 5, 4
-CERTIFICATE_FORMAT, CERTIFICATE_VERSION, BEST_VERSION = "surefoot-certificate", 3, 4
+CERTIFICATE_FORMAT, CERTIFICATE_VERSION, MORE_VERSION = "surefoot-certificate", 3, 4
 KEYS = (
     "format", "version", "question", "certificate", "status", "message", "factual", "counterfactual",
     "factual_class", "target", "decision", "factual_probability", "probability", "worst_probability",
@@ -27,6 +27,7 @@ KEYS = (
 )  # fmt: skip
 LATER_KEYS = KEYS[-3:]  # which files of the earlier version do not have
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
+MORE_PROOFS = ("enough", "best", "mixtures")  # of a certificate of the later version, as they are needed
 ROUND_KEYS = tuple(field.name for field in fields(Round))
 
 

@@ -28,6 +28,7 @@ from surefoot.explain.constraints.document import NO_PRESET, Preset
 from surefoot.explain.diagnose.feasibility_oracle import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
+from surefoot.formats import suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.decision import numbers_network
@@ -35,7 +36,7 @@ from surefoot.problem.family import Family
 from surefoot.problem.geometry import checked_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Asked as Required
-from surefoot.problem.question import Budget, Decision, Odds, Question
+from surefoot.problem.question import Budget, Decision, Odds, Probability, Question
 from surefoot.problem.robust_problem import checked_threshold
 
 Array = NDArray[np.float64]
@@ -44,6 +45,7 @@ NO_MORE = 0.0  # likewise of a decision value
 SMALLEST_BUDGET = 1e-9  # standard deviations; doubles cannot tell a smaller one from none
 NoiseOn = Literal["changeable", "all"]
 Distance = Literal["mahalanobis", "cost"]
+Against = Literal["each", "all"]
 
 
 class Terms(NamedTuple):
@@ -57,6 +59,7 @@ class Terms(NamedTuple):
     decision: float = NO_MORE  # in the place of the threshold, for models without probabilities
     distance: Distance = "mahalanobis"
     plausible: Plausible | None = None
+    against: Against = "each"  # whether the threshold is one against each rival, or among all classes
 
     def checked(self) -> Terms:
         """The same, unless no question could have these terms."""
@@ -71,6 +74,9 @@ class Terms(NamedTuple):
             raise ProblemError(f"noise_on must be 'changeable' or 'all', not {self.noise_on!r}")
         if not isinstance(self.distance, str) or self.distance not in get_args(Distance):
             raise ProblemError(f"distance must be 'mahalanobis' or 'cost', not {self.distance!r}")
+        if not isinstance(self.against, str) or self.against not in get_args(Against):
+            hint = suggestion(str(self.against), get_args(Against))
+            raise ProblemError(f"against must be 'each' or 'all', not {self.against!r}{hint}")
         if not isinstance(self.budget, Mapping):
             _size(self.budget, "the budget")
         return self
@@ -112,6 +118,7 @@ class QuestionBuilder:
         self.classifier, self.terms, self.plausible = classifier, terms, terms.plausible or Plausible()
         self.has_probability = classifier.has_probability
         self._refuse_idle_terms()
+        self._refuse_against_all(method)
         self.method, self.settings = method, settings
         self.networks = classifier.networks_
         self.models = tuple(model.fingerprint_ for model in (classifier, *self.others))
@@ -156,7 +163,7 @@ class QuestionBuilder:
             matrix=self.matrix,
             budget=self.budget,
             exact=self.exact,
-            requirements=(*self._requirements(wanted, labels), *differing.away),
+            requirements=(*self._requirements(wanted, labels), *differing.away, *self._among_all(wanted)),
             declared=declared,
             gap=float(self.settings.options.gap),
             warps=self.warps,
@@ -189,6 +196,22 @@ class QuestionBuilder:
         for number in range(1, len(self.models)):
             found += [replace(r, model=number) for r in odds]
         return tuple(found)
+
+    def _among_all(self, target: Any) -> tuple[Probability, ...]:
+        """The probability among all classes, by every model; with two classes the odds are the same."""
+        if self.terms.against == "each" or len(self.classifier.classes_) < 3:
+            return ()
+        threshold = float(self.terms.threshold)
+        return tuple(Probability(target, threshold, model=number) for number in range(len(self.models)))
+
+    def _refuse_against_all(self, method: str) -> None:
+        """Refuse a probability among more than two classes where there is none, or no search for it."""
+        if self.terms.against == "each" or len(self.classifier.classes_) < 3:
+            return
+        if not self.has_probability:
+            raise ProblemError("against='all' needs probabilities, which this model does not have")
+        if method != "certified":
+            raise ProblemError(f"against='all' needs method='certified', not {method!r}")
 
     def _refuse_idle_terms(self) -> None:
         """Refuse a threshold or decision value that the model cannot be asked for: it would be ignored."""

@@ -131,11 +131,16 @@ class RefittedModels:
         judged = data is not None and hasattr(original, "fit")
         self.fresh = self._drawn(FRESH, self.random_state + JUDGES) if judged else ()
 
-    def share(self, asked: Sequence[Odds | Decision], numbers: Array, state: State) -> ModelShare | None:
-        """How many fresh refits satisfy what is asked of the explained model, at one point on its scales."""
+    def share(
+        self, asked: Sequence[Odds | Decision], numbers: Array, state: State, among_all: bool = False
+    ) -> ModelShare | None:
+        """How many fresh refits satisfy what is asked of the explained model, at one point on its scales.
+
+        ``among_all``: against all rivals together, not against each by itself.
+        """
         if not self.fresh:
             return None
-        agree = sum(all(_holds(r, model, numbers, state) for r in asked) for model in self.fresh)
+        agree = sum(_holds(asked, model, numbers, state, among_all) for model in self.fresh)
         return ModelShare(agree / len(self.fresh), lower_bound(agree, len(self.fresh)), len(self.fresh))
 
     def _drawn(self, count: int, seed: int) -> tuple[ConditionalGaussianNetworkClassifier, ...]:
@@ -249,8 +254,17 @@ def _taken(values: Any, rows: NDArray[np.intp]) -> Any:
     return values.iloc[rows] if hasattr(values, "iloc") else np.asarray(values)[rows]
 
 
-def _holds(r: Odds | Decision, model: ConditionalGaussianNetworkClassifier, z: Array, state: State) -> bool:
-    return float(r.requirement([model]).margin.at(state)(z)) >= 0
+def _holds(
+    asked: Sequence[Odds | Decision],
+    model: ConditionalGaussianNetworkClassifier,
+    z: Array,
+    state: State,
+    among_all: bool,
+) -> bool:
+    """Whether a model gives the target the odds against each rival, or against all of them together."""
+    required = [r.requirement([model]) for r in asked]
+    lacking = [-float(r.margin.at(state)(z)) / r.heat for r in required]
+    return float(np.logaddexp.reduce(lacking)) <= 0 if among_all else max(lacking) <= 0
 
 
 def _like(

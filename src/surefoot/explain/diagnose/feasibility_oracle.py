@@ -233,4 +233,5 @@ def _anything(posed: Family) -> Family:
     def given(_: State) -> Quadratic:
         return holds
 
-    return replace(posed, requirements=(MixedRequirement(MixedQuadratic(given), False),), _bases={})
+    nothing = MixedRequirement(MixedQuadratic(given), False)
+    return replace(posed, requirements=(nothing,), shares=(), _bases={})

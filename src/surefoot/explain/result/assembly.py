@@ -131,9 +131,13 @@ def _judged_by_scores(clf: Classifier, question: Question, answer: Answer, score
 
 
 def _lacking(clf: Classifier, question: Question, scores: Array) -> float:
-    """By how much the target's score misses what it needs against some rival; negative where it does not."""
+    """By how much the target's score misses what it needs; negative where it does not.
+
+    Against some rival, or against all of them together.
+    """
     known = dict(zip(clf.classes_.tolist(), scores.tolist(), strict=True))
-    return max(float(r.needed - (known[r.target] - known[r.rival])) for r in _deciding(question))
+    lacking = [float(r.needed - (known[r.target] - known[r.rival])) for r in _deciding(question)]
+    return float(np.logaddexp.reduce(lacking)) if question.against == "all" else max(lacking)
 
 
 def _made_safe(

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.answer.claims import (
-    BEST_VERSION,
     CERTIFICATE_FORMAT,
     CERTIFICATE_KEYS,
     CERTIFICATE_VERSION,
@@ -23,6 +22,8 @@ from surefoot.explain.answer.claims import (
     FORMAT,
     KEYS,
     LATER_KEYS,
+    MORE_PROOFS,
+    MORE_VERSION,
     ROUND_KEYS,
     VERSION,
     blank_certificate,
@@ -33,7 +34,7 @@ from surefoot.explain.answer.claims import (
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
-from surefoot.explain.result.explanation import Context, Explanation
+from surefoot.explain.result.explanation import Context, Explanation, OtherTarget
 from surefoot.explain.result.question_consistency import check_declared
 from surefoot.explain.result.reasons import Reasons
 from surefoot.explain.result.region import Region
@@ -61,7 +62,7 @@ from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
-MORE_KEYS = ("reasons", "enough")  # only where they were asked for
+MORE_KEYS = ("reasons", "enough", "others")  # only where they were asked for
 FIRST_EDITION = {"status", "factual", "certified_radius", "low", "high"}  # keys of a file of version 1
 SERIES = ("unit", "expected_before", "expected_after", "z_score")
 CHANCES = {"expected_before": "chance_before", "expected_after": "chance_after"}
@@ -76,9 +77,19 @@ def document(e: Explanation) -> dict[str, Any]:
     context["model_share"] = e.model_share and e.model_share._asdict()
     found = claims(e.question, e.answer, **context)
     if e.region is not None:
-        found["certificate"] = {**found["certificate"], "enough": plain(e.region.proofs)}
+        proofs = {"version": MORE_VERSION, "enough": plain(e.region.proofs)}
+        found["certificate"] = {**found["certificate"], **proofs}
     more = {"reasons": e.told, "enough": e.region}
-    return found | {name: plain(value.to_dict()) for name, value in more.items() if value is not None}
+    found |= {name: plain(value.to_dict()) for name, value in more.items() if value is not None}
+    return found | ({"others": [_other(other) for other in e.others]} if e.others else {})
+
+
+def _other(other: OtherTarget) -> dict[str, Any]:
+    return {
+        "question": plain(other.question.to_dict()),
+        "certificate": plain(other.certificate),
+        "lower_bound": plain(other.lower_bound),
+    }
 
 
 def json_text(values: Mapping[str, Any]) -> str:
@@ -130,6 +141,20 @@ def _explanation(values: Mapping[str, Any]) -> Explanation:
     if found.answer.point is not None and any(one is None for one in expected):
         raise DataError("it has a counterfactual, but not what is expected of it")
     return found
+
+
+def _others(values: Any, question: Question | Refusal) -> tuple[OtherTarget, ...]:
+    """The other targets of which one is the nearest."""
+    found = []
+    for value in sequence(values, "others"):
+        entry = entries(value, "another target", ("question", "certificate", "lower_bound"))
+        asked = Question.from_dict(entry["question"])
+        check_declared(asked)
+        bound = number(entry["lower_bound"], "lower_bound")
+        found.append(OtherTarget(asked, bound, _certificate(entry["certificate"])))
+    if not found or not isinstance(question, Question):
+        raise DataError("it names no other target, or is an invalid request")
+    return tuple(found)
 
 
 def _status(values: Mapping[str, Any]) -> Status:
@@ -195,6 +220,8 @@ def _more(
     found: dict[str, Any] = {}
     if "reasons" in values:
         found["told"] = Reasons.from_dict(values["reasons"])
+    if "others" in values:
+        found["others"] = _others(values["others"], question)
     if "enough" not in values:
         if proofs is not None:
             raise DataError("the certificate proves what is enough, but the file does not say it")
@@ -244,12 +271,12 @@ def _best(values: Mapping[str, Any], name: str, point: Array | None) -> float:
 
 def _certificate(values: Any) -> dict[str, Any]:
     version = values.get("version") if isinstance(values, Mapping) else None
-    later = ["best"] if version == BEST_VERSION else []
-    found = entries(values, "the certificate", (*CERTIFICATE_KEYS, *later), ("enough",))
+    more = MORE_PROOFS if version == MORE_VERSION else ()
+    found = entries(values, "the certificate", CERTIFICATE_KEYS, more)
     if found["format"] != CERTIFICATE_FORMAT:
         raise DataError(f"the certificate is of unknown format {shown(found['format'])}")
-    if version not in (CERTIFICATE_VERSION, BEST_VERSION) or isinstance(version, bool | float):
-        known = f"{CERTIFICATE_VERSION} and {BEST_VERSION}"
+    if version not in (CERTIFICATE_VERSION, MORE_VERSION) or isinstance(version, bool | float):
+        known = f"{CERTIFICATE_VERSION} and {MORE_VERSION}"
         raise DataError(f"the certificate has version {shown(version)}; this surefoot reads {known}")
     return dict(shallow(found, "the certificate"))
 

@@ -83,6 +83,24 @@ class Context:
     model_share: ModelShare | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class OtherTarget:
+    """Another target of a row of which the nearest was asked for: no smaller change leads to it.
+
+    Parameters
+    ----------
+    question : Question
+    lower_bound : float
+        Infinite where nothing that is allowed leads to it.
+    certificate : dict
+        What proves that.
+    """
+
+    question: Question
+    lower_bound: float
+    certificate: dict[str, Any]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """The answer to "what would have to change?"; frozen, without any solver object.
@@ -104,6 +122,8 @@ class Explanation:
         Reasons that were asked for with the explanation, and go into its file.
     region : Region, optional
         What is enough, where that came with the explanation; see `enough`.
+    others : tuple of OtherTarget
+        Where the nearest of several targets was asked for: the targets that are not nearer.
 
     The names below are properties that read the first three.
     """
@@ -115,6 +135,7 @@ class Explanation:
     made_by: Any = field(default=None, compare=False)
     told: Reasons | None = None
     region: Region | None = None
+    others: tuple[OtherTarget, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "made_by": None}
@@ -146,7 +167,8 @@ class Explanation:
         "Mahalanobis-lp distance of the change, or its cost; with the prices of changed categories.",
     )
     lower_bound = Read[float](
-        "answer.lower_bound", "No allowed change is smaller; infinite where there is none at all."
+        "answer.lower_bound",
+        "No allowed change is smaller, whichever target it leads to; infinite where there is none at all.",
     )
     gap = Read[float]("context.gap", "(distance - lower_bound) / distance.")
     norm = Read[float]("question.norm", "The p of the distance.")
@@ -193,6 +215,16 @@ class Explanation:
         "context.model_share",
         "How many fresh refits of the model come to the same decision; None where none were asked for.",
     )
+
+    @property
+    def targets(self) -> tuple[Any, ...]:
+        """The labels of which the nearest was asked for, the one that was found first."""
+        return (self.target, *(other.question.target for other in self.others))
+
+    @property
+    def against(self) -> str:
+        """``"all"`` where the threshold is one among all classes, ``"each"`` where against each rival."""
+        return self.question.against if isinstance(self.question, Question) else "each"
 
     @property
     def outcome(self) -> str:

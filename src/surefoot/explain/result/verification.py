@@ -182,17 +182,8 @@ def _of_the_model(e: Explanation, clf: Classifier) -> tuple[Claim, ...]:
     """That constraints mean what they say by the model's own figures, and that no caution is kept back."""
     if not isinstance(e.question, Question):
         return ()
-    found = []
-    try:
-        check_by_model(e.question, clf)
-    except DataError as error:
-        found.append(Claim("wishes", "FAILS", str(error)))
-    if "plausible" in e.question.declared:
-        try:
-            check_plausible(e.question, clf)
-            found.append(Claim("plausible", "holds", "by the model's own figures"))
-        except DataError as error:
-            found.append(Claim("plausible", "FAILS", str(error)))
+    questions = [e.question, *(other.question for other in e.others)]
+    found = [claim for question in questions for claim in _by_the_model(question, clf)]
     if e.told is not None and not agrees(e.told, reasons_of_row(clf, e.factual, e.target, e.told.kept)):
         found.append(Claim("reasons", "FAILS", "they are not what the model says of each feature"))
     cautions = model_cautions(clf, e.question, e.answer, e.context.unit)
@@ -201,13 +192,35 @@ def _of_the_model(e: Explanation, clf: Classifier) -> tuple[Claim, ...]:
     return tuple(found)
 
 
+def _by_the_model(question: Question, clf: Classifier) -> list[Claim]:
+    """That what is asked of a target means what it says by the model's own figures."""
+    found: list[Claim] = []
+    try:
+        check_by_model(question, clf)
+    except DataError as error:
+        found.append(Claim("wishes", "FAILS", str(error)))
+    if "plausible" in question.declared:
+        try:
+            check_plausible(question, clf)
+            found.append(Claim("plausible", "holds", "by the model's own figures"))
+        except DataError as error:
+            found.append(Claim("plausible", "FAILS", str(error)))
+    return found
+
+
 def _words(e: Explanation, clf: Classifier) -> tuple[str, ...]:
     """The question: what was asked, what was declared, and what the domain is where it is narrow."""
     if not isinstance(e.question, Question):
         return ("The request was invalid, so nothing was asked.",)
-    lines = [question_words(e.question), f"Allowed: {'; '.join(allowed_words(e.question))}."]
-    fits = len(clf.feature_labels_) == len(e.question.features)
-    narrow = domain_words(e.question, clf.feature_range_) if fits else ()
+    lines = [question_words(e.question, e.targets), f"Allowed: {'; '.join(allowed_words(e.question))}."]
+    lines += [
+        f"Required of {other.question.target} alone: {'; '.join(more)}."
+        for other in e.others
+        if (more := [w for w in allowed_words(other.question) if w not in allowed_words(e.question)])
+    ]
+    narrow: tuple[str, ...] = ()
+    if len(clf.feature_labels_) == len(e.question.features):
+        narrow = domain_words(e.question, clf.feature_range_)
     lines += [f"Searched: {'; '.join(narrow)}."] if narrow else []
     said: dict[str, Any] = {"advice": e.advice, "conflict": e.conflict, "share of refits": e.model_share}
     said["that the highest probability is reached"] = not isnan(e.best_probability)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from surefoot.explain.constraints.feature import SAID, Action, between, value_wo
 from surefoot.explain.constraints.linear import rule_text
 from surefoot.formats import exact, first_names, in_list, number, share
 from surefoot.problem.either import Way
-from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
+from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Probability, Question
 from surefoot.problem.row import Row
 
 NORMS = {
@@ -33,18 +33,32 @@ GIVEN_NORMS = {
 }
 
 
-def question_words(question: Question) -> str:
-    """What was asked, in one sentence."""
+def question_words(question: Question, targets: Sequence[Any] = ()) -> str:
+    """What was asked, in one sentence; of several targets the nearest is asked for."""
+    names = [str(target) for target in targets or (question.target,)]
+    target = names[0] if len(names) == 1 else f"one of the classes {', '.join(names)}"
     change = f"What is the {'smallest' if question.prices is None else 'cheapest'} change"
     given = question.whitening == "given" and question.prices is None
     change += ", in the coordinates of a given matrix, that" if given else " that"
-    reached = f"{change} gives {question.target} a probability of at least {share(question.threshold)}"
+    reached = f"{change} gives {target} a probability of at least {share(question.threshold)}"
     if question.decision is not None and math.isnan(question.threshold):
-        value = f"the decision value of {question.target} at least {question.decision:g}"
+        value = f"the decision value of {target} at least {question.decision:g}"
         reached = f"{change} puts {value} above that of every other class"
     if len(question.rivals) > 1:
-        reached += " against each other class"
+        all_of_them = f" among all {len(question.rivals) + 1} classes"
+        reached += all_of_them if question.against == "all" else " against each other class"
     return f"{reached}, {_carried_out(question)}?"
+
+
+def standing_words(probability: float, question: Question | Refusal) -> str:
+    """How a probability below one half is the highest of several; "" where it is a majority, or of two.
+
+    Without it "44 %, and the decision is good" might be read as a majority.
+    """
+    rivals = len(question.rivals) if isinstance(question, Question) else 0
+    if rivals < 2 or not probability < 0.5:
+        return ""
+    return f", the highest of {rivals + 1} classes but not a majority"
 
 
 def _carried_out(question: Question) -> str:
@@ -174,7 +188,7 @@ def required_words(question: Question) -> list[str]:
 
 def _is_usual(asked: Asked, question: Question) -> bool:
     """Whether the sentence of the question says it."""
-    if isinstance(asked, Odds):
+    if isinstance(asked, Odds | Probability):
         reached = asked.threshold == question.threshold
     elif isinstance(asked, Decision):
         reached = asked.value == question.decision and math.isnan(question.threshold)
@@ -195,6 +209,9 @@ def _required(asked: Asked, question: Question) -> str:
     if isinstance(asked, Odds):
         odds = f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} %"
         return f"{odds} against {asked.rival}{alone}"
+    if isinstance(asked, Probability):
+        odds = f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} %"
+        return f"{odds} among all classes{alone}"
     ahead = f"the decision value of {asked.target} is at least {asked.value:g} above"
     return f"{ahead} that of {asked.rival}{alone}"
 

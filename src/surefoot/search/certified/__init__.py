@@ -2,7 +2,8 @@
 
 Where to find what (docs/certified.md derives it):
 
-- From a problem to an answer: ``answer``; ``active`` (many requirements), ``currency`` (units), ``clock``.
+- From a problem to an answer: ``answer``; ``active`` (many requirements), ``among_all`` and
+  ``shares`` (a probability among all classes), ``currency`` (units), ``clock``.
 - The problem in coordinates: ``space``, ``fork`` (eithers), ``prices``, ``noise`` (the ball).
 - The tree: ``search``; ``branching`` cuts; ``emptiness`` and ``contradiction`` need no bounds.
 - The bound of one region: ``bounds``; ``region``, ``rows`` and ``lagrangian`` state it, ``stationary`` and

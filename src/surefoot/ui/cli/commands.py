@@ -60,7 +60,7 @@ def run_explain(options: argparse.Namespace) -> int:
     clf = model(options.model, options)
     _check_request(options, clf)
     explainer = _explainer(clf, options)
-    target = _label(options.target, clf)
+    target = _targets(options.target, clf)
     rows = rows_of_table(options, clf)
     return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
 
@@ -148,6 +148,7 @@ def _explainer(
         at_most=options.at_most,
         printable=options.printable,
         threshold=options.threshold,
+        against=options.against,
         decision=options.decision,
         method=_method(options),
         whitening=options.whitening,
@@ -302,6 +303,17 @@ def _end(feature: str, text: str) -> float | None:
         raise ProblemError(f"--bound {feature}: {text!r} is neither a number nor '-'") from None
 
 
+def _targets(texts: list[str] | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
+    """The class that is wanted, or a list of those of which the nearest is."""
+    if texts is None:
+        return _label(None, clf)
+    found = [_label(text, clf) for text in texts]
+    twice = [text for k, text in enumerate(texts) if text in texts[:k]]
+    if twice:
+        raise ProblemError(f"--target {twice[0]} is given twice")
+    return found[0] if len(found) == 1 else found
+
+
 def _label(text: str | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
     """The class whose label reads like this."""
     if text is None and len(clf.classes_) == 2:
@@ -372,13 +384,19 @@ def _explain_alternatives(
     return DONE if found.found else NOT_FOUND
 
 
+def _of_each(rows: Any, target: Any) -> Any:
+    """Several targets are those of each row."""
+    return [target] * len(rows) if isinstance(target, list) else target
+
+
 def _explain_all(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
     n_rows = len(rows)
     if options.skip_accepted and target is not None:
-        rows = rows[[not accepted for accepted in explainer.accepted(rows, target)]]
-    explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
+        rows = rows[[not accepted for accepted in explainer.accepted(rows, _of_each(rows, target))]]
+    wanted = _of_each(rows, target)
+    explanations = explainer.explain_batch(rows, wanted, n_jobs=options.jobs, progress=not options.quiet)
     if len(rows) < n_rows:
         have = "row has" if n_rows - len(rows) == 1 else "rows have"
         left = f"{n_rows - len(rows)} of {n_rows} {have} the target already"

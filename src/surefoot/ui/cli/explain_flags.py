@@ -67,7 +67,12 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         "a person cannot change stays, short decimals, budget 0.05, norm 1, dag coordinates, gap 0.01; "
         "paper: the paper's question (norm inf, cholesky, any value anywhere, every feature may change)",
     )
-    question.add_argument("--target", metavar="LABEL", help="the class wanted (default: the other of two)")
+    question.add_argument(
+        "--target",
+        action="append",
+        metavar="LABEL",
+        help="the class wanted (default: the other of two); repeated, the nearest of several",
+    )
     question.add_argument(
         "--budget",
         type=float,
@@ -99,7 +104,14 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         type=float,
         default=0.5,
         metavar="P",
-        help="probability to be reached (default: 0.5); with several classes, against each by itself",
+        help="probability to be reached (default: 0.5); with several classes, see --against",
+    )
+    question.add_argument(
+        "--against",
+        choices=("each", "all"),
+        default="each",
+        help="with several classes: the threshold is one against each other class by itself (default; the "
+        "target is then the most likely class, perhaps without a majority), or among all classes",
     )
     question.add_argument(
         "--decision",

@@ -10,7 +10,13 @@ from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import TAIL, Explanation
-from surefoot.explain.result.words import allowed_words, miss_words, norm_words, question_words
+from surefoot.explain.result.words import (
+    allowed_words,
+    miss_words,
+    norm_words,
+    question_words,
+    standing_words,
+)
 from surefoot.formats import in_list, number, one_line, part, share
 from surefoot.problem.question import Away, Odds, Question
 from surefoot.status import Status
@@ -126,7 +132,7 @@ def summary_of(explanation: Explanation) -> Summary:
         note=_note(explanation),
         cautions=explanation.cautions,
         assurances=_assurances(explanation),
-        question=question_words(asked) if isinstance(asked, Question) else "",
+        question=question_words(asked, explanation.targets) if isinstance(asked, Question) else "",
         allowed=allowed_words(asked) if isinstance(asked, Question) else (),
         kept=explanation.kept,
         preset=explanation.preset,
@@ -189,10 +195,11 @@ def _headline(e: Explanation) -> str:
     if e.counterfactual is None:
         return f"{now}."
     if e.factual_class == e.target and e.advice:
-        return f"{e.advice} With it the probability of {e.target} is {share(e.probability)}."
+        reached = f"{share(e.probability)}{standing_words(e.probability, e.question)}"
+        return f"{e.advice} With it the probability of {e.target} is {reached}."
     after = f"With the change below it is {share(e.probability)}"
     if e.decision == e.target:
-        return f"{now}. {after}, and the decision is {e.target}."
+        return f"{now}. {after}{standing_words(e.probability, e.question)}, and the decision is {e.target}."
     return f"{now}. {after}: the threshold of {share(e.threshold)}, though the decision is {e.decision}."
 
 
@@ -214,7 +221,9 @@ def _headline_without_probabilities(e: Explanation) -> str:
 
 
 def _already(e: Explanation, now: str) -> str:
-    enough = "" if e.factual_class == e.target else f", which reaches the threshold of {share(e.threshold)}"
+    enough = f", which reaches the threshold of {share(e.threshold)}"
+    if e.factual_class == e.target:
+        enough = standing_words(e.factual_probability, e.question)
     if e.asks_for_robustness and e.coverage < 1:
         return f"{now}{enough}, but not safely."
     return f"{now}{enough}. Nothing needs to change."
@@ -250,10 +259,18 @@ def _smallest(e: Explanation) -> str:
     small, what, smaller = (
         ("Cheapest", "cost", "cheaper") if is_cost(e) else ("Smallest", "distance", "smaller")
     )
-    bound = f"no change {smaller} than {number(e.lower_bound)} is enough{_among(e)} (gap {gap})"
+    bound = f"no change {smaller} than {number(e.lower_bound)} is enough{_for_any(e)}{_among(e)} (gap {gap})"
     if e.status is Status.OPTIMAL and e.gap <= SMALL_GAP:
         return f"{small}: the {what} is {number(e.distance)}{_priced(e)}, and {bound}."
     return f"{what.capitalize()}: {number(e.distance)}{_priced(e)}; {bound}."
+
+
+def _for_any(e: Explanation) -> str:
+    """Of the nearest of several targets: what else a smaller change would not be enough for."""
+    names = [str(target) for target in e.targets]
+    if len(names) == 1:
+        return ""
+    return f" for {', '.join(names[:-1])} or {names[-1]}"
 
 
 def _among(e: Explanation) -> str:
@@ -320,7 +337,9 @@ def _robust(e: Explanation) -> str:
     asked = e.question.requirements if isinstance(e.question, Question) else ()
     rivals = sum(isinstance(r, Odds) and r.model == 0 for r in asked)
     worst = f"the worst error found leaves a probability of {share(e.worst_probability)}"
-    if rivals > 1:  # the worst error is the worst against one of them
+    if isinstance(e.question, Question) and e.question.against == "all":
+        kept = f"the probability of {e.target} stays at least {share(e.threshold)}"
+    elif rivals > 1:  # the worst error is the worst against one of them
         least = f"leaves a probability of {share(e.worst_probability)} among all classes"
         worst = f"the error that comes nearest to another class {least}"
     if e.coverage >= 1:
@@ -390,6 +409,13 @@ def _measured(e: Explanation) -> str:
     return f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening"
 
 
+def _threshold(e: Explanation) -> str:
+    """The threshold, and with what the target's probability is compared where that is not one class alone."""
+    if not isinstance(e.question, Question) or len(e.question.rivals) < 2:
+        return f"{e.threshold:g}"
+    return f"{e.threshold:g} {'among all classes' if e.against == 'all' else 'against each other class'}"
+
+
 def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
     budget = miss_words(e.question) if e.asks_for_robustness else "none"
     value = _decision_value(e)
@@ -399,7 +425,7 @@ def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
         ("method", f"{e.method} ({e.backend})" if e.backend else e.method),
         ("distance", _measured(e) + prices),
         ("budget", budget),
-        ("threshold", f"{e.threshold:g}" if value is None else f"a decision value of {value:g}"),
+        ("threshold", _threshold(e) if value is None else f"a decision value of {value:g}"),
     ]
     if e.counterfactual is not None:
         facts += [
