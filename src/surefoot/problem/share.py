@@ -32,7 +32,7 @@ class Share:
     Examples
     --------
     >>> half = Share((0, 1))
-    >>> float(half.margin([np.log(2), np.log(2)])), half.weights([np.log(2), np.log(2)])
+    >>> float(half.margin([np.log(2), np.log(2)])) + 0.0, half.weights([np.log(2), np.log(2)])
     (0.0, array([0.5, 0.5]))
     """
 
