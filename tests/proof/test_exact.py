@@ -387,6 +387,22 @@ def test_cuts_of_u_bound_affine_functions():
             exact.sloped(piece, entry)
 
 
+def test_what_holds_at_one_level_is_not_taken_for_another():
+    """Functions that the dual norm showed are kept with their level, for the same proof."""
+    model, e = files("cholesky inf")
+    proof = exact.read_proof(exact.bound_setting(exact.read_case([model], e)), e["certificate"]["bound"])
+    entry = ["a", 2.0, [[0, 1.0]]]
+    for level, shown in ((1.0, True), (3.0, False), (2.0, True), (1.0, True)):
+        piece = exact.Piece(proof, level, [])
+        if shown:
+            assert exact.sloped(piece, entry).entries == [(0, 1), (4, 2)]
+        else:
+            with pytest.raises(exact.FaultError):
+                exact.sloped(piece, entry)
+    with pytest.raises(exact.UnreadableError):  # true is no number, whatever equals it
+        exact.sloped(exact.Piece(proof, 1.0, []), ["a", 2.0, [[0, True]]])
+
+
 def test_an_infinite_level_bounds_nothing():
     model, e = files("cholesky inf")
     proof = exact.read_proof(exact.bound_setting(exact.read_case([model], e)), e["certificate"]["bound"])
