@@ -23,7 +23,8 @@ def other(**changes):
 
 
 def several(*others, **changes):
-    return answer() | {"version": 5, "others": list(others) or [other()]} | changes
+    later = dict.fromkeys(exact.LATER_KEYS)
+    return answer() | later | {"version": 5, "others": list(others) or [other()]} | changes
 
 
 def asked(**changes):
@@ -132,16 +133,14 @@ def test_others_that_cannot_be_read(others):
 
 def test_versions():
     with pytest.raises(UnreadableError):
-        exact.check([content()], answer() | {"version": 5})
-    with pytest.raises(UnreadableError):
         exact.check([content()], several(version=4))
     with pytest.raises(UnreadableError):
         exact.check([content()], several(version=6))
 
 
-def test_a_refused_request_has_no_targets():
+def test_an_invalid_request_has_no_targets():
     with pytest.raises(UnreadableError):
-        exact.check([content()], several(status="refused"))
+        exact.check([content()], several(status="invalid"))
 
 
 def test_what_is_asked_of_the_others_is_said():

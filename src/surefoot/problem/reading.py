@@ -24,6 +24,7 @@ from surefoot.problem.question import (
     Decision,
     DensityFloor,
     Odds,
+    Probability,
     Question,
 )
 from surefoot.problem.robust_problem import checked_threshold
@@ -39,6 +40,7 @@ NORMS = {1: 1.0, 2: 2.0, "inf": math.inf}
 # Of each kind: its class, the keys of its labels and of its number, and what messages call that.
 REQUIREMENTS: dict[str, tuple[Callable[..., Asked], tuple[str, ...], str, str]] = {
     "odds": (Odds, ("target", "rival"), "threshold", "threshold"),
+    "probability": (Probability, ("target",), "threshold", "threshold"),
     "decision": (Decision, ("target", "rival"), "value", "the value of a decision"),
     "density": (DensityFloor, ("class",), "floor", "floor"),
 }
@@ -253,7 +255,7 @@ def _requirement(entry: Any, values: Any, choices: tuple[Choice, ...], n: int) -
     value = finite(entry[level], what)
     return make(
         *(label(entry[name], name) for name in labels),
-        checked_threshold(value) if kind == "odds" else value,
+        checked_threshold(value) if level == "threshold" else value,
         truth(entry["robust"], "robust"),
         position(entry["model"], "the model of a requirement", len(values["models"])),
     )

@@ -106,7 +106,7 @@ QUESTION_KEYS = (
 )  # fmt: skip
 DOMAIN_KEYS = ("low", "high", "rows", "sets", "eithers", "limits", "declared")
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
-MORE_PROOFS = ("enough", "best", "mixtures")  # likewise of a certificate of version 4
+MORE_PROOFS = ("enough", "best")  # likewise of a certificate of version 4
 SERIES = ("unit", "expected_before", "expected_after", "z_score")
 REGION_KEYS = ("numbers", "categories", "not_enough")
 INTERVAL_KEYS = ("feature", "low", "high", "proven")
@@ -2928,11 +2928,10 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
     by_name = {model.fingerprint: model for model in known}
     among_all = any(entry.kind == "probability" for entry in question.requirements)
     certificate = answer["certificate"]
-    extended = type(certificate) is dict and certificate.get("version") == 4
-    needed = [*CERTIFICATE_KEYS, *(["mixtures"] if among_all else [])]
-    idle_proofs = [name for name in MORE_PROOFS if extended and (name != "mixtures" or among_all)]
-    certificate = _table(certificate, "the certificate", needed, idle_proofs)
-    _header(certificate, "the certificate", "surefoot-certificate", 3, 4)
+    later = type(certificate) is dict and certificate.get("version") == 4
+    needed = (*CERTIFICATE_KEYS, "mixtures") if among_all else CERTIFICATE_KEYS
+    certificate = _table(certificate, "the certificate", needed, MORE_PROOFS if later else ())
+    _header(certificate, "the certificate", "surefoot-certificate", *((4,) if among_all else (3, 4)))
     idle = "bound" if question.choices else "states"
     if certificate[idle] is not None:
         raise UnreadableError(f"the certificate has {idle}, which does not go with its question")
@@ -2963,7 +2962,7 @@ def read_answer(value: Any) -> dict[str, Any]:
         )
     _header(value, "the file", "surefoot-explanation", 4, 5)
     if value["version"] == 4:
-        held = _table(value, "the explanation", KEYS[: -len(LATER_KEYS)], MORE_KEYS)
+        held = _table(value, "the explanation", KEYS[: -len(LATER_KEYS)], MORE_KEYS[:2])
         answer = dict(held) | dict.fromkeys(LATER_KEYS)
     else:
         answer = dict(_table(value, "the explanation", KEYS, MORE_KEYS))
@@ -3077,10 +3076,10 @@ def _claims(models: Sequence[Any], explanation: Any) -> Iterator[Claim]:
 def other_case(models: Sequence[Model], explanation: dict[str, Any], other: Any) -> Case:
     """What a file says of another target: the same file with another question, its bound and its proof."""
     entry = _table(other, "another target", ("question", "certificate", "lower_bound"))
-    whole = {name: value for name, value in explanation.items() if name != "others"}
+    whole = {name: value for name, value in explanation.items() if name not in MORE_KEYS}
     asked = entry["question"]
     target = asked.get("target") if type(asked) is dict else None
-    return read_case(models, {**whole, **entry, "version": 4, "target": target})
+    return read_case(models, {**whole, **entry, "target": target})
 
 
 def other_claim(case: Case, other: Case, seen: Sequence[Any]) -> Claim:
@@ -3683,6 +3682,7 @@ def best_claim(case: Case) -> Claim | None:
     fault = _first(
         (case.point is not None, "there is a counterfactual"),
         (not any(odds), "the question is not about probabilities"),
+        (bool(case.shares), "the question is about a probability among all classes"),
         (not 0 < bound < 1, "the bound is not a probability"),
         (not 0 <= reached <= bound, "the probability exceeds its bound"),
     )
@@ -4103,7 +4103,7 @@ class Cover:
         """What category k adds to a requirement."""
         categories, sizes, entries = self._entries(asked, k, len(self.choices[k].values))
         allowed, prices = [self.allowed[j] for j in categories], self.choices[k].prices
-        if asked.kind == "away":
+        if asked.kind in ("away", "mixture"):  # of the question and of the certificate, not of the model
             return Gain(categories, sizes, allowed, prices, entries)
         model = self.case.models[asked.model]
         key = (self.case.classes(asked), k, tuple(map(tuple, allowed)), tuple(prices))
@@ -4267,8 +4267,9 @@ def enough_claim(case: Case) -> Claim | None:
     name, stated = "enough", case.answer.get("enough")
     if stated is None:
         return None if case.enough is None else Claim(name, FAILS, "there are proofs of nothing")
-    if case.point is None:
-        return Claim(name, FAILS, "there is no counterfactual")
+    if case.point is None or case.shares:
+        missing = "there is no counterfactual" if case.point is None else "it is not known among all classes"
+        return Claim(name, FAILS, missing)
     document = _table(stated, "what is enough", REGION_KEYS)
     box = read_box(case, document)
     fault = _box_fault(case, box) or _outside_fault(case, box, document["not_enough"])

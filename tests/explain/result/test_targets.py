@@ -43,12 +43,12 @@ def test_the_nearest_is_found_and_proven(loans, settings):
 def test_json_and_back(loans):
     clf, X = loans
     e = surefoot.CounterfactualExplainer(clf).explain(X.iloc[0], BOTH)
-    assert e.to_dict()["version"] == 5
+    assert len(e.to_dict()["others"]) == 1
     again = Explanation.from_json(e.to_json())
     assert again.to_dict() == e.to_dict()
     assert again.targets == e.targets
     assert verify(again, clf).ok
-    assert surefoot.CounterfactualExplainer(clf).explain(X.iloc[0], BOTH[:1]).to_dict()["version"] == 4
+    assert "others" not in surefoot.CounterfactualExplainer(clf).explain(X.iloc[0], BOTH[:1]).to_dict()
 
 
 def test_files_that_were_changed(loans):

@@ -65,6 +65,8 @@ def what_is_enough(
     seconds : float
         For all of it.
     """
+    if question.against == "all":
+        raise DataError("what is enough is known with against='each' alone, not for a share of all classes")
     with one_blas_thread():
         found = _Enough(clf, question.family(clf, *others), question, point, state, Clock(seconds))
         return found.region()

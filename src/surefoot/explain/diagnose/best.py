@@ -54,8 +54,9 @@ class Best(NamedTuple):
 def best_probability(problem: Family, question: Question, time_limit: float) -> Best | None:
     """The highest probability of the target that any allowed change reaches, with a proven bound.
 
-    None where constraints, or other requirements, leave nothing at any probability; where time ran out; and
-    where the model has no probabilities.
+    None where constraints, or other requirements, leave nothing at any probability; where time ran out; where
+    the model has no probabilities; and where the threshold is one among all classes: lowering the odds
+    against each rival would not lower that.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def best_probability(problem: Family, question: Question, time_limit: float) -> 
     time_limit : float
         Seconds.
     """
-    if math.isnan(question.threshold) or not question.threshold > LOWEST:
+    if math.isnan(question.threshold) or not question.threshold > LOWEST or question.against == "all":
         return None
     search = _Search(problem, question, Clock(min(PATIENCE, time_limit)))
     first = search.reaches(log_odds(LOWEST))
