@@ -18,7 +18,7 @@ from surefoot.formats import listed
 from surefoot.model.calibration import Calibration, fit_calibration
 from surefoot.model.cells import Smoothing, mixed_networks, pooled
 from surefoot.model.completion import completed_by_class
-from surefoot.model.dag import Dag
+from surefoot.model.dag import Dag, feature_index
 from surefoot.model.holes import expected_values, has_holes, marginal_log_density
 from surefoot.model.incomplete import learn_with_holes
 from surefoot.model.mixed import Network, log_density, refuse_arcs_into_categories
@@ -64,12 +64,28 @@ def check_settings(clf: Any) -> None:
         raise DataError(f"shrinkage must be a number from 0 to 1 or 'auto', not {share!r}")
 
 
-def fitted_warps(marginals: str, rows: TrainingRows) -> tuple[Warp, ...]:
-    """One warp for each number."""
-    if marginals == "gaussian":
+def fitted_warps(clf: Any, rows: TrainingRows) -> tuple[Warp, ...]:
+    """One warp for each number; those that are to stay plain have none."""
+    kept = plain_features(clf.plain, rows.schema)
+    if clf.marginals == "gaussian":
         return (IDENTITY,) * rows.schema.n_numbers
-    choose, k = marginals == "auto", len(rows.classes)
-    return tuple(fit_warp(column, rows.labels, k, rows.weights, choose) for column in rows.numbers.T)
+    choose, k = clf.marginals == "auto", len(rows.classes)
+    return tuple(
+        IDENTITY if j in kept else fit_warp(column, rows.labels, k, rows.weights, choose)
+        for j, column in zip(rows.schema.numbers, rows.numbers.T, strict=True)
+    )
+
+
+def plain_features(plain: Any, schema: Schema) -> set[int]:
+    """Positions of the features that keep their own scale, whatever the marginals are."""
+    if plain is None:
+        return set()
+    if isinstance(plain, str) or not hasattr(plain, "__iter__"):
+        raise DataError(f"plain must be a list of features, not {plain!r}")
+    try:
+        return {feature_index(feature, schema.names) for feature in plain}
+    except ValueError as error:
+        raise DataError(f"plain: {error}") from None
 
 
 def warped(numbers: NDArray[Any], warps: Sequence[Warp]) -> NDArray[Any]:
@@ -202,7 +218,7 @@ def learned(clf: Any, rows: TrainingRows, shrinkage: float | None = None) -> Lea
     shrinkage : float, optional
         Taken instead of the setting.
     """
-    warps = fitted_warps(clf.marginals, rows)
+    warps = fitted_warps(clf, rows)
     bent, classes = replace(rows, numbers=warped(rows.numbers, warps)), rows.classes.tolist()
     moments = first_moments(bent)
     refuse_unusable(moments, rows.schema, classes)

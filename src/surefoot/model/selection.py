@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from html import escape
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from surefoot.exceptions import DataError
 from surefoot.model.calibration import fit_calibration
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.fitting import Learned, joint_log, learned, warped
+from surefoot.model.refits import KEPT, NONE_KEPT, Kept, checked_count, keep_refits, time_for_refits
 from surefoot.model.rows import TrainingRows, refuse_duplicate_names, training_rows
 from surefoot.model.schema import Schema
 from surefoot.table.labelled import two_valued_numbers
@@ -63,12 +65,15 @@ class Selection:
         Number of folds.
     notes : tuple of str
         What was assumed about the table, in sentences.
+    kept : Kept
+        How many refits the classifier keeps, and what that took.
     """
 
     classifier: ConditionalGaussianNetworkClassifier
     table: pd.DataFrame
     cv: int
     notes: tuple[str, ...] = ()
+    kept: Kept = NONE_KEPT
 
     def __str__(self) -> str:
         shown = self.table.head(SHOWN_CANDIDATES)
@@ -94,6 +99,8 @@ def select(
     categorical: Any = "auto",
     ordered: Any = None,
     marginals: str | None = None,
+    plain: Any = None,
+    refits: int = KEPT,
 ) -> Selection:
     """Choose structure, marginals, shrinkage, calibration and smoothing by held-out log loss.
 
@@ -116,6 +123,12 @@ def select(
         Categories that can rise and fall, with their values in order.
     marginals : "gaussian", "power" or "auto", optional
         Consider these marginals only: with ``"gaussian"`` rules may add up any numbers.
+    plain : list of features, optional
+        Numbers that keep their own scale, so that rules may add them up; the others may be bent.
+    refits : int, default=20
+        How many refits of the classifier to keep with it (``classifier.refits_``), or as many of them as fit
+        into half of the time that the choice took, or into two seconds where that is longer. See
+        `keep_refits`. 0 keeps none.
 
     Returns
     -------
@@ -132,23 +145,26 @@ def select(
     >>> bool(chosen.table["log_loss"].is_monotonic_increasing)
     True
     """
+    began = perf_counter()
+    checked_count(refits)
     refuse_duplicate_names(frame)
     categories, notes = _categories(frame, categorical, ordered)
-    about_data = {"categorical": categories, "ordered": ordered}
+    about_data = {"categorical": categories, "ordered": ordered, "plain": plain}
     rows = training_rows(ConditionalGaussianNetworkClassifier(**about_data), frame, y, None)
     folds = _folds(rows, cv, random_state)
     with one_blas_thread():
         scored = [
             {**candidate.settings(), "log_loss": loss, "accuracy": accuracy}
             for candidate, loss, accuracy in _scores(
-                rows, folds, MARGINALS if marginals is None else (marginals,)
+                rows, folds, MARGINALS if marginals is None else (marginals,), plain
             )
         ]
     table = pd.DataFrame(scored).sort_values("log_loss", kind="stable", ignore_index=True)
     best = min(scored, key=lambda row: row["log_loss"])
     settings = {field.name: best[field.name] for field in fields(Candidate)}
     classifier = ConditionalGaussianNetworkClassifier(**settings, **about_data).fit(frame, y)
-    return Selection(classifier, table, len(folds), notes)
+    kept = keep_refits(classifier, frame, y, refits, time_for_refits(perf_counter() - began))
+    return Selection(classifier, table, len(folds), notes, kept)
 
 
 def _categories(frame: Any, categorical: Any, ordered: Any) -> tuple[Any, tuple[str, ...]]:
@@ -186,10 +202,10 @@ def _folds(rows: TrainingRows, cv: int, random_state: int | None) -> Folds:
 
 
 def _scores(
-    rows: TrainingRows, folds: Folds, kinds: Sequence[str]
+    rows: TrainingRows, folds: Folds, kinds: Sequence[str], plain: Any
 ) -> Iterator[tuple[Candidate, float, float]]:
     """Held-out log loss and accuracy of every candidate."""
-    for (structure, marginals, shrinkage, smoothing), joint in _held_out(rows, folds, kinds).items():
+    for (structure, marginals, shrinkage, smoothing), joint in _held_out(rows, folds, kinds, plain).items():
         calibrated = _cross_calibrated(joint, rows.labels, folds)
         for calibration, scores in ((None, joint), ("temperature", calibrated)):
             own = log_softmax(scores, axis=1)[np.arange(len(scores)), rows.labels]
@@ -199,7 +215,7 @@ def _scores(
 
 
 def _held_out(
-    rows: TrainingRows, folds: Folds, kinds: Sequence[str]
+    rows: TrainingRows, folds: Folds, kinds: Sequence[str], plain: Any
 ) -> dict[tuple[str, str, float, float], Array]:
     """Joint log probabilities of every row under models that have not seen it.
 
@@ -208,7 +224,7 @@ def _held_out(
     joints: dict[tuple[str, str, float, float], Array] = {}
     for train, test in folds:
         part, held = rows.part(train), rows.part(test)
-        for basis, structure, marginals in _bases(part, kinds):
+        for basis, structure, marginals in _bases(part, kinds, plain):
             Z = warped(held.numbers, basis.warps)
             for smoothing in CELL_SMOOTHINGS if rows.schema.n_categories else CELL_SMOOTHINGS[:1]:
                 clf = ConditionalGaussianNetworkClassifier(cell_smoothing=smoothing)
@@ -220,11 +236,11 @@ def _held_out(
     return joints
 
 
-def _bases(rows: TrainingRows, kinds: Sequence[str]) -> Iterator[tuple[Learned, str, str]]:
+def _bases(rows: TrainingRows, kinds: Sequence[str], plain: Any) -> Iterator[tuple[Learned, str, str]]:
     """Warps, graph and statistics for each structure and kind of marginals."""
     for marginals in kinds if rows.schema.n_numbers else kinds[:1]:
         for structure in _structures(rows.schema):
-            clf = ConditionalGaussianNetworkClassifier(structure, marginals=marginals)
+            clf = ConditionalGaussianNetworkClassifier(structure, marginals=marginals, plain=plain)
             yield learned(clf, rows, 0.0), structure, marginals
 
 

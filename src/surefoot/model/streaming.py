@@ -148,7 +148,7 @@ def streamed(clf: Any, stream: Stream, complete: bool = False) -> tuple[Training
     found = Gathered(report.dag, rows.schema, moments, statistics, classes)
     share = float(clf.shrinkage)
     prior = class_priors(clf.priors, moments.totals, classes)
-    warps = fitted_warps("gaussian", rows)
+    warps = fitted_warps(clf, rows)  # all identities: see `refuse_second_pass`
     return rows, Learned(warps, report, found, share, found.networks(clf, share), prior)
 
 

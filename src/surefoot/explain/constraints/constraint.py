@@ -191,6 +191,10 @@ class Constraint:
         """Narrow ends by what constraints of this kind leave no choice about; those that say more."""
         return own
 
+    def added_up(self) -> tuple[Any, ...]:
+        """Features that its rows add up, which a model must measure on plain scales."""
+        return ()
+
     def rows(self, today: Today) -> tuple[Row, ...]:
         """Linear rows that an answer must satisfy."""
         return ()

@@ -144,6 +144,11 @@ class Rule(Constraint):
         """The features in its sum."""
         return [features.position(name, "rules") for name in (*self.coefficients, *self.now)]
 
+    def added_up(self) -> tuple[Any, ...]:
+        """The features in its sum; the interval of one feature is no sum."""
+        named = tuple(name for name, a in self.coefficients.items() if a)
+        return named if len(named) > 1 else ()
+
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The sum, with today's values of one row in its ends."""
         a = np.zeros(len(today.names))

@@ -75,6 +75,10 @@ class Link(_Fields, Constraint):
         """Both features."""
         return [features.position(name, "links") for name in self[:2]]
 
+    def added_up(self) -> tuple[Any, ...]:
+        """Both features."""
+        return self.rule().added_up()
+
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The equation of one row."""
         return self.rule().rows(today)

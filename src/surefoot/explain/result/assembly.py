@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.explain.answer.bound_recheck import LARGE, is_unproved, without_bound
-from surefoot.explain.ask.refits import ModelShare, RefittedModels
+from surefoot.explain.ask.refits import ModelShare, RefittedModels, kept_share
 from surefoot.explain.result.cautions import model_cautions
 from surefoot.explain.result.explanation import Context, Explanation, Refusal
 from surefoot.explain.result.words import miss_words
@@ -84,7 +84,7 @@ def assembled(
         **_probabilities(clf, question, answer, scores),
         **_expectations(clf, question, answer),
         cautions=model_cautions(clf, question, answer, problem.metric.unit),
-        model_share=_model_share(refits, question, answer),
+        model_share=_model_share(clf, refits, question, answer),
         **known,
     )
     found = Explanation(question, answer, context, () if refits is None else refits.searched)
@@ -99,6 +99,13 @@ def _scores_of(clf: ConditionalGaussianNetworkClassifier, question: Question, an
     if point is not None:
         worst = point if answer.worst is None else question.perturbed(point, answer.worst)
         rows, states = [*rows, point, worst], [*states, answer.state, answer.state]
+    return _precise_scores(clf, question, rows, states)
+
+
+def _precise_scores(
+    clf: ConditionalGaussianNetworkClassifier, question: Question, rows: list[Array], states: list[State]
+) -> Array:
+    """The classes' scores, exactly where rounding would show."""
     scores = _scores(clf, rows, states)
     if question.warps or not LARGE < np.abs(scores).max() < np.inf:
         return scores
@@ -167,11 +174,23 @@ def _made_safe(
     return f"The row has the target already{chance}, but {size} {lower}; this small change makes it safe."
 
 
-def _model_share(refits: RefittedModels | None, question: Question, answer: Answer) -> ModelShare | None:
-    """How many refits that the search has not seen come to the target's side."""
-    if refits is None or answer.point is None:
+def _model_share(
+    clf: ConditionalGaussianNetworkClassifier,
+    refits: RefittedModels | None,
+    question: Question,
+    answer: Answer,
+) -> ModelShare | None:
+    """How many refits come to the target's side: fresh ones, else those that the model keeps."""
+    if answer.point is None:
         return None
-    return refits.share(_deciding(question), question.warped(answer.point), answer.state)
+    if refits is not None and refits.fresh:
+        return refits.share(_deciding(question), question.warped(answer.point), answer.state)
+    agree = [
+        _lacking(refit, question, _precise_scores(refit, question, [answer.point], [answer.state])[0]) <= 0
+        for refit in clf.refits_
+    ]
+    seen = set(() if refits is None else refits.searched)
+    return kept_share(agree, [refit in seen for refit in clf.refits_])
 
 
 def _distance(question: Question, problem: Family, answer: Answer) -> float:

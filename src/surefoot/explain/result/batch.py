@@ -18,7 +18,7 @@ from surefoot.views import view
 COLUMNS = (
     "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "coverage", "certified_radius",
-    "density_percentile", "seconds", "message", "advice", "cautions",
+    "density_percentile", "model_share", "refits", "seconds", "message", "advice", "cautions",
 )  # fmt: skip
 
 
@@ -54,7 +54,7 @@ class Explanations(list[Explanation]):
 
         Categories come by name, whole numbers as integers.
         """
-        lines = [{name: getattr(e, name) for name in COLUMNS} for e in self]
+        lines = [{name: _entry(e, name) for name in COLUMNS} for e in self]
         rows = pd.Index([e.row for e in self], name="row", tupleize_cols=False)
         table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
         table["status"] = [str(e.status) for e in self]
@@ -120,6 +120,14 @@ class Explanations(list[Explanation]):
 
     def _repr_html_(self) -> str:
         return str(view("batch page", self))
+
+
+def _entry(e: Explanation, name: str) -> Any:
+    """What a line of the table says."""
+    if name in ("model_share", "refits"):
+        found = e.model_share
+        return math.nan if found is None else found.share if name == "model_share" else found.refits
+    return getattr(e, name)
 
 
 def _column(values: list[Any], rows: pd.Index) -> pd.Series:

@@ -30,6 +30,7 @@ CODES = (
     "not_finished",
     "untypical",
     "not_safe",
+    "unstable",
     "against_means",
     "outside_range",
     "unlike_training",
@@ -40,7 +41,7 @@ CODES = (
 )
 
 
-OWN_CODES = CODES[:4]  # those that follow from question and answer alone
+OWN_CODES = CODES[:5]  # those that follow from question and answer alone
 
 
 class Caution(str):

@@ -284,11 +284,12 @@ def _cautions(values: Any) -> tuple[Caution, ...]:
 def _model_share(values: Any) -> ModelShare | None:
     if values is None:
         return None
-    entry = entries(values, "model_share", ("share", "bound", "refits"))
+    entry = entries(values, "model_share", ("share", "bound", "refits"), ("kept",))
     return ModelShare(
         finite(entry["share"], "share"),
         finite(entry["bound"], "bound"),
         position(entry["refits"], "refits", 10**9),
+        truth(entry.get("kept", False), "kept"),  # files from before models kept refits do not say
     )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
+HALF = 0.5  # of the refits of a model; an answer that fewer of them share deserves a caution
 UNCHANGED = 1e-6  # standard deviations; less is rounding
 
 
@@ -449,7 +450,7 @@ class Explanation:
 
     @property
     def model_share(self) -> ModelShare | None:
-        """How many fresh refits of the model come to the same decision; None where none were asked for."""
+        """Under how many refits of the model the answer holds; None where there are none."""
         return self.context.model_share
 
     def _own_cautions(self) -> list[Caution]:
@@ -470,7 +471,17 @@ class Explanation:
             found.append(Caution("untypical", words))
         if self.asks_for_robustness and self.coverage < 1:
             found.append(Caution("not_safe", self._not_safe()))
+        if self.model_share is not None and self.model_share.share < HALF:
+            found.append(Caution("unstable", f"It holds under {self.model_share} only. {self._steadier()}"))
         return found
+
+    def _steadier(self) -> str:
+        """What to do about an answer that other rows of the same kind would have undone."""
+        ask = "with a larger budget" if self.asks_for_robustness else "with a budget"
+        share = self.model_share
+        if share is None or not share.kept or len(self.question.models) > 1:
+            return f"Ask for an answer that withstands more: {ask}, or under more models."
+        return f"Ask for an answer that holds under all of them, with models={share.refits}, or {ask}."
 
     def _not_safe(self) -> str:
         """That errors within the budget may undo the decision, with the worst one found."""

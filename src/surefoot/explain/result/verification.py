@@ -156,6 +156,7 @@ def _words(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[s
     if len(clf.feature_labels_) == len(e.question.features):
         narrow = domain_words(e.question, clf.feature_range_)
     lines += [f"Searched: {'; '.join(narrow)}."] if narrow else []
-    said = {"advice": e.advice, "conflict": e.conflict, "share of refits": e.model_share}
+    judged = e.model_share is not None and not e.model_share.kept
+    said = {"advice": e.advice, "conflict": e.conflict, "share of refits": judged}
     unproved = [name for name, held in said.items() if held]
     return (*lines, *([f"Said without proof: {', '.join(unproved)}."] if unproved else []))

@@ -76,7 +76,7 @@ def run_verify(options: argparse.Namespace) -> int:
     try:
         explanations = Explanations.from_json(_text(options.explanation, options.max_size))
         others = [model(path, options) for path in options.models]
-        _check_models(explanations, [clf, *others])
+        _check_models(explanations, [clf, *clf.refits_, *others])
         results = [verify(e, clf, models=others, time_limit=options.time_limit) for e in explanations]
     except UnicodeDecodeError:
         raise DataError(f"{options.explanation}: is not UTF-8 text") from None
@@ -255,7 +255,13 @@ def _training(clf: ConditionalGaussianNetworkClassifier, options: argparse.Names
             raise ProblemError(f"--{FLAGS.get(wrong, wrong)} is for --models, which is missing")
         return None
     if not options.training:
-        raise ProblemError("--models needs --data: the table to which the model is fitted again")
+        if not clf.refits_:
+            raise ProblemError(
+                "--models needs --data, the table to which the model is fitted again: it keeps no refits"
+            )
+        if options.label:
+            raise ProblemError("--label is for --data, which is missing")
+        return None
     data = training_table(options, clf)
     return data.X, data.y
 

@@ -145,7 +145,9 @@ def _actions(group: Any) -> None:
         "features that take whole numbers only (those that were whole in training do)",
     )
     names_flag(group, "--fractional", "FEATURE", "features that need not stay whole")
-    group.add_argument("--at-most", type=at_most, default=PRESET, metavar="K", help="features that change, at most; or none")
+    group.add_argument(
+        "--at-most", type=at_most, default=PRESET, metavar="K", help="features that change, at most; or none"
+    )
     group.add_argument(
         "--printable",
         action=argparse.BooleanOptionalAction,
@@ -165,7 +167,10 @@ def _worth(group: Any) -> None:
         "changed number farther than K standard deviations from what its parents predict",
     )
     group.add_argument(
-        "--models", type=int, metavar="N", help="hold under N refits of the model, too; needs --data"
+        "--models",
+        type=int,
+        metavar="N",
+        help="hold under N refits of the model, too: those that it keeps, or with --data as many fresh ones",
     )
     file_flag(group, "--data", "TABLE", "the training table, for --models", dest="training")
     group.add_argument(
