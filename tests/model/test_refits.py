@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from surefoot import ConditionalGaussianNetworkClassifier, datasets, select
 from surefoot.exceptions import DataError, ModelFileError
+from surefoot.model.calibration import fit_calibration
 from surefoot.model.content import classifier_content
 from surefoot.model.file import write_model
 from surefoot.model.refits import Bootstrap, Kept, drawn_weights, keep_refits, time_for_refits
@@ -62,12 +63,16 @@ def test_a_refit_is_the_model_fitted_to_the_drawn_rows():
     X, y = toy_table()
     clf = ConditionalGaussianNetworkClassifier("tan", calibration="temperature").fit(X, y)
     keep_refits(clf, X, y, 2, random_state=3)
+    assert all(refit.calibration_ != clf.calibration_ for refit in clf.refits_)
     rng = np.random.default_rng(3)
     for refit in clf.refits_:
         codes = np.unique(y, return_inverse=True)[1]
         weights = drawn_weights(codes, 2, rng)
-        same = clone(clf).set_params(structure=clf.dag_).fit(X, y, sample_weight=weights)
-        np.testing.assert_allclose(refit.predict_proba(X), same.predict_proba(X), rtol=1e-9)
+        same = clone(clf).set_params(structure=clf.dag_, calibration=None).fit(X, y, sample_weight=weights)
+        joint = same.predict_joint_log_proba(X)
+        np.testing.assert_allclose(refit.predict_joint_log_proba(X), joint, rtol=1e-9)
+        left_out = weights == 0
+        assert refit.calibration_ == fit_calibration(joint[left_out], codes[left_out])
 
 
 def test_structure_is_learned_anew_only_where_that_is_asked_for():

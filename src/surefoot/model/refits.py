@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length
 
+from surefoot.bars import stepped
 from surefoot.exceptions import DataError
-from surefoot.model.fitting import Learned, held_out_calibration, learned, warped
+from surefoot.model.calibration import Calibration, fit_calibration
+from surefoot.model.fitting import FEW_ROUNDS, Learned, held_out_calibration, joint_log, learned, warped
 from surefoot.model.kept_refits import n_numbers, refits_size
 from surefoot.model.rows import TrainingRows, known_rows
 from surefoot.table.labelled import plain_labels
@@ -120,14 +122,20 @@ class Bootstrap:
             seen = np.flatnonzero(weights)
             part = replace(self.rows.part(seen), weights=weights[seen])
             try:
-                model = learned(self.settings, part)
-                calibration = self.settings.calibration and held_out_calibration(
-                    self.settings, part, model.shrinkage
-                )
-                return _twin(self.clf, model, calibration or None)
+                model = learned(self.settings, part, rounds=FEW_ROUNDS)
+                return _twin(self.clf, model, self._calibration(model, weights == 0))
             except DataError as error:  # a draw may leave nothing of a column
                 reason = error
         raise DataError(f"the model cannot be fitted again to rows drawn with replacement: {reason}")
+
+    def _calibration(self, model: Learned, left_out: NDArray[np.bool_]) -> Calibration | None:
+        """By the rows that were not drawn; by all of them where these are too few of some class."""
+        if self.settings.calibration is None:
+            return None
+        held = self.rows.part(left_out)
+        if np.bincount(held.labels, minlength=len(held.classes)).min() < 2:
+            return held_out_calibration(self.settings, self.rows, model.shrinkage)
+        return fit_calibration(joint_log(model.networks, model.prior, held.numbers, held.codes), held.labels)
 
 
 def keep_refits(
@@ -141,7 +149,8 @@ def keep_refits(
     """Fit the model again to rows drawn with replacement and keep the refits as ``clf.refits_``.
 
     Each refit has the graph, the scales and the shrinkage of the model; its priors, parameters and
-    calibration are its own. Answers then say under how many of them they hold.
+    calibration (by the rows that were not drawn) are its own. Answers then say under how many of them they
+    hold.
 
     Parameters
     ----------
@@ -197,15 +206,13 @@ def _in_time(
     bootstrap: Bootstrap, count: int, seconds: float, rng: np.random.Generator
 ) -> Iterator[ConditionalGaussianNetworkClassifier]:
     """Refits, until the next one would probably end too late; the first one is always made."""
-    from tqdm.auto import trange
-
     began = perf_counter()
 
     def in_time(k: int) -> bool:
         return k == 0 or (perf_counter() - began) * (k + 1) / k <= seconds
 
-    bar = trange(count, desc="fitting the model again", unit="refit", delay=1.0, disable=None, leave=False)
-    yield from (bootstrap.refit(rng) for _ in takewhile(in_time, bar))
+    steps = stepped(range(count), "fitting the model again", "refit")
+    yield from (bootstrap.refit(rng) for _ in takewhile(in_time, steps))
 
 
 def drawn_weights(labels: NDArray[np.intp], n_classes: int, rng: np.random.Generator) -> Array:

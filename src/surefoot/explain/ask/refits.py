@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from surefoot.bars import stepped
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -177,16 +178,11 @@ class RefittedModels:
 
     def _drawn(self, count: int, seed: int) -> tuple[ConditionalGaussianNetworkClassifier, ...]:
         """So many refits; a bar on a terminal says so where they take longer than a second."""
-        from tqdm.auto import trange
-
         rng = np.random.default_rng(seed)
         assert self.data is not None
-        bar = trange(
-            count, desc="fitting the model again", unit="refit", delay=1.0, disable=None, leave=False
-        )
         with one_blas_thread():  # small matrices: threads would wait for each other
             refit = self._refit()
-            return tuple(refit(rng) for _ in bar)
+            return tuple(refit(rng) for _ in stepped(range(count), "fitting the model again", "refit"))
 
     def _refit(self) -> Callable[[np.random.Generator], ConditionalGaussianNetworkClassifier]:
         """What fits the classifier anew to as many rows, drawn with replacement; structure and all.
