@@ -33,11 +33,12 @@ from surefoot.model.warp import IDENTITY, Warp, fit_warp
 
 Array = NDArray[np.float64]
 Networks = tuple[Network, ...]
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 FOLDS = 5
-# Held-out rows that are enough for a temperature: its error is then some per cent. With ten times as many,
+# Held-out rows that are enough for a temperature or a shrinkage. With ten times as many,
 # large tables would be fitted six times over; with ten times fewer, it would be off by ten per cent.
-ROWS_FOR_CALIBRATION = 10_000
+ROWS_HELD_OUT = 10_000
 # Rounds of expectation-maximisation for models that are only compared, calibrated with or counted. Ten times
 # as many would take as long as convergence does, and choose the same; with a single one, holes would be what
 # the mean of their class says.
@@ -268,11 +269,12 @@ def first_moments(rows: TrainingRows) -> ClassMoments:
 def best_shrinkage(clf: Any, rows: TrainingRows, dag: Dag) -> float:
     """The share of the pooled covariance under which held-out labels are likeliest, of a few."""
     total = np.zeros(len(SHRINKAGES))
-    for train, test in folds(rows.labels, "shrinkage='auto'"):
+    parts = folds(rows.labels, "shrinkage='auto'")
+    for train, test in stepped(_enough(parts), "choosing the shrinkage", "fit"):
         part, held = rows.part(train), rows.part(test)
         moments = first_moments(part)
         prior = class_priors(clf.priors, moments.totals, rows.classes.tolist())
-        found = gathered_rows(clf, part, dag, moments, 0.0)
+        found = gathered_rows(clf, part, dag, moments, 0.0, FEW_ROUNDS)
         for s, share in enumerate(SHRINKAGES):
             joint = joint_log(found.networks(clf, share), prior, held.numbers, held.codes)
             own = joint[np.arange(len(test)), held.labels] - logsumexp(joint, axis=1)
@@ -282,25 +284,29 @@ def best_shrinkage(clf: Any, rows: TrainingRows, dag: Dag) -> float:
 
 def held_out_calibration(clf: Any, rows: TrainingRows, shrinkage: float) -> Calibration:
     """Temperature and shifts from folds that the model did not see, graph and warps included."""
-    parts = folds(rows.labels, "calibration='temperature'")
-    enough = -(-ROWS_FOR_CALIBRATION // len(parts[0][1]))
+    parts = _enough(folds(rows.labels, "calibration='temperature'"))
     found = []
-    for train, test in stepped(parts[:enough], "calibrating the model", "fit"):
+    for train, test in stepped(parts, "calibrating the model", "fit"):
         model = learned(clf, rows.part(train), shrinkage, rounds=FEW_ROUNDS)
         Z = warped(rows.numbers[test], model.warps)
         found.append(joint_log(model.networks, model.prior, Z, rows.codes[test]))
-    seen = np.concatenate([test for _, test in parts[:enough]])
+    seen = np.concatenate([test for _, test in parts])
     weights = None if rows.weights is None else rows.weights[seen]
     return fit_calibration(np.concatenate(found), rows.labels[seen], weights)
 
 
-def folds(labels: NDArray[np.intp], what: str) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def folds(labels: NDArray[np.intp], what: str) -> Folds:
     """Training and test rows of up to five folds with equal shares of the classes, always the same ones."""
     smallest = int(np.bincount(labels).min())
     if smallest < 3:
         raise DataError(f"{what} needs at least three rows of every class")
     splitter = StratifiedKFold(min(FOLDS, smallest), shuffle=True, random_state=0)
     return list(splitter.split(np.zeros(len(labels)), labels))
+
+
+def _enough(parts: Folds) -> Folds:
+    """As many folds as it takes to hold out enough rows."""
+    return parts[: -(-ROWS_HELD_OUT // len(parts[0][1]))]
 
 
 def joint_log(networks: Networks, prior: Array, Z: NDArray[Any], codes: NDArray[np.intp]) -> Array:

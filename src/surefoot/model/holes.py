@@ -308,13 +308,12 @@ class MixedGaps:
         shown = [k for k in component.categories if k not in scope]
         sizes = tuple(self.network.schema.sizes[k] for k in shown)
         _, first, which = np.unique(positions(C, shown, sizes), return_index=True, return_inverse=True)
-        n_holes = len(self.missing_in(component))
         for combination in self.combinations(scope):
             codes = self.filled(C[first], scope, combination)
             yield combination, self._conditions(component, Z, codes, which)
 
     def _conditions(self, component: Component, Z: Array, codes: Codes, which: Rows) -> Conditioned:
-        """z = m + B e over the component's members, parents outside being known: a B for each state.
+        """The numbers m + B e of a component, parents outside being known: a B for each state.
 
         Parameters
         ----------

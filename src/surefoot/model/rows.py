@@ -24,6 +24,8 @@ from surefoot.table.labelled import column_faults, duplicate_names, joined, plai
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
+# Values of a category. With ten times as many, a table of two of them would have a hundred million cells.
+MOST_VALUES = 1_000
 NUMERIC = {"dtype": "numeric", "ensure_all_finite": "allow-nan"}
 
 
@@ -82,6 +84,7 @@ def training_rows(
     refuse_duplicate_names(X)
     if _may_hold_categories(X, clf.categorical, clf.ordered):
         schema = Schema.learned(X, clf.categorical, clf.ordered, _labels_of(X))
+        refuse_many_values(schema)
         if schema.n_categories:
             found = _mixed_rows(clf, X, y, sample_weight, (schema, reset))
             return _with_enough_classes(found, least_classes)
@@ -93,6 +96,17 @@ def _with_enough_classes(rows: TrainingRows, least: int) -> TrainingRows:
         label = rows.classes.tolist()[0]
         raise DataError(f"needs at least two classes, but y holds one class only: {label!r}")
     return rows
+
+
+def refuse_many_values(schema: Schema) -> None:
+    """Refuse a category that is hardly one: text, a date, an identifier."""
+    for j, values in zip(schema.categories, schema.category_values, strict=True):
+        if len(values) > MOST_VALUES:
+            raise DataError(
+                f"column {schema.names[j]!r} is a category of {len(values):,} values, but a category has at "
+                f"most {MOST_VALUES:,}: leave the column out if it holds text, dates or identifiers, or put "
+                "its rare values together"
+            )
 
 
 def known_rows(clf: Any, X: Any) -> tuple[NDArray[Any], Codes]:

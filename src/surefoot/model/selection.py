@@ -34,7 +34,6 @@ LEAST_ROWS = 100  # the same, at least; with ten times fewer, chance would choos
 RARE = (
     10  # rows of a rare class that are drawn in any case; ten times more would change its share of the rows
 )
-GUESSED_SHRINKAGE = 0.3
 SETTINGS = ("structure", "marginals", "shrinkage", "calibration", "cell_smoothing")
 
 
@@ -78,9 +77,9 @@ class Judged:
         found = []
         if self.dropped:
             found.append(f"{self.dropped} of them dropped out before the last fold: too far behind to win.")
-        if self.rows < self.all_rows:
+        if self.folds and self.rows < self.all_rows:
             found.append(
-                f"Compared on {self.rows:,} rows drawn at random; the best one is fitted to {self.all_rows:,}."
+                f"Compared on {self.rows:,} rows drawn at random; the best is fitted to {self.all_rows:,}."
             )
         return found
 
@@ -117,11 +116,9 @@ class Selection:
         text = shown.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep="none")
         hidden = len(self.table) - len(shown)
         more = [f"... and {hidden} more"] if hidden else []
-        one = len(self.table) == 1
-        folds = "1 fold" if self.cv == 1 else f"{self.cv} folds"
-        head = (
-            f"{len(self.table)} model{'' if one else 's'} by log loss on held-out rows ({folds}), best first:"
-        )
+        head = f"{len(self.table)} models by log loss on held-out rows ({self.cv} folds), best first:"
+        if not self.cv:
+            head = "Taken without a comparison:"
         more += [] if self.judged is None else self.judged.words()
         return "\n".join([*self.notes, head, text, *more])
 
@@ -178,8 +175,8 @@ def select(
         Candidates are compared on at most so many rows, drawn class by class; the chosen one is fitted to all
         rows. None takes all rows.
     fast : bool, default=False
-        Do not compare: take the settings that are best in the mean over many tables, and judge them by one
-        fold.
+        Do not compare: take settings that are usually good, with as dense a graph as can be learned soon and
+        the shrinkage that is best on held-out rows.
 
     Returns
     -------
@@ -204,20 +201,22 @@ def select(
     rows = training_rows(ConditionalGaussianNetworkClassifier(**about_data), frame, y, None)
     _refuse_small_classes(rows)
     some = _drawn(rows, choose_on, random_state)
-    folds = _folds(some, cv, random_state)
+    folds = [] if fast else _folds(some, cv, random_state)
     kinds = MARGINALS if marginals is None else (marginals,)
+    settings = _settings(rows.schema, kinds)
     with one_blas_thread():
         if fast:
-            race = Race(some, folds[:1], [_guess(rows.schema, kinds)], plain)
+            best = _guess(settings)
+            table, dropped = pd.DataFrame([{**best, "log_loss": np.nan, "accuracy": np.nan}]), 0
         else:
-            race = Race(some, folds, _settings(rows.schema, kinds), plain)
-        race.run()
-        table = _table(race, only_calibrated=fast)
-        best = {name: table[name].iloc[0] for name in SETTINGS}
-        classifier = ConditionalGaussianNetworkClassifier(**_python(best), **about_data).fit(frame, y)
+            race = Race(some, folds, settings, plain)
+            race.run()
+            table, dropped = _table(race), 2 * len(race.dropped)
+            best = _python({name: table[name].iloc[0] for name in SETTINGS})
+        classifier = ConditionalGaussianNetworkClassifier(**best, **about_data).fit(frame, y)
     kept = keep_refits(classifier, frame, y, refits, time_for_refits(perf_counter() - began))
-    judged = Judged(len(race.folds), len(some.labels), len(rows.labels), 2 * len(race.dropped))
-    return Selection(classifier, table, len(race.folds), notes, kept, judged)
+    judged = Judged(len(folds), len(some.labels), len(rows.labels), dropped)
+    return Selection(classifier, table, len(folds), notes, kept, judged)
 
 
 def _categories(frame: Any, categorical: Any, ordered: Any) -> tuple[Any, tuple[str, ...]]:
@@ -286,28 +285,24 @@ def _settings(schema: Schema, kinds: Sequence[str]) -> list[Setting]:
     )
 
 
-def _guess(schema: Schema, kinds: Sequence[str]) -> Setting:
-    """What is best in the mean over the tables of the quality benchmark."""
-    possible = _settings(schema, kinds)
-    structures = {setting.structure for setting in possible}
-    return min(
-        possible,
-        key=lambda s: (
-            s.structure != ("tan" if "tan" in structures else "naive"),
-            s.marginals != kinds[-1],
-            s.shrinkage != GUESSED_SHRINKAGE,
-            s.cell_smoothing != CELL_SMOOTHINGS[-1],
-        ),
-    )
+def _guess(settings: Sequence[Setting]) -> dict[str, Any]:
+    """What is best in the mean over the tables of the quality benchmark, as far as it can be had.
+
+    There its log loss is 4 % above that of a choice in the mean (on Banknote alone 69 %), and equal to it in
+    the median.
+    """
+    last = settings[-1]  # the densest graph and the most smoothing
+    found = (last.structure, last.marginals, "auto", "temperature", last.cell_smoothing)
+    return dict(zip(SETTINGS, found, strict=True))
 
 
-def _table(race: Race, only_calibrated: bool) -> pd.DataFrame:
+def _table(race: Race) -> pd.DataFrame:
     """A row for each candidate, best first.
 
     The loss of one that dropped out is that of the best one, and by how much it was behind on the rows that
     it was judged by: losses on other rows cannot be compared.
     """
-    kinds = ("temperature",) if only_calibrated else (None, "temperature")
+    kinds = (None, "temperature")
     judged = {(s, kind): race.losses(s, kind is not None) for s in race.settings for kind in kinds}
     whole = {key: loss for key, (_, loss, _) in judged.items() if key[0] not in race.dropped}
     best = min(whole.values(), key=lambda loss: float(loss.mean()))

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from surefoot.model.refits import KEPT
+from surefoot.model.selection import CHOOSE_ON
 from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
 from surefoot.ui.cli.paths import Output
 
@@ -52,6 +53,16 @@ def fit_flags(command: argparse.ArgumentParser) -> None:
         default=5,
         metavar="K",
         help="choose and compare by K-fold cross-validation (default: 5); 0 with --structure: do not",
+    )
+    command.add_argument(
+        "--choose-on",
+        type=int,
+        default=CHOOSE_ON,
+        metavar="ROWS",
+        help=f"compare models on at most so many rows (default: {CHOOSE_ON}); the best is fitted to all rows",
+    )
+    command.add_argument(
+        "--fast", action="store_true", help="do not compare models: take the one that is usually good"
     )
     command.add_argument(
         "--refits",

@@ -173,7 +173,8 @@ def _selected(
 ) -> tuple[ConditionalGaussianNetworkClassifier, Kept]:
     if options.folds < 2:
         raise ProblemError("--folds must be at least 2 for a model to be chosen; or say --structure")
-    chosen = select(data.X, data.y, cv=options.folds, random_state=0, refits=options.refits, **given)
+    how = {"refits": options.refits, "choose_on": options.choose_on, "fast": options.fast}
+    chosen = select(data.X, data.y, cv=options.folds, random_state=0, **how, **given)
     show(f"{chosen}\n\n")
     return chosen.classifier, chosen.kept
 
