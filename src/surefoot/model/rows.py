@@ -24,6 +24,13 @@ from surefoot.table.labelled import column_faults, duplicate_names, joined, plai
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
+# Rows on which models are compared. Ten times as many would hardly ever choose another one, and take ten
+# times as long.
+CHOOSE_ON = 20_000
+LEAST_ROWS = 100  # the same, at least; with ten times fewer, chance would choose
+RARE = (
+    10  # rows of a rare class that are drawn in any case; ten times more would change its share of the rows
+)
 # Values of a category. With ten times as many, a table of two of them would have a hundred million cells.
 MOST_VALUES = 1_000
 NUMERIC = {"dtype": "numeric", "ensure_all_finite": "allow-nan"}
@@ -63,6 +70,32 @@ class TrainingRows:
             labels=self.labels[rows],
             weights=weights,
         )
+
+
+def drawn_rows(labels: Codes, n_classes: int, most: Any, random_state: int | None) -> Codes:
+    """At most so many rows, as large a share of every class; of rare classes at least ten rows.
+
+    Parameters
+    ----------
+    labels : array of int
+    n_classes : int
+    most : int or None
+        None takes all rows.
+    random_state : int or None
+    """
+    if most is None:
+        return np.arange(len(labels))
+    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < LEAST_ROWS:
+        raise DataError(
+            f"rows to compare models on must be a whole number from {LEAST_ROWS} on, or None, not {most!r}"
+        )
+    if len(labels) <= most:
+        return np.arange(len(labels))
+    rng, share, taken = np.random.default_rng(random_state), most / len(labels), []
+    for c in range(n_classes):
+        own = np.flatnonzero(labels == c)
+        taken.append(rng.choice(own, max(min(len(own), RARE), int(share * len(own))), replace=False))
+    return np.sort(np.concatenate(taken))
 
 
 def training_rows(

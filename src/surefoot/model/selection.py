@@ -16,7 +16,7 @@ from surefoot.exceptions import DataError
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.race import Folds, Race, Setting, settings_of
 from surefoot.model.refits import KEPT, NONE_KEPT, Kept, checked_count, keep_refits, time_for_refits
-from surefoot.model.rows import TrainingRows, refuse_duplicate_names, training_rows
+from surefoot.model.rows import CHOOSE_ON, TrainingRows, drawn_rows, refuse_duplicate_names, training_rows
 from surefoot.model.schema import Schema
 from surefoot.table.labelled import two_valued_numbers
 from surefoot.threads import one_blas_thread
@@ -27,13 +27,6 @@ MARGINALS = ("gaussian", "auto")
 SHRINKAGES = (0.0, 0.1, 0.3, 1.0)
 CELL_SMOOTHINGS = (10.0, 40.0)
 SHOWN_CANDIDATES = 8
-# Rows on which candidates are compared. Ten times as many would hardly ever choose another one, and take ten
-# times as long.
-CHOOSE_ON = 20_000
-LEAST_ROWS = 100  # the same, at least; with ten times fewer, chance would choose
-RARE = (
-    10  # rows of a rare class that are drawn in any case; ten times more would change its share of the rows
-)
 SETTINGS = ("structure", "marginals", "shrinkage", "calibration", "cell_smoothing")
 
 
@@ -200,7 +193,7 @@ def select(
     about_data = {"categorical": categories, "ordered": ordered, "plain": plain}
     rows = training_rows(ConditionalGaussianNetworkClassifier(**about_data), frame, y, None)
     _refuse_small_classes(rows)
-    some = _drawn(rows, choose_on, random_state)
+    some = rows.part(drawn_rows(rows.labels, len(rows.classes), choose_on, random_state))
     folds = [] if fast else _folds(some, cv, random_state)
     kinds = MARGINALS if marginals is None else (marginals,)
     settings = _settings(rows.schema, kinds)
@@ -247,22 +240,6 @@ def _refuse_small_classes(rows: TrainingRows) -> None:
             f"class {label!r} has {few}; choosing a model needs at least three of every class: leave such "
             "rows out, or put classes together"
         )
-
-
-def _drawn(rows: TrainingRows, most: Any, random_state: int | None) -> TrainingRows:
-    """At most so many rows, as large a share of every class; of rare classes at least ten rows."""
-    if most is None:
-        return rows
-    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < LEAST_ROWS:
-        raise DataError(f"choose_on must be a whole number of at least {LEAST_ROWS}, or None, not {most!r}")
-    if len(rows.labels) <= most:
-        return rows
-    rng, share, taken = np.random.default_rng(random_state), most / len(rows.labels), []
-    for c in range(len(rows.classes)):
-        own = np.flatnonzero(rows.labels == c)
-        size = max(min(len(own), RARE), int(share * len(own)))
-        taken.append(rng.choice(own, size, replace=False))
-    return rows.part(np.sort(np.concatenate(taken)))
 
 
 def _folds(rows: TrainingRows, cv: int, random_state: int | None) -> Folds:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from surefoot.model.refits import KEPT
-from surefoot.model.selection import CHOOSE_ON
+from surefoot.model.rows import CHOOSE_ON
 from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
 from surefoot.ui.cli.paths import Output
 
