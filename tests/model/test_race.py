@@ -82,6 +82,7 @@ def test_the_fast_guess_compares_nothing(monkeypatch):
     assert len(chosen.table) == 1
     assert chosen.classifier.structure == "ban"
     assert chosen.classifier.calibration == "temperature"
+    assert chosen.classifier.shrinkage == chosen.classifier.shrinkage_ == chosen.table["shrinkage"].item()
     assert len(chosen.classifier.refits_) == 2
     assert str(chosen).startswith("Taken without a comparison:")
     numbers = select(X[["skewed"]], y, fast=True, marginals="gaussian", refits=0).classifier

@@ -199,14 +199,16 @@ def select(
     settings = _settings(rows.schema, kinds)
     with one_blas_thread():
         if fast:
-            best = _guess(settings)
-            table, dropped = pd.DataFrame([{**best, "log_loss": np.nan, "accuracy": np.nan}]), 0
+            best, dropped = _guess(settings), 0
         else:
             race = Race(some, folds, settings, plain)
             race.run()
             table, dropped = _table(race), 2 * len(race.dropped)
             best = _python({name: table[name].iloc[0] for name in SETTINGS})
         classifier = ConditionalGaussianNetworkClassifier(**best, **about_data).fit(frame, y)
+    if fast:  # whoever fits it again need not look for the shrinkage again
+        best["shrinkage"] = classifier.shrinkage = classifier.shrinkage_
+        table = pd.DataFrame([{**best, "log_loss": np.nan, "accuracy": np.nan}])
     kept = keep_refits(classifier, frame, y, refits, time_for_refits(perf_counter() - began))
     judged = Judged(len(folds), len(some.labels), len(rows.labels), dropped)
     return Selection(classifier, table, len(folds), notes, kept, judged)
