@@ -30,7 +30,7 @@ def test_a_rule_on_a_curved_scale(tmp_path, capsys):
     flags = ["--row", "0", "--actions", str(tmp_path / "a.toml"), "--quiet"]
     status = main(["explain", str(tmp_path / "model.json"), str(tmp_path / "rows.csv"), *flags])
     assert status == 2
-    assert "make the model with surefoot fit --marginals gaussian to use it" in capsys.readouterr().err
+    assert "make the model with surefoot fit --actions FILE, the same file" in capsys.readouterr().err
 
 
 def test_the_template_says_which_features_rules_cannot_add_up():

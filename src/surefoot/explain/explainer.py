@@ -149,9 +149,10 @@ class CounterfactualExplainer:
         deviations from what its parents predict in the target class.
     models : int, `Refits` or list of fitted classifiers, optional
         The decision turns under each of them as well: so many refits to rows drawn with replacement from
-        ``data``, structure learned anew (``Refits(50, data=(X, y))`` says both); or other models of the same
-        features. ``explainer.refits.searched``
-        keeps them, and ``explanation.model_share`` says how many fresh refits agree.
+        ``data``, structure learned anew (``Refits(50, data=(X, y))`` says both); without ``data`` so many of
+        those that the classifier keeps (``classifier.refits_``); or other models of the same features.
+        ``explainer.refits.searched`` keeps them, and ``explanation.model_share`` says how many fresh refits
+        agree, or without data how many of those that the classifier keeps.
     random_state : int, default=0
         For the refits.
     data : pair (X, y), optional

@@ -95,6 +95,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     marginals : {"gaussian", "power", "auto"}, default="gaussian"
         ``"power"`` bends every number by a power of its own (Yeo and Johnson) so that it is closer to
         Gaussian; ``"auto"`` only those for which that is likelier.
+    plain : list of features, optional
+        Numbers that are not bent, whatever ``marginals`` says: rules may add them up.
     shrinkage : float or "auto", default=0.0
         Share of the classes' average covariance in the covariance of each class. ``"auto"`` takes that
         under which held-out labels are likeliest.
@@ -145,6 +147,10 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     judged_ : dict or None
         ``accuracy`` on held-out rows and that of always saying the ``majority``, once `surefoot.diagnose`
         has looked at the classifier; kept in its file.
+    refits_ : tuple of ConditionalGaussianNetworkClassifier
+        The model fitted again to rows drawn with replacement, on the same graph and the same scales, where
+        `surefoot.select` or ``surefoot fit`` kept some; saved in its file. Answers say under how many of
+        them they hold.
     density_percentiles_ : array of shape (n_classes, 101)
         Percentiles 0 to 100 of the log density that each class gives to its own training rows (of 20,000
         evenly spaced ones if there are more): how typical a row is. The density of the warped numbers.
@@ -168,6 +174,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     """
 
     judged_: dict[str, float] | None = None  # until `diagnose` has looked at it
+    refits_: tuple[Any, ...] = ()  # unless `select` or `surefoot fit` keeps some
     has_probability: bool = True  # adopted models may have none
     class_values_: ClassValues | None = None  # of models that come without rows
 
@@ -189,6 +196,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         categorical: Any = "auto",
         ordered: Any = None,
         marginals: str = "gaussian",
+        plain: Any = None,
         shrinkage: float | str = 0.0,
         calibration: str | None = None,
         cell_smoothing: float = 10.0,
@@ -208,6 +216,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.categorical = categorical
         self.ordered = ordered
         self.marginals = marginals
+        self.plain = plain
         self.shrinkage = shrinkage
         self.calibration = calibration
         self.cell_smoothing = cell_smoothing
@@ -287,7 +296,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.density_percentiles_ = own_densities(rows, model)
         self.class_values_ = values_of_rows(rows, len(rows.classes))
         self.completion_ = model.gathered.completion
-        self.__dict__.pop("judged_", None)  # what was said of an earlier fit
+        for name in ("judged_", "refits_"):  # those of an earlier fit
+            self.__dict__.pop(name, None)
         self.networks_ = model.networks
 
     def __sklearn_is_fitted__(self) -> bool:

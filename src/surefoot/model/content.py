@@ -14,7 +14,9 @@ from surefoot.exceptions import ModelFileError, SurefootError
 from surefoot.model.class_values import ClassValues
 from surefoot.model.dag import Dag
 from surefoot.model.file import VERSION, version_of
+from surefoot.model.kept_refits import refits_content, refits_from
 from surefoot.model.parts import (
+    calibration_content,
     calibration_from,
     kinds_content,
     network_content,
@@ -29,7 +31,6 @@ from surefoot.model.structure import StructureReport
 from surefoot.plain import finite, sequence
 
 if TYPE_CHECKING:
-    from surefoot.model.calibration import Calibration
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
     Classifier = TypeVar("Classifier", bound=ConditionalGaussianNetworkClassifier)
@@ -87,6 +88,8 @@ def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, A
         content["class_values"] = clf.class_values_.content()
     if hasattr(clf, "decision_content"):
         content["decision"] = clf.decision_content()
+    if clf.refits_:
+        content["refits"] = refits_content(clf)
     if version_of({**content, **_bends(clf)}) > VERSION:
         content |= _bends(clf)
     return content
@@ -96,12 +99,8 @@ def _bends(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
     plain = all(warp.is_identity for warp in clf.warps_)
     return {
         "warps": None if plain else [warp_content(warp) for warp in clf.warps_],
-        "calibration": None if clf.calibration_ is None else _calibration(clf.calibration_),
+        "calibration": calibration_content(clf.calibration_),
     }
-
-
-def _calibration(calibration: Calibration) -> dict[str, Any]:
-    return {"temperature": calibration.temperature, "shifts": list(calibration.shifts)}
 
 
 def _settings(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
@@ -136,6 +135,9 @@ def _beside_decision(clf: Classifier, content: dict[str, Any]) -> Classifier:
     """The classifier, or what was adopted with it as the network of the data."""
     if content.get("decision") is None:
         return clf
+    _require(
+        content.get("refits") is None, "refits"
+    )  # they would be those of the network, which does not decide
     from surefoot.model.adopted import AdoptedClassifier
 
     return cast("Classifier", AdoptedClassifier.with_decision(clf, content["decision"]))
@@ -176,6 +178,7 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
     clf.calibration_ = calibration_from(content.get("calibration"), k)
     clf.networks_ = tuple(network_from(entry, dag, schema) for entry in content["networks"])
     _require(len(clf.networks_) == k, "networks")
+    clf.refits_ = refits_from(content.get("refits"), clf)
 
 
 def _judged(values: Any) -> dict[str, float] | None:

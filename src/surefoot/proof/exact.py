@@ -41,6 +41,7 @@ command.
 
 from __future__ import annotations
 
+import base64
 import decimal
 import hashlib
 import heapq
@@ -56,7 +57,7 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from itertools import combinations, pairwise, product
+from itertools import combinations, islice, pairwise, product
 from operator import itemgetter, le, mul
 from typing import Any, NamedTuple, NoReturn
 
@@ -115,6 +116,7 @@ STATE_KEYS = ("shape", "constants", "ways", "left", "proof")
 SPLITS = ("cut", "choice", "either", "changed")
 # Hundreds of models of many classes ask for fewer; ten times as many would take a minute to read.
 MOST_REQUIREMENTS = 5000
+MOST_REFITS = 1000  # that a model keeps; ten times as many would be counted for minutes
 LEAF_KEYS = ("level", "norm", "cross", "products", "requirements", "between")
 MODEL_KEYS = (
     "features", "classes", "class_prior", "parents", "networks", "feature_range", "density_percentiles",
@@ -795,9 +797,15 @@ class Model:
     has_probability: bool
     fingerprint: str
     intact: bool  # whether the checksum of the file is right
+    kept: list[Any]  # refits of the model, as the file has them
     _views: dict[tuple[int, ...], View] = field(default_factory=dict)
     _networks: dict[tuple[int, tuple[int, ...]], Network] = field(default_factory=dict)
     gains: dict[Any, Gain] = field(default_factory=dict)  # of one category, for all files about the model
+
+    @cached_property
+    def refits(self) -> list[Model]:
+        """The model with the parameters of each refit that it keeps."""
+        return [_refit(entry, self) for entry in self.kept]
 
     @cached_property
     def numbers(self) -> list[int]:
@@ -1033,6 +1041,7 @@ def _model(content: dict[str, Any], intact: bool) -> Model:
         has_probability=chance,
         fingerprint="",
         intact=intact,
+        kept=_kept(content.get("refits"), decision is not None),
     )
     return replace(found, fingerprint=_fingerprint(found), _views={}, _networks={})
 
@@ -1177,6 +1186,88 @@ def _network(entry: Any, parents: list[list[int]]) -> Network:
     if not all(v > 0 for v in variances):
         raise UnreadableError("the model has a variance that is not positive")
     return Network(weights, _numbers(entry["means"], where, n), variances)
+
+
+def _kept(value: Any, decided: bool) -> list[Any]:
+    """The refits of a model, still to be read; one that decides by other scores has none."""
+    found = [] if value is None else _list(value, "refits")
+    if len(found) > MOST_REFITS or (found and decided):
+        raise UnreadableError("the model keeps too many refits, or refits that do not decide")
+    return found
+
+
+def _refit(entry: Any, model: Model) -> Model:
+    """The model with other parameters, class by class as doubles in base64; it has no name yet."""
+    entry = _table(entry, "a refit", ("class_prior", "calibration", "parameters"))
+    numbers = iter(_doubles(entry["parameters"]))
+    networks = [_numbers_after(network, model.parents, numbers) for network in model.networks]
+    parts = [
+        _parts_after(*both, numbers) for both in zip(model.tables, model.cells, strict=True)
+    ]  # class by class, like the networks
+    priors = _numbers(entry["class_prior"], "class_prior", len(model.labels))
+    variances = [v for network in networks for v in network.variances]
+    variances += [v for _, cells in parts for one in cells for v in one.variance]
+    chances = priors + [p for tables, _ in parts for table in tables for p in table.flat]
+    if next(numbers, None) is not None or not all(v > 0 for v in variances + chances):
+        raise UnreadableError("a refit has too many parameters, or one that is not positive")
+    temperature, shifts = _calibration(entry["calibration"], len(model.labels))
+    return replace(
+        model,
+        priors=priors,
+        networks=networks,
+        tables=[tables for tables, _ in parts],
+        cells=[cells for _, cells in parts],
+        temperature=temperature,
+        shifts=shifts,
+        calibrated=entry["calibration"] is not None,
+        fingerprint="",
+        kept=[],
+        _views={},
+        _networks={},
+    )
+
+
+def _doubles(value: Any) -> tuple[float, ...]:
+    try:
+        raw = base64.b64decode(_text(value, "the parameters of a refit"), validate=True)
+        found: tuple[float, ...] = struct.unpack(f"<{len(raw) // 8}d", raw)
+    except (ValueError, struct.error):
+        raise UnreadableError("the parameters of a refit are not doubles in base64") from None
+    spend(len(found))
+    if not all(map(math.isfinite, found)):
+        raise UnreadableError("a parameter of a refit is not finite")
+    return found
+
+
+def _taken_from(numbers: Iterator[float], size: int) -> list[float]:
+    found = list(islice(numbers, size))
+    if len(found) < size:
+        raise UnreadableError("a refit has fewer parameters than its model")
+    return found
+
+
+def _numbers_after(network: Network, parents: list[list[int]], numbers: Iterator[float]) -> Network:
+    """A network without categories: weights of parents in ascending order, means, variances."""
+    n = len(network.means)
+    weights = [[0.0] * n for _ in range(n)]
+    for row, group in zip(weights, parents, strict=True):
+        for j, w in zip(sorted(group), _taken_from(numbers, len(group)), strict=True):
+            row[j] = w
+    return Network(weights, _taken_from(numbers, n), _taken_from(numbers, n))
+
+
+def _parts_after(
+    tables: list[Table], cells: list[Cells], numbers: Iterator[float]
+) -> tuple[list[Table], list[Cells]]:
+    """Tables, then cells: mean, at, weights and variance of each number."""
+    found = [table._replace(flat=_taken_from(numbers, len(table.flat))) for table in tables]
+    others = []
+    for one in cells:
+        size, wide = len(one.mean), len(one.parents)
+        mean = _taken_from(numbers, size)
+        at, weights = ([_taken_from(numbers, wide) for _ in range(size)] for _ in range(2))
+        others.append(one._replace(mean=mean, at=at, weights=weights, variance=_taken_from(numbers, size)))
+    return found, others
 
 
 def _fingerprint(model: Model) -> str:
@@ -2925,7 +3016,7 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
     if not known:
         raise UnreadableError("there is no model")
     question = read_question(answer["question"])
-    by_name = {model.fingerprint: model for model in known}
+    by_name = {model.fingerprint: model for model in _with_refits(known, question.models)}
     among_all = any(entry.kind == "probability" for entry in question.requirements)
     certificate = answer["certificate"]
     later = type(certificate) is dict and certificate.get("version") == 4
@@ -2977,8 +3068,13 @@ def read_answer(value: Any) -> dict[str, Any]:
     for caution in _list(answer["cautions"], "cautions"):
         for words in _table(caution, "a caution", ("code", "text")).values():
             _text(words, "a caution")
-    if answer["model_share"] is not None:
-        _table(answer["model_share"], "model_share", ("share", "bound", "refits"))
+    judged = answer["model_share"]
+    if judged is not None:
+        kept = ["kept"] if type(judged) is dict and "kept" in judged else []
+        judged = _table(judged, "model_share", ("share", "bound", "refits", *kept))
+        numbers = [_number(judged[key], "model_share") for key in ("share", "bound")]
+        _whole(judged["refits"], "model_share")
+        answer["model_share"] = (*numbers, judged["refits"], bool(kept) and _flag(judged["kept"], "kept"))
     for key in NUMBERS:
         answer[key] = math.nan if answer[key] is None else _wide(answer[key], key)
     return answer
@@ -3056,7 +3152,7 @@ def _claims(models: Sequence[Any], explanation: Any) -> Iterator[Claim]:
         yield from (model_claim(known, [answer["model"]]), refusal(answer))
         return
     case = read_case(known, explanation)
-    last = model_claim(known, case.question.models)
+    last = model_claim(_with_refits(known, case.question.models), case.question.models)
     yield last
     for claim in CHECKS:
         if last.verdict == FAILS and last.name in ("model", "question"):
@@ -3124,6 +3220,13 @@ def _claim(name: str, fault: str, fine: str) -> Claim:
 def _first(*pairs: tuple[bool, str]) -> str:
     """The first complaint whose condition is true, else nothing."""
     return next((text for wrong, text in pairs if wrong), "")
+
+
+def _with_refits(known: Sequence[Model], names: Sequence[str]) -> list[Model]:
+    """The models, and the refits that the explained one keeps if the question names one of them."""
+    if not set(names) - {model.fingerprint for model in known}:
+        return list(known)
+    return [*known, *(replace(refit, fingerprint=_fingerprint(refit)) for refit in known[0].refits)]
 
 
 def model_claim(known: Sequence[Model], stated: Sequence[str]) -> Claim:
@@ -4475,7 +4578,73 @@ def _weight_fault(case: Case, weights: list[Fraction], d: int, o: int) -> str:
     return ""
 
 
-OF_A_POINT = (distance_claim, domain_claim, validity_claim, robustness_claim, worst_case_claim)
+def refits_claim(case: Case) -> Claim | None:
+    """Under how many of the refits that the model keeps the counterfactual has what was asked for."""
+    stated, kept = case.answer["model_share"], case.model.kept
+    if stated is None and kept:
+        return Claim(
+            "refits", FAILS, "the model keeps refits, but the file does not say how many of them agree"
+        )
+    if stated is None or not stated[3]:
+        return None  # of refits that no file holds
+    if len(kept) != stated[2]:
+        verdict = FAILS if kept else NOT_PROVED
+        return Claim("refits", verdict, f"{stated[2]} refits are claimed, the model keeps {len(kept)}")
+    others = set(case.question.models[1:])
+    seen = [bool(others) and _fingerprint(refit) in others for refit in case.model.refits]
+    verdicts = [_agrees(case, refit) for refit in case.model.refits]
+    sure, open_ = verdicts.count(True), verdicts.count(None)
+    counts = range(sure, sure + open_ + 1)
+    fresh = [one for one, known in zip(verdicts, seen, strict=True) if not known]
+    hits = range(fresh.count(True), fresh.count(True) + fresh.count(None) + 1)
+    fault = _first(
+        (
+            not any(agree(stated[0], Fraction(count, len(kept))) for count in counts),
+            f"{sure} of {len(kept)} agree, not the share {stated[0]:.6g}",
+        ),
+        (
+            not any(_is_least_share(stated[1], count, len(fresh)) for count in hits),
+            "the bound on the share of all refits is another one",
+        ),
+    )
+    return _claim("refits", fault, f"it holds under {sure} of {len(kept)} refits that the model keeps")
+
+
+def _agrees(case: Case, refit: Model) -> bool | None:
+    """Whether a refit decides as was asked at the counterfactual; None where rounding may hide it."""
+    assert case.point is not None
+    scores, heat = refit.twice_scores(case.point, case.state), Fraction(refit.temperature)
+    largest = max(abs(score.half()) for score in scores)
+    room = 2 * AGREE * max(Fraction(1), largest)
+    found: list[Fraction] = []
+    for entry in case.quadratics:
+        if entry.decides:
+            above, below = entry.mark.as_integer_ratio()
+            needed = enclosed_log(above, below - above, 2).times(heat)
+            t, r = refit.position(entry.label), refit.position(entry.rival)
+            found.append(scores[t].minus(scores[r]).minus(needed).half())
+    least = -heat * _log_of_sum(found, heat) if case.shares else min(found)
+    return None if abs(least) <= room else least > 0
+
+
+def _log_of_sum(margins: list[Fraction], heat: Fraction) -> Fraction:
+    """Log sum exp(-g / heat), to more digits than agree has: negative where a probability is reached."""
+    least = min(margins)
+    return Fraction(math.log(sum(math.exp((least - g) / heat) for g in margins))) - least / heat
+
+
+def _is_least_share(bound: float, hits: int, trials: int) -> bool:
+    """Whether so many hits or more have the probability 5 % where the share is the bound."""
+    if not hits:
+        return bound == 0
+    if not 0 < bound < 1:
+        return False
+    p = Fraction(bound)
+    tail = sum(math.comb(trials, k) * p**k * (1 - p) ** (trials - k) for k in range(hits, trials + 1))
+    return abs(tail - Fraction(1, 20)) <= AGREE
+
+
+OF_A_POINT = (distance_claim, domain_claim, validity_claim, robustness_claim, worst_case_claim, refits_claim)
 CHECKS: tuple[Callable[[Case], Claim | None], ...] = (
     question_claim, geometry_claim, status_claim, probabilities_claim, *OF_A_POINT,
     lower_bound_claim, best_claim, gap_claim, context_claim, enough_claim, reasons_claim,

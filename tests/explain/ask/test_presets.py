@@ -160,7 +160,9 @@ def answer_of(explanation, status, changed):
 
     point = np.zeros(1) if status.has_point else None
     return SimpleNamespace(
-        status=status, answer=SimpleNamespace(point=point, advice=""), changed=list(range(changed))
+        status=status,
+        answer=SimpleNamespace(point=point, advice="", search_seconds=0.0),
+        changed=list(range(changed)),
     )
 
 

@@ -28,7 +28,7 @@ from surefoot.explain.constraints.document import NO_PRESET, Preset
 from surefoot.explain.diagnose.feasibility_oracle import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
-from surefoot.formats import suggestion
+from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.decision import numbers_network
@@ -170,11 +170,27 @@ class QuestionBuilder:
             prices=self.constraints.prices if terms.distance == "cost" else None,
             **self._allowed(factual, state, wanted, differing)._asdict(),
         )
+        self._refuse_curved_sums(question)
         posed = question.family(clf, *self.others, shared=self.shared)
         typical = self.plausible.share is not None
         percentiles = clf.density_percentiles_[labels.index(wanted)] if typical else None
         task = Task(posed, question, self.method, self.settings, self.printable)
         return Asked(label, Inquiry(task, self.constraints, self._noise(state), percentiles))
+
+    def _refuse_curved_sums(self, question: Question) -> None:
+        """Refuse to add up numbers on curved scales, and say how to make a model that can."""
+        if not self.warps:
+            return
+        ways = [row for either in question.eithers for way in either.ways for row in way.rows]
+        for row in (*question.domain.rows, *ways):
+            terms = list(zip(self.numbers, row.coefficients, self.warps, strict=True))
+            bent = [name for name, a, warp in terms if a and not warp.is_identity]
+            if bent and row.feature is None:
+                names = [name for name, a, _ in terms if a]
+                raise ProblemError(
+                    f"{row.name!r} adds up {listed(names)}, but the model measures {listed(bent)} on a "
+                    f"curved scale; fit the model with plain={names!r}, which leaves their scales as they are"
+                )
 
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
         """What constraints allow, what differs from earlier answers, what is plausible of each feature."""
@@ -247,7 +263,7 @@ class QuestionBuilder:
             if not self.warps[j].is_identity:
                 raise ProblemError(
                     f"the budget names {self.numbers[j]!r}, which the model measures on a curved scale; give "
-                    "the budget as one number, or fit the model with marginals='gaussian'"
+                    f"the budget as one number, or fit the model with plain={[self.numbers[j]]!r}"
                 )
         return found
 

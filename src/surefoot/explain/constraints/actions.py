@@ -111,6 +111,17 @@ class Actions:
         found = (*every, *named, *self.constraints)
         return tuple(one for kind in KINDS for one in found if type(one) is kind)
 
+    @property
+    def added_up(self) -> tuple[Any, ...]:
+        """The features that rules, links and if-then rules add up: a model must measure them on plain scales.
+
+        Examples
+        --------
+        >>> Actions(rules=["debt <= 0.4 * income", "age <= 90"]).added_up
+        ('debt', 'income')
+        """
+        return tuple(dict.fromkeys(name for one in self.over_several for name in one.added_up()))
+
     @classmethod
     def proposed(cls, classifier: Any) -> Actions:
         """Features that stay because of what their names say: age, sex, origin, the past, and the like.

@@ -187,6 +187,10 @@ class Constraint:
         """
         return own
 
+    def added_up(self) -> tuple[Any, ...]:
+        """Features that its rows add up, which a model must measure on plain scales."""
+        return ()
+
     def rows(self, today: Today) -> tuple[Row, ...]:
         """Linear rows that an answer must satisfy."""
         return ()

@@ -50,8 +50,8 @@ TEMPLATE = f"""{FIRST_LINE}
 """
 CURVED = """#
 # The model measures these on curved scales: {names}.
-# Links and rules that add up features cannot name them; a model made with marginals = "gaussian"
-# (surefoot fit --marginals gaussian) has no curved scales.
+# Links and rules that add up features cannot name them. Write the rules into this file and make the model
+# again with surefoot fit --actions and this file: it then keeps plain scales for the features in rules.
 """
 
 

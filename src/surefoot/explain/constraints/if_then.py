@@ -116,6 +116,10 @@ class When(_Fields, Constraint):
             found += one.named() if isinstance(one, Rule) else [one.feature]
         return found
 
+    def added_up(self) -> tuple[Any, ...]:
+        """The features in the sums of both parts."""
+        return tuple(name for one in self.conditions if isinstance(one, Rule) for name in one.added_up())
+
     def disjunctions(self, place: Place) -> tuple[Either, ...]:
         """Ways in which the condition fails, and ways in which the consequence holds."""
         first, then = self.conditions

@@ -138,6 +138,11 @@ class Rule(Constraint):
         """The features in its sum, as they will be or as they are today."""
         return [*dict.fromkeys([*self.coefficients, *self.now])]
 
+    def added_up(self) -> tuple[Any, ...]:
+        """The features in its sum; the interval of one feature is no sum."""
+        named = tuple(name for name, a in self.coefficients.items() if a)
+        return named if len(named) > 1 else ()
+
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The sum, with today's values of one row in its ends."""
         coefficients, low, high = self.at(today, "rules")

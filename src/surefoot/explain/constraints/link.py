@@ -68,6 +68,10 @@ class Link(_Fields, Constraint):
         """Both features."""
         return self[:2]
 
+    def added_up(self) -> tuple[Any, ...]:
+        """Both features."""
+        return self.rule().added_up()
+
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The equation of one row."""
         return self.rule().rows(today)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.explain.answer.bound_recheck import LARGE, is_doubtful, rechecked
-from surefoot.explain.ask.refits import RefittedModels
+from surefoot.explain.ask.refits import ModelShare, RefittedModels, kept_share
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import model_cautions
 from surefoot.explain.result.explanation import Context, Explanation
@@ -64,9 +64,7 @@ def assembled(
         answer = rechecked(question, answer, (clf, *others), seconds)
     if distance not in (0, np.inf):
         answer = replace(answer, advice=_made_safe(clf, question, problem, seconds) or answer.advice)
-    violation, agreeing = _violation(clf, question, answer, scores), None
-    if refits is not None and answer.point is not None:  # those that the search has not seen
-        agreeing = refits.share(_deciding(question), question.warped(answer.point), answer.state)
+    violation = _violation(clf, question, answer, scores)
     context = Context(
         distance=distance,
         gap=_gap(distance, answer.lower_bound),
@@ -78,7 +76,7 @@ def assembled(
         **_probabilities(clf, question, answer, scores),
         **_expectations(clf, question, answer),
         cautions=model_cautions(clf, question, answer, unit),
-        model_share=agreeing,
+        model_share=_model_share(clf, refits, question, answer),
         **known,
     )
     return Explanation(question, answer, context, others)
@@ -90,6 +88,11 @@ def _scores_of(clf: Classifier, question: Question, answer: Answer) -> Array:
     if point is not None:
         rows += [point, point if answer.worst is None else question.perturbed(point, answer.worst)]
         states += [answer.state] * 2
+    return _precise_scores(clf, question, rows, states)
+
+
+def _precise_scores(clf: Classifier, question: Question, rows: list[Array], states: list[State]) -> Array:
+    """The classes' scores, exactly where rounding would show."""
     scores = _scores(clf, rows, states)
     if question.warps or not LARGE < np.abs(scores).max() < np.inf:
         return scores
@@ -159,6 +162,23 @@ def _made_safe(
         chance, lower = f" ({now})", f"can lower that to {worst}"
     already = f"The row has the target already{chance}, but {miss_words(question)} {lower}"
     return f"{already}; this small change makes it safe."
+
+
+def _model_share(
+    clf: Classifier, refits: RefittedModels | None, question: Question, answer: Answer
+) -> ModelShare | None:
+    """How many refits come to the target's side: fresh ones, else those that the model keeps."""
+    if answer.point is None:
+        return None
+    if refits is not None and refits.fresh:
+        among_all = question.against == "all"
+        return refits.share(_deciding(question), question.warped(answer.point), answer.state, among_all)
+    agree = [
+        _lacking(refit, question, _precise_scores(refit, question, [answer.point], [answer.state])[0]) <= 0
+        for refit in clf.refits_
+    ]
+    seen = set(() if refits is None else refits.searched)
+    return kept_share(agree, [refit in seen for refit in clf.refits_])
 
 
 def _distance(question: Question, problem: Family, answer: Answer) -> float:

@@ -18,7 +18,8 @@ from surefoot.views import view
 COLUMNS = (
     "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "coverage", "certified_radius",
-    "density_percentile", "seconds", "message", "advice", "cautions", "reasons", "kept", "preset",
+    "density_percentile", "model_share", "refits", "seconds", "message", "advice", "cautions", "reasons",
+    "kept", "preset",
 )  # fmt: skip
 
 
@@ -55,12 +56,12 @@ class Explanations(list[Explanation]):
         Categories come by name, whole numbers as integers. The principal reasons are those against the
         target, where the row is not decided so already; what is enough has a column where it was asked for.
         """
-        lines = [{name: getattr(e, name) for name in COLUMNS if name != "reasons"} for e in self]
+        lines = [{name: _entry(e, name) for name in COLUMNS} for e in self]
         rows = pd.Index([e.row for e in self], name="row", tupleize_cols=False)
         table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
         table["status"] = [str(e.status) for e in self]
         table["cautions"] = [" ".join(dict.fromkeys(caution.code for caution in e.cautions)) for e in self]
-        table["reasons"] = pd.Series([_reasons(e) for e in self], rows, dtype=object)
+        table["reasons"] = table["reasons"].astype(object)
         if any(e.region is not None for e in self):
             regions = [e.region for e in self]
             table["enough"] = pd.Series([r.words if r else "" for r in regions], rows, dtype=object)
@@ -128,6 +129,14 @@ def documents_of(text: str) -> list[Any]:
     except DataError as error:
         raise DataError(f"this is not JSON ({error})") from None
     return content if isinstance(content, list) else [content]
+
+
+def _entry(e: Explanation, name: str) -> Any:
+    """What a line of the table says."""
+    if name in ("model_share", "refits"):
+        found = e.model_share
+        return math.nan if found is None else found.share if name == "model_share" else found.refits
+    return _reasons(e) if name == "reasons" else getattr(e, name)
 
 
 def _column(values: list[Any], rows: pd.Index) -> pd.Series:

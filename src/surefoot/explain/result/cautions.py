@@ -28,7 +28,7 @@ SAME_DENSITY = 1e-9  # of a log density: rounding
 # deviation to the edge of the data goes without a word.
 NOTICEABLE = 0.05
 # Those that follow from question and answer alone.
-OWN_CODES = ("imputed", "not_finished", "untypical", "not_safe", "large_budget")
+OWN_CODES = ("imputed", "not_finished", "untypical", "not_safe", "unstable", "large_budget")
 CODES = (
     *OWN_CODES, "against_means", "outside_range", "unlike_training", "one_extreme_value", "edge_of_data",
     "few_rows", "below_baseline",

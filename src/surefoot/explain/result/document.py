@@ -335,9 +335,10 @@ def _cautions(values: Any, what: str) -> tuple[Caution, ...]:
 def _model_share(values: Any, what: str) -> ModelShare | None:
     if values is None:
         return None
-    entry = entries(values, what, ModelShare._fields)
+    entry = entries(values, what, ("share", "bound", "refits"), ("kept",))
     share, bound = (finite(entry[name], name) for name in ("share", "bound"))
-    return ModelShare(share, bound, position(entry["refits"], "refits", 10**9))
+    kept = truth(entry.get("kept", False), "kept")  # files from before models kept refits do not say
+    return ModelShare(share, bound, position(entry["refits"], "refits", 10**9), kept)
 
 
 def _row(value: Any, what: str) -> Any:

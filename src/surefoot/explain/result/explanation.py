@@ -35,6 +35,7 @@ Array = NDArray[np.float64]
 T = TypeVar("T")
 
 TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
+HALF = 0.5  # of the refits of a model; an answer that fewer of them share deserves a caution
 UNCHANGED = 1e-6  # standard deviations; a smaller pull is rounding
 LARGE_BUDGET = 2.0  # standard deviations; ten times larger, and 5 for 0.05 would go unnoticed
 
@@ -213,7 +214,7 @@ class Explanation:
     row = Read[Any]("context.row", "What the row is called in the table it comes from.")
     model_share = Read[ModelShare | None](
         "context.model_share",
-        "How many fresh refits of the model come to the same decision; None where none were asked for.",
+        "Under how many refits of the model the answer holds; None where there are none.",
     )
 
     @property
@@ -490,6 +491,8 @@ class Explanation:
             found.append(Caution("untypical", words))
         if self.asks_for_robustness and self.coverage < 1:
             found.append(Caution("not_safe", self._not_safe()))
+        if self.model_share is not None and self.model_share.share < HALF:
+            found.append(Caution("unstable", f"It holds under {self.model_share} only. {self._steadier()}"))
         return found
 
     def _asks_for_too_much(self) -> bool:
@@ -501,6 +504,14 @@ class Explanation:
             sizes = [max(pair) / float(self.context.unit[j]) for j, pair in budget.items()]
             return max(sizes, default=0.0) > LARGE_BUDGET
         return budget > LARGE_BUDGET
+
+    def _steadier(self) -> str:
+        """What to do about an answer that other rows of the same kind would have undone."""
+        ask = "with a larger budget" if self.asks_for_robustness else "with a budget"
+        share = self.model_share
+        if share is None or not share.kept or len(self.question.models) > 1:
+            return f"Ask for an answer that withstands more: {ask}, or under more models."
+        return f"Ask for an answer that holds under all of them, with models={share.refits}, or {ask}."
 
     def _not_safe(self) -> str:
         """That errors within the budget may undo the decision, with the worst one found."""

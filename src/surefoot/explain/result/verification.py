@@ -222,7 +222,8 @@ def _words(e: Explanation, clf: Classifier) -> tuple[str, ...]:
     if len(clf.feature_labels_) == len(e.question.features):
         narrow = domain_words(e.question, clf.feature_range_)
     lines += [f"Searched: {'; '.join(narrow)}."] if narrow else []
-    said: dict[str, Any] = {"advice": e.advice, "conflict": e.conflict, "share of refits": e.model_share}
+    judged = e.model_share is not None and not e.model_share.kept
+    said: dict[str, Any] = {"advice": e.advice, "conflict": e.conflict, "share of refits": judged}
     said["that the highest probability is reached"] = not isnan(e.best_probability)
     unproved = [name for name, held in said.items() if held]
     lines += [f"Said without proof: {', '.join(unproved)}."] if unproved else []

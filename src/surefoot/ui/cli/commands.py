@@ -205,7 +205,13 @@ def _training(clf: ConditionalGaussianNetworkClassifier, options: argparse.Names
             raise ProblemError(f"--{FLAGS.get(wrong, wrong)} is for --models, which is missing")
         return None
     if not options.training:
-        raise ProblemError("--models needs --data: the table to which the model is fitted again")
+        if not clf.refits_:
+            raise ProblemError(
+                "--models needs --data, the table to which the model is fitted again: it keeps no refits"
+            )
+        if options.label:
+            raise ProblemError("--label is for --data, which is missing")
+        return None
     data = training_table(options, clf)
     return data.X, data.y
 

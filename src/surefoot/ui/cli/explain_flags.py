@@ -197,7 +197,10 @@ def _worth(group: Any) -> None:
         "changed number farther than K standard deviations from what its parents predict",
     )
     group.add_argument(
-        "--models", type=int, metavar="N", help="hold under N refits of the model, too; needs --data"
+        "--models",
+        type=int,
+        metavar="N",
+        help="hold under N refits of the model, too: those that it keeps, or with --data as many fresh ones",
     )
     file_flag(group, "--data", "TABLE", "the training table, for --models", dest="training")
     group.add_argument(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from numbers import Real
+from time import perf_counter
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,7 @@ from surefoot.files import write_whole
 from surefoot.formats import first_names, in_list
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.diagnosis import Diagnosis, diagnose
+from surefoot.model.refits import Kept, keep_refits, time_for_refits
 from surefoot.model.selection import select
 from surefoot.table.labelled import two_valued_numbers
 from surefoot.table.suspicions import data_warnings
@@ -39,15 +41,19 @@ def run_fit(options: argparse.Namespace) -> int:
     """``surefoot fit``."""
     data = labelled_table(options, [*options.categorical, *_orders(options)], options.drop)
     _warn_of_numbers(data, options.label)
-    about_data = {"categorical": _categories(data.X, options), "ordered": _orders(options) or None}
+    about_data = {
+        "categorical": _categories(data.X, options),
+        "ordered": _orders(options) or None,
+        "plain": _plain(data.X, options) or None,
+    }
     settings = _settings(options)
     try:
         if set(settings) <= {"marginals"}:
-            clf = _selected(data, options.folds, {**settings, **about_data})
+            clf, kept = _selected(data, options, {**settings, **about_data})
         else:
-            clf = _fitted(data, settings, about_data)
+            clf, kept = _fitted(data, options, {**settings, **about_data})
         clf.save(options.output)
-        show(clf.summary() + "\n")
+        show(f"{clf.summary()}\n{kept}\n")
         if options.folds:
             show(spoken(f"\n{_diagnosis(clf, data, options.folds)}\n"))
             clf.save(options.output)  # with what the diagnosis found
@@ -149,18 +155,36 @@ def _categories(X: pd.DataFrame, options: argparse.Namespace) -> Any:
     return found or "auto"
 
 
+def _plain(X: pd.DataFrame, options: argparse.Namespace) -> list[str]:
+    """Numbers that keep their own scale: named ones, and those that rules add up."""
+    check_names("--plain", options.plain, list(X.columns), "column")
+    if not options.actions:
+        return list(options.plain)
+    added = [str(name) for name in Actions.from_toml(options.actions).added_up]
+    check_names("--actions", added, list(X.columns), "column")
+    if added:
+        say(f"surefoot: plain scales for what rules add up: {', '.join(map(in_list, added))}")
+    return list(dict.fromkeys([*options.plain, *added]))
+
+
 def _fitted(
-    data: Dataset, settings: dict[str, Any], about_data: dict[str, Any]
-) -> ConditionalGaussianNetworkClassifier:
-    return ConditionalGaussianNetworkClassifier(**settings, **about_data).fit(data.X, data.y)
+    data: Dataset, options: argparse.Namespace, given: dict[str, Any]
+) -> tuple[ConditionalGaussianNetworkClassifier, Kept]:
+    began = perf_counter()
+    clf = ConditionalGaussianNetworkClassifier(**given).fit(data.X, data.y)
+    kept = keep_refits(clf, data.X, data.y, options.refits, time_for_refits(perf_counter() - began))
+    return clf, kept
 
 
-def _selected(data: Dataset, folds: int, given: dict[str, Any]) -> ConditionalGaussianNetworkClassifier:
-    if folds < 2:
+def _selected(
+    data: Dataset, options: argparse.Namespace, given: dict[str, Any]
+) -> tuple[ConditionalGaussianNetworkClassifier, Kept]:
+    if options.folds < 2:
         raise ProblemError("--folds must be at least 2 for a model to be chosen; or say --structure")
-    chosen = select(data.X, data.y, cv=folds, random_state=0, **given)
+    how = {"refits": options.refits, "choose_on": options.choose_on, "fast": options.fast}
+    chosen = select(data.X, data.y, cv=options.folds, random_state=0, **how, **given)
     show(f"{chosen}\n\n")
-    return chosen.classifier
+    return chosen.classifier, chosen.kept
 
 
 def _diagnosis(clf: ConditionalGaussianNetworkClassifier, data: Dataset, folds: int) -> Diagnosis:

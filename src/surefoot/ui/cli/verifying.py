@@ -27,7 +27,7 @@ def run_verify(options: argparse.Namespace) -> int:
         documents = documents_of(_text(options.explanation, options.max_size))
         explanations = Explanations(map(Explanation.from_dict, documents))
         others = [model(path, options) for path in options.models]
-        _check_models(explanations, [clf, *others])
+        _check_models(explanations, [clf, *clf.refits_, *others])
         results = list(verify_all(explanations, documents, clf, others, options.time_limit))
     except UnicodeDecodeError:
         raise DataError(f"{options.explanation}: is not UTF-8 text") from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
-from surefoot.explain.result.explanation import TAIL, Explanation
+from surefoot.explain.result.explanation import HALF, TAIL, Explanation
 from surefoot.explain.result.words import (
     allowed_words,
     miss_words,
@@ -237,7 +237,7 @@ def _note(e: Explanation) -> str:
 
 def _assurances(e: Explanation) -> tuple[str, ...]:
     if not is_change(e):
-        return ()
+        return _stable(e) if e.counterfactual is not None else ()
     found = [_robust(e), *_in_own_units(e), _smallest(e)]
     if e.density_percentile >= TAIL:
         found.append(
@@ -245,13 +245,20 @@ def _assurances(e: Explanation) -> tuple[str, ...]:
         )
     levers = lever_words(e)
     found += [levers] if levers else []
-    if e.model_share is not None:
-        share_, bound, refits = e.model_share
-        found.append(
-            f"Stable: {share(share_)} of {refits} fresh refits of the model agree; the share of all such "
-            f"refits is at least {share(bound)} (95 % confidence)."
-        )
-    return tuple(found)
+    return (*found, *_stable(e))
+
+
+def _stable(e: Explanation) -> tuple[str, ...]:
+    """Under how many refits the answer holds; where that is few, a caution says it."""
+    judged = e.model_share
+    if judged is None or judged.share < HALF:
+        return ()
+    if not judged.bound:
+        return (f"Stable: holds under {judged}, all of which the search had to satisfy.",)
+    return (
+        f"Stable: holds under {judged}; of all such refits under at least {share(judged.bound)} (95 % "
+        "confidence).",
+    )
 
 
 def _smallest(e: Explanation) -> str:
