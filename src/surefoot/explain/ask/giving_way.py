@@ -12,8 +12,8 @@ from surefoot.status import Status
 # Share of the time that is left, for settings that may give way. With a tenth of it rows that take long are
 # cut short for nothing; with all of it nothing is left for what comes after.
 SHARE = 0.75
-# The same for each number of changes that is tried once there is an answer. Ten times as much would use up all
-# the time for a smaller number; a tenth would settle fewer.
+# The same for each number of changes that is tried once there is an answer. Ten times as much would use up
+# all the time for a smaller number; a tenth would settle fewer.
 NARROW = 0.1
 STAYS = (Status.INVALID, Status.INTERRUPTED_NO_POINT, Status.FAILED)  # other settings would not help
 
