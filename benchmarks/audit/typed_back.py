@@ -136,7 +136,7 @@ def obeyed(clf, e, row, most):
             allowed = value == today or (whole and low[j] <= value <= high[j])
         if not allowed:
             return False
-    return not kept & set(changed) and (len(changed) <= most or "are needed" in e.advice)
+    return not kept & set(changed) and (len(changed) <= most or "not enough" in e.advice)
 
 
 def digits(value):

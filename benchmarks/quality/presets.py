@@ -98,7 +98,7 @@ def measured(table, candidate, X, clf, refits):
         found.append(explainer.explain(rows_.iloc[k], wanted, on_failure="return"))
         times.append(time.perf_counter() - start)
     answers = [e for e in found if e.counterfactual is not None]
-    gave_way = [e for e in answers if "are needed" in e.advice or "was found" in e.advice]
+    gave_way = [e for e in answers if "not enough" in e.advice or "was found" in e.advice]
     return {
         "table": table, "candidate": candidate, "rows": len(rows_), "answers": len(answers),
         "features changed": f"{np.mean([len(e.changed) for e in answers]):.1f}",

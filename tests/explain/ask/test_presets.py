@@ -178,7 +178,7 @@ def test_a_number_that_was_not_settled_in_time_is_not_called_the_smallest():
     assert not climb.goes_on
     assert climb.reached == Rung(None)
     assert "found in time; this one changes 6" in climb._gave_way(6)
-    assert climb.share(8.0) == 6.0
+    assert climb.share(8.0) == pytest.approx(0.8)
 
 
 def test_every_face_says_what_the_preset_means(person):
@@ -252,3 +252,21 @@ def test_the_order_of_an_answer(person):
         page.index(word) for word in ('class="changes"', 'class="caution"', "Robust: ", "What was asked")
     ]
     assert places == sorted(places)
+
+
+def test_the_smallest_number_is_called_proven_only_where_one_less_is_excluded():
+    from surefoot.status import Status
+
+    for last, words in (
+        (Status.INFEASIBLE, "5 are needed, and this is proven"),
+        (Status.UNDECIDED, "5 are the fewest"),
+    ):
+        climb = Climb(Rung(3), frozenset({"at_most"}))
+        sent = [(Status.INFEASIBLE, 0), (Status.OPTIMAL, 9), (Status.OPTIMAL, 5), (last, 0)]
+        asked = []
+        for status, changed in sent:
+            asked.append(climb.step.rung.at_most)
+            climb.send(answer_of(None, status, changed))
+        assert asked == [3, None, 6, 4]
+        assert not climb.goes_on
+        assert words in climb._gave_way(5)

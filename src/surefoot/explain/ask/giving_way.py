@@ -12,6 +12,9 @@ from surefoot.status import Status
 # Share of the time that is left, for settings that may give way. With a tenth of it rows that take long are
 # cut short for nothing; with all of it nothing is left for what comes after.
 SHARE = 0.75
+# The same for each number of changes that is tried once there is an answer. Ten times as much would use up
+# all the time for a smaller number; a tenth would settle fewer.
+NARROW = 0.1
 STAYS = (Status.INVALID, Status.INTERRUPTED_NO_POINT, Status.FAILED)  # other settings would not help
 
 
@@ -32,10 +35,20 @@ class Rung(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What to ask with, and whether nothing gives way after it: only then it is worth saying why."""
+    """What to ask with next.
+
+    Parameters
+    ----------
+    rung : Rung
+    final : bool
+        Whether nothing gives way after it: only then it is worth saying why there is no answer.
+    share : float
+        Of the time that is left.
+    """
 
     rung: Rung
     final: bool
+    share: float = SHARE
 
 
 Ladder = Generator[Step, Explanation, None]
@@ -70,12 +83,16 @@ def ladder(first: Rung, free: frozenset[str]) -> Ladder:
 
 
 def _fewest(stage: Rung, enough: int) -> Ladder:
-    """Ever more changes until there is an answer; with ``enough`` there is one already."""
+    """The smallest number of changes with an answer, by halving; with ``enough`` there is one already."""
     assert stage.at_most is not None
-    for most in range(stage.at_most + 1, enough):
-        found = yield Step(stage._replace(at_most=most), False)
-        if found.answer.point is not None:
-            return
+    too_few = stage.at_most
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        found = yield Step(stage._replace(at_most=middle), False, NARROW)
+        if found.answer.point is None:
+            too_few = middle
+        else:
+            enough = len(found.changed)
 
 
 def _gives_way(found: Explanation) -> bool:
@@ -114,7 +131,7 @@ class Climb:
 
     def share(self, seconds: float) -> float:
         """How much of the time that is left is for the step."""
-        return seconds if self.step.final else SHARE * seconds
+        return seconds if self.step.final else self.step.share * seconds
 
     @property
     def explanation(self) -> Explanation:
@@ -140,12 +157,13 @@ class Climb:
         return " ".join(found)
 
     def _number_of_changes(self, needed: int) -> str:
-        """How many features have to change; proven where each smaller number was excluded."""
-        first, same = self.first.at_most, self.reached._replace(at_most=None)
+        """How many features have to change; proven where one less was excluded."""
+        same = self.reached._replace(at_most=None)
         tried = {r.at_most: status for r, status in self.tried if r._replace(at_most=None) == same}
-        smaller = [status for most, status in tried.items() if most is not None and most < needed]
-        if all(status is Status.INFEASIBLE for status in smaller):
-            return f"{first} changed features are not enough: {needed} are needed, and this is proven."
-        return (
-            f"No answer with at most {first} changed features was found in time; this one changes {needed}."
-        )
+        if tried.get(self.first.at_most) is not Status.INFEASIBLE:
+            fewer = f"No answer with at most {self.first.at_most} changed features was found in time"
+            return f"{fewer}; this one changes {needed}."
+        few = f"{self.first.at_most} changed features are not enough"
+        if tried.get(needed - 1) is Status.INFEASIBLE:
+            return f"{few}: {needed} are needed, and this is proven."
+        return f"{few}; {needed} are the fewest that were found in time."
