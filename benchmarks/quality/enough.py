@@ -189,7 +189,7 @@ def holds(e, clf, sides, level, least, steps=41):
     axes = {}
     for name, sign, size, ends in sides:
         j = e.question.number_names.index(name)
-        reach = max(level, least[sign > 0][j] / e.unit[name]) if ends else min(level, size)
+        reach = max(level, least[int(sign > 0)][j] / e.unit[name]) if ends else min(level, size)
         axes.setdefault(name, []).append(sign * reach)
     columns = {}
     for name, (low, high) in axes.items():

@@ -21,9 +21,10 @@ def files(kind):
     kept = {"numbers": ("housing", "savings", "phone"), "curved": ("housing", "savings", "phone")}
     kept |= {"categories": ("income", "debt", "months"), "anywhere": ("housing", "savings", "phone")}
     stay = Actions(dict.fromkeys(kept.get(kind, ("months",)), "stay"))
-    more = {"plausible": {"plausible": 0.05}, "anywhere": {"preset": "paper", "threshold": 0.97}}.get(
-        kind, {}
-    )
+    more = {
+        "plausible": {"plausible": 0.05},
+        "anywhere": {"preset": "paper", "norm": math.inf, "at_most": None, "threshold": 0.7},
+    }.get(kind, {})
     explainer = CounterfactualExplainer(clf, actions=stay, **({"at_most": 3, "norm": 2} | more))
     for row in refused_rows(clf, 40):
         e = explainer.explain(row, "good", on_failure="return")
