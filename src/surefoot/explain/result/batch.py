@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -60,7 +61,9 @@ class Explanations(list[Explanation]):
         table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
         table["status"] = [str(e.status) for e in self]
         table["cautions"] = [" ".join(dict.fromkeys(caution.code for caution in e.cautions)) for e in self]
-        table["reasons"] = pd.Series([_reasons(e) for e in self], rows, dtype=object)
+        table["reasons"] = pd.Series(
+            [e.reasons.words if _has_reasons(e) else "" for e in self], rows, dtype=object
+        )
         if any(e.region is not None for e in self):
             regions = [e.region for e in self]
             table["enough"] = pd.Series([r.words if r else "" for r in regions], rows, dtype=object)
@@ -99,8 +102,9 @@ class Explanations(list[Explanation]):
         return sorted(set.intersection(*whole)) if whole else []
 
     def to_json(self) -> str:
-        """A JSON array of what `Explanation.to_json` gives."""
-        return "[\n" + ",\n".join(e.to_json() for e in self) + "\n]"
+        """A JSON array of what `Explanation.to_json` gives, with the reasons that the table names."""
+        told = (replace(e, told=e.reasons) if _has_reasons(e) else e for e in self)
+        return "[\n" + ",\n".join(e.to_json() for e in told) + "\n]"
 
     @classmethod
     def from_json(cls, text: str) -> Explanations:
@@ -128,12 +132,10 @@ class Explanations(list[Explanation]):
         return str(view("batch page", self))
 
 
-def _reasons(e: Explanation) -> str:
-    """The principal reasons against the target; nothing where it is decided, or nobody can say."""
+def _has_reasons(e: Explanation) -> bool:
+    """Whether there is something to say against the row: it is not decided as the target."""
     known = e.told is not None or e.made_by is not None
-    if not known or not isinstance(e.question, Question) or e.factual_class == e.target:
-        return ""
-    return e.reasons.words
+    return known and isinstance(e.question, Question) and e.factual_class != e.target
 
 
 def _column(values: list[Any], rows: pd.Index) -> pd.Series:
