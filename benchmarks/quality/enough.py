@@ -178,15 +178,18 @@ def larger(e, region, clf):
     ending = [size for *_, size, ends in sides if ends]
     if not ending or min(ending) <= 0:
         return 0.0
+    reach = own_reach(e.question.ball(clf)) if holds_ball(e, region, clf) else np.zeros((2, len(names)))
     factors = np.linspace(1.0, 1.5, 51)
-    return float(next((f for f in factors[::-1] if holds(e, clf, sides, f * min(ending))), 1.0) - 1.0)
+    held = (f for f in factors[::-1] if holds(e, clf, sides, f * min(ending), reach))
+    return float(next(held, 1.0) - 1.0)
 
 
-def holds(e, clf, sides, level, steps=41):
+def holds(e, clf, sides, level, least, steps=41):
     """Whether a grid over the box with all sides at one level, open ones up to their ends, keeps it."""
     axes = {}
     for name, sign, size, ends in sides:
-        reach = level if ends else min(level, size)
+        j = e.question.number_names.index(name)
+        reach = max(level, least[int(sign > 0)][j] / e.unit[name]) if ends else min(level, size)
         axes.setdefault(name, []).append(sign * reach)
     columns = {}
     for name, (low, high) in axes.items():

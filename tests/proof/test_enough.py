@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from functools import cache
 
 import pytest
@@ -18,9 +19,13 @@ def files(kind):
     """A model, and the document of an answer with its region: of numbers, curved, of categories, of both."""
     clf = lender(**({"marginals": "power"} if kind == "curved" else {}))
     kept = {"numbers": ("housing", "savings", "phone"), "curved": ("housing", "savings", "phone")}
-    kept["categories"] = ("income", "debt", "months")
+    kept |= {"categories": ("income", "debt", "months"), "anywhere": ("housing", "savings", "phone")}
     stay = Actions(dict.fromkeys(kept.get(kind, ("months",)), "stay"))
-    explainer = CounterfactualExplainer(clf, actions=stay, at_most=None if kind == "both" else 3, norm=2)
+    more = {
+        "plausible": {"plausible": 0.05},
+        "anywhere": {"preset": "paper", "norm": math.inf, "at_most": None, "threshold": 0.7},
+    }.get(kind, {})
+    explainer = CounterfactualExplainer(clf, actions=stay, **({"at_most": 3, "norm": 2} | more))
     for row in refused_rows(clf, 40):
         e = explainer.explain(row, "good", on_failure="return")
         if e.counterfactual is None or e.distance == 0:
@@ -28,8 +33,15 @@ def files(kind):
         region = e.enough()
         several = [values for values in region.categories.values() if len(values) > 1]
         two = len(region.numbers) >= 2 and any(abs(one.low) != abs(one.high) for one in region.numbers)
-        fits = {"numbers": two, "curved": bool(region.numbers), "categories": bool(several), "both": False}
-        if fits[kind] or (kind == "both" and region.numbers and region.categories):
+        fits = {"numbers": two, "curved": bool(region.numbers), "categories": bool(several)}
+        low, high = (dict(zip(clf.feature_labels_, ends, strict=True)) for ends in clf.feature_range_)
+        beyond = [
+            one for one in region.numbers
+            if not low[one.feature] <= e.counterfactual[one.feature] <= high[one.feature]
+        ]  # fmt: skip
+        fits |= {"both": bool(region.numbers and region.categories), "plausible": bool(region.numbers)}
+        fits["anywhere"] = bool(beyond) and any(math.isinf(one.low + one.high) for one in region.numbers)
+        if fits[kind]:
             return classifier_content(clf), json.loads(e.to_json()), clf
     raise AssertionError(kind)
 
@@ -53,7 +65,7 @@ def holds_nowhere(kind, change):
         return True
 
 
-KINDS = ("numbers", "curved", "categories", "both")
+KINDS = ("numbers", "curved", "categories", "both", "plausible", "anywhere")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,9 +124,10 @@ def test_a_larger_interval_is_not_proved(kind):
     assert verdict("numbers", moved(0.2)).verdict == NOT_PROVED
 
 
-def test_what_is_said_is_what_is_proven():
-    assert verdict("numbers", moved(-0.01, stated=False)).verdict == FAILS
-    _, document, _ = files("numbers")
+@pytest.mark.parametrize("kind", ["numbers", "anywhere"])
+def test_what_is_said_is_what_is_proven(kind):
+    assert verdict(kind, moved(-0.01, stated=False)).verdict == FAILS
+    _, document, _ = files(kind)
     for k, entry in enumerate(document["enough"]["numbers"]):
         for side, name in enumerate(("low", "high")):
             other = "-inf" if side == 0 else "inf"
@@ -123,8 +136,8 @@ def test_what_is_said_is_what_is_proven():
                 entry = interval(forged, k)
                 entry[name] = other if isinstance(entry[name], float) else entry["proven"][side]
 
-            assert "not what is proven" in verdict("numbers", change).reason, (entry, name)
-            assert holds_nowhere("numbers", change)
+            assert "not what is proven" in verdict(kind, change).reason, (entry, name)
+            assert holds_nowhere(kind, change)
 
 
 def test_the_answer_lies_in_it():
@@ -140,6 +153,19 @@ def test_the_answer_lies_in_it():
         assert found.verdict == FAILS
         assert "does not hold the counterfactual" in found.reason
         assert holds_nowhere("numbers", change)
+
+
+def test_the_answer_may_be_an_end_of_it():
+    for side in (0, 1):
+
+        def change(forged, side=side):
+            entry = interval(forged)
+            x = forged["counterfactual"]["values"][forged["counterfactual"]["names"].index(entry["feature"])]
+            entry["proven"][side] = x
+            entry[("low", "high")[side]] = x
+            forged["enough"]["not_enough"] = None
+
+        assert verdict("numbers", change).verdict != FAILS
 
 
 def test_ends_that_a_scale_cannot_hold():
@@ -254,6 +280,29 @@ def test_what_is_not_enough_is_outside_and_decided_otherwise():
         for change in (inside, decided, nobody):
             assert verdict(kind, change).verdict == FAILS, (kind, change.__name__)
             assert holds_nowhere(kind, change)
+
+    _, document, clf = files("numbers")
+    for side in (0, 1):
+
+        def at_an_end(forged, side=side):
+            entry = interval(forged)
+            example = {"feature": entry["feature"], "value": entry["proven"][side], "decision": "bad"}
+            forged["enough"]["not_enough"] = example
+
+        assert "not outside" in verdict("numbers", at_an_end).reason
+
+    def beyond_the_scale(forged):
+        example = {"feature": interval(forged)["feature"], "value": -1.7e308, "decision": "bad"}
+        forged["enough"]["not_enough"] = example
+
+    assert "not outside" in verdict("curved", beyond_the_scale).reason
+    for name in ("housing", "savings", "phone"):  # categories that do not change
+        for value in clf.categories_[name]:
+
+            def kept(forged, name=name, value=value):
+                forged["enough"]["not_enough"] = {"feature": name, "value": value, "decision": "bad"}
+
+            assert "not outside" in verdict("numbers", kept).reason
 
     def elsewhere(forged):  # a feature that does not change, at a value that decides otherwise
         forged["enough"]["not_enough"] = {"feature": "months", "value": 4000.0, "decision": "bad"}

@@ -4,6 +4,7 @@ import copy
 import json
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from surefoot import CounterfactualExplainer, Explanation, verify
 from surefoot.exceptions import DataError
@@ -11,7 +12,7 @@ from surefoot.model.content import classifier_content
 from surefoot.proof import exact
 from tests.mixed_tables import lender, lending, refused_rows
 
-ONLY_BY_VERIFY = (12, 13)  # what is usual, and how many have it
+ONLY_BY_VERIFY = (14, 15)  # what is usual, and how many have it
 
 
 def forged(document, *path, by=None, to=None):
@@ -33,6 +34,8 @@ def test_forged_reasons_fail():
     swapped = forged(forged(document, *place, 0, "weight", by=0.5), *place, 2, "weight", by=-0.5)
     wrong = [
         forged(document, "reasons", "prior", by=1e-6),
+        forged(document, "reasons", "prior", by=-1e-6),
+        forged(forged(document, *place, 0, "weight", by=-1e-6), *place, 2, "weight", by=1e-6),
         forged(document, *place, 0, "weight", by=1e-6),
         forged(forged(document, *place, 1, "weight", by=0.5), *place, 3, "weight", by=-0.5),  # categories
         swapped,
@@ -69,6 +72,17 @@ def test_a_row_that_has_the_target_is_compared_with_another_class():
     document["reasons"]["other"] = "good"
     claims = {c.name: c.verdict for c in exact.check([classifier_content(clf)], document)}
     assert claims["reasons"] == "FAILS"
+
+
+def test_an_adopted_model_adds_up():
+    X, y = lending()
+    numbers = X[["income", "debt", "months"]]
+    explainer = CounterfactualExplainer(LogisticRegression(max_iter=5000).fit(numbers, y), data=(numbers, y))
+    document = json.loads(explainer.explain(numbers.iloc[0], reasons=True).to_json())
+    model = classifier_content(explainer.classifier)
+    assert [c.verdict for c in exact.check([model], document) if c.name == "reasons"] == ["holds"]
+    wrong = forged(document, "reasons", "prior", by=1e-6)
+    assert [c.verdict for c in exact.check([model], wrong) if c.name == "reasons"] == ["FAILS"]
 
 
 def test_numbers_that_are_none_are_not_read():

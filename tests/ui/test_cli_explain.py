@@ -483,6 +483,27 @@ def flags_of(command):
     return {flag for action in subparsers.choices[command]._actions for flag in action.option_strings}
 
 
+def test_reasons_and_what_is_enough(model, tmp_path, capsys):
+    out, few = tmp_path / "e.json", tmp_path / "few.csv"
+    datasets.load_pima().X.head(3).to_csv(few, index=False)
+    files = (model, str(few))
+    assert main(["explain", *files, "--row", "0", "--reasons", "--enough", "--json", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert "Reasons for" in text
+    assert "Enough: " in text
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert document["reasons"]["decided"] == document["factual_class"]
+    assert document["enough"]["numbers"]
+    assert main(["verify", files[0], str(out)]) == 0
+    checked = capsys.readouterr().out
+    assert "holds      enough" in checked
+    assert "holds      reasons" in checked
+    table = ["--output", str(tmp_path / "t.csv")]
+    assert main(["explain", *files, "--all", "--enough", "--quiet", *table]) == 0
+    header = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert {"reasons", "enough", "not_enough"} <= set(header)
+
+
 def test_every_flag_is_in_a_test_of_this_suite():
     """A flag that nobody tests is found here."""
     from pathlib import Path

@@ -138,6 +138,20 @@ def test_it_holds_the_budget_of_a_box():
     assert checked > 4
 
 
+def test_it_holds_what_one_number_may_miss():
+    clf = lender("naive")
+    kept = ["housing", "savings", "phone", "months", "debt"]
+    explainer = CounterfactualExplainer(clf, immutable=kept, budget=0.1)
+    for row in refused_rows(clf, 8):
+        e = explainer.explain(row, "good", on_failure="return")
+        if e.counterfactual is None:
+            continue
+        one, x = check(e, clf).numbers[0], e.counterfactual["income"]
+        assert one.proven[0] <= x - 0.1 * e.unit["income"]
+        assert one.proven[1] >= x + 0.1 * e.unit["income"]
+        assert all(len(f"{end:g}") >= len(repr(end)) - 2 for end in (one.low, one.high) if math.isfinite(end))
+
+
 def test_it_cannot_be_enlarged_by_much():
     """With one number that changes the boundary is known: the region goes there up to rounding."""
     clf = lender("naive")

@@ -16,6 +16,7 @@ from surefoot import (
     ConditionalGaussianNetworkClassifier,
     CounterfactualExplainer,
     Explanation,
+    Explanations,
     Quadratic,
     QuadraticModel,
     Reasons,
@@ -211,6 +212,8 @@ def test_a_batch_has_a_column_of_them():
     assert table.loc[~decided, "reasons"].str.contains(": ").all()
     row = table[~decided].index[0]
     assert table.loc[row, "reasons"] == CounterfactualExplainer(clf).reasons(X.loc[row], "good").words
+    found = CounterfactualExplainer(clf).explain_batch(X.head(4), "good", progress=False)
+    pd.testing.assert_frame_equal(Explanations.from_json(found.to_json()).to_frame(), found.to_frame())
 
 
 def test_the_top_four_stay_under_refits():

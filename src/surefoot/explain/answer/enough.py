@@ -17,6 +17,7 @@ from surefoot.explain.answer.decimals import short_between
 from surefoot.explain.answer.outside import not_enough
 from surefoot.explain.result.region import Interval, Region
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.problem.domain import ValueSet
 from surefoot.problem.family import Family
 from surefoot.problem.geometry import Ball, lp_norm
 from surefoot.problem.mixed import State
@@ -98,9 +99,9 @@ class _Enough:
         """The largest box that can be proven, and what lies outside."""
         if not self._problem(self.state).margin(self.z) >= 0:
             raise DataError("the answer misses the target by a solver's tolerance, so that nothing is proven")
-        least, sides = self._sides()
+        sides = self._sides()
         for share in SHRUNK:
-            low, high = self._ends(sides, least, share)
+            low, high = self._ends(sides, share)
             proofs = self._proofs(self.state, low, high)
             if proofs is not None:
                 break
@@ -160,42 +161,74 @@ class _Enough:
     def _own(self, j: int, z: float) -> float:
         return float(self.question.warps[j].inverse(z)) if self.question.warps else z
 
-    def _sides(self) -> tuple[Sides, Sides]:
-        """How far the box must reach on each side, and how far it does before it is rounded."""
+    def _sides(self) -> Sides:
+        """How far the box reaches on each side before it is rounded, on the scales."""
+        if not self.moving:
+            return Sides(np.zeros(0), np.zeros(0))
+        least = self._steps(self._needed)
+        try:
+            return self._growing.largest(least)
+        except OutOfTimeError:
+            return least
+
+    @cached_property
+    def _growing(self) -> Growing:
+        """What the box must keep, and where it ends at the latest."""
         pairs = list(zip(self.moving, self._limits, strict=True))
         z, units = self.z[self.moving], self.family.metric.unit[self.moving]
         below = np.array([max(z[i] - self._far(j, low, -1), 0.0) for i, (j, (low, _)) in enumerate(pairs)])
         above = np.array([max(self._far(j, high, 1) - z[i], 0.0) for i, (j, (_, high)) in enumerate(pairs)])
-        nothing = Sides(np.zeros(len(z)), np.zeros(len(z)))
-        if not self.moving:
-            return nothing, nothing
         margins = around_point(self._problem(self.state), self.z, self.moving)
-        growing = Growing(margins, Sides(below, above), np.asarray(units), self.clock)
-        ball = self._ball()
-        least = ball if growing.holds(ball.both) else nothing
-        try:
-            return least, growing.largest(least)
-        except OutOfTimeError:
-            return least, least
+        return Growing(margins, Sides(below, above), np.asarray(units), self.clock)
 
-    def _ball(self) -> Sides:
-        """How far an error within the budget moves each number where all others land exactly."""
+    @cached_property
+    def _needed(self) -> list[tuple[float, float]]:
+        """What the box must hold: every error within the budget that moves one number alone, if that holds.
+
+        Rounded outwards to short values, or else as it is; or nothing but the answer.
+        """
         below, above = own_reach(self.family.ball)
-        return Sides(below[self.moving], above[self.moving])
+        for room in (ROUNDED, 0.0):
+            missed = [
+                (self._missed(j, -below[j], room), self._missed(j, above[j], room)) for j in self.moving
+            ]
+            if self._growing.holds(self._steps(missed).both):
+                return missed
+        return [(float(self.point[j]), float(self.point[j])) for j in self.moving]
 
-    def _ends(self, sides: Sides, least: Sides, share: float) -> tuple[Array, Array]:
+    def _missed(self, j: int, step: float, room: float) -> float:
+        """Where an error leads a number; of some values only, the last one that it can reach."""
+        x, end = float(self.point[j]), self._own(j, float(self.z[j] + step))
+        one = self._set_of(j)
+        if one is not None:
+            return one.at_least(end) if step < 0 else one.at_most(end)
+        return short_between(end, end + room * (end - x)) if step else x
+
+    def _steps(self, ends: list[tuple[float, float]]) -> Sides:
+        """Ends in the features' own units as steps on the scales."""
+        scaled = [
+            (self._scaled(j, a), self._scaled(j, b)) for j, (a, b) in zip(self.moving, ends, strict=True)
+        ]
+        low, high = np.array(scaled).T
+        z = self.z[self.moving]
+        return Sides(np.maximum(z - low, 0.0), np.maximum(high - z, 0.0))
+
+    def _set_of(self, j: int) -> ValueSet | None:
+        return next((one for one in self.question.domain.sets if one.feature == j), None)
+
+    def _ends(self, sides: Sides, share: float) -> tuple[Array, Array]:
         """The box in the features' own units, rounded inwards to short values."""
         low, high = np.empty(len(self.moving)), np.empty(len(self.moving))
         for i, j in enumerate(self.moving):
             ends = self._limits[i]
-            low[i] = self._end(j, -float(sides.below[i]) * share, -float(least.below[i]), ends[0])
-            high[i] = self._end(j, float(sides.above[i]) * share, float(least.above[i]), ends[1])
+            low[i] = self._end(j, -float(sides.below[i]) * share, ends[0], self._needed[i][0])
+            high[i] = self._end(j, float(sides.above[i]) * share, ends[1], self._needed[i][1])
         return low, high
 
-    def _end(self, j: int, step: float, least: float, limit: float) -> float:
+    def _end(self, j: int, step: float, limit: float, missed: float) -> float:
         """One end: the limit where it is reached, else the shortest value a little further in.
 
-        It does not go further in than the budget reaches.
+        Where it lies beyond what the budget reaches, it is not rounded to less than that.
         """
         x = float(self.point[j])
         if abs(step) <= UNCHANGED * self.family.metric.unit[j]:
@@ -207,12 +240,14 @@ class _Enough:
             if short_of <= UNCHANGED * self.family.metric.unit[j]:
                 return limit
         outer = self._own(j, z)
-        one = next((one for one in self.question.domain.sets if one.feature == j), None)
+        one = self._set_of(j)
         if one is not None:
             inner = one.at_least(outer) if sign < 0 else one.at_most(outer)
             return inner if sign * x <= sign * inner <= sign * outer else x
-        inner, needed = outer + ROUNDED * (x - outer), self._own(j, float(self.z[j]) + least)
-        return short_between(outer, sign * min(max(sign * inner, sign * needed), sign * outer))
+        inner = outer + ROUNDED * (x - outer)
+        if sign * (outer - missed) >= -UNCHANGED * abs(outer - x) and sign * missed >= sign * inner:
+            return missed if sign * outer <= sign * missed else short_between(outer, missed)
+        return short_between(outer, inner)
 
     def _proofs(self, state: State, low: Array, high: Array) -> list[Any] | None:
         """Proofs for a box in the features' own units and a state of the categories."""

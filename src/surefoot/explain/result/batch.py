@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -90,8 +91,9 @@ class Explanations(list[Explanation]):
         return pd.concat([table, features], axis=1)
 
     def to_json(self) -> str:
-        """A JSON array of what `Explanation.to_json` gives."""
-        return "[\n" + ",\n".join(e.to_json() for e in self) + "\n]"
+        """A JSON array of what `Explanation.to_json` gives, with the reasons that the table names."""
+        told = (replace(e, told=e.reasons) if _has_reasons(e) else e for e in self)
+        return "[\n" + ",\n".join(e.to_json() for e in told) + "\n]"
 
     @classmethod
     def from_json(cls, text: str) -> Explanations:
@@ -114,12 +116,10 @@ class Explanations(list[Explanation]):
         return str(view("batch page", self))
 
 
-def _reasons(e: Explanation) -> str:
-    """The principal reasons against the target; nothing where it is decided, or nobody can say."""
+def _has_reasons(e: Explanation) -> bool:
+    """Whether there is something to say against the row: it is not decided as the target."""
     known = e.told is not None or e.made_by is not None
-    if not known or not isinstance(e.question, Question) or e.factual_class == e.target:
-        return ""
-    return e.reasons.words
+    return known and isinstance(e.question, Question) and e.factual_class != e.target
 
 
 def documents_of(text: str) -> list[Any]:
@@ -136,7 +136,9 @@ def _entry(e: Explanation, name: str) -> Any:
     if name in ("model_share", "refits"):
         found = e.model_share
         return math.nan if found is None else found.share if name == "model_share" else found.refits
-    return _reasons(e) if name == "reasons" else getattr(e, name)
+    if name == "reasons":
+        return e.reasons.words if _has_reasons(e) else ""
+    return getattr(e, name)
 
 
 def _column(values: list[Any], rows: pd.Index) -> pd.Series:
