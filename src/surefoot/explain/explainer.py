@@ -83,10 +83,10 @@ class CounterfactualExplainer:
     Parameters
     ----------
     classifier : fitted classifier
-        A `ConditionalGaussianNetworkClassifier`, or scikit-learn's ``GaussianNB``,
-        ``QuadraticDiscriminantAnalysis`` or ``LinearDiscriminantAnalysis`` (each is such a network, see
-        `surefoot.adopt`), also as the last step of a pipeline behind scalers. What is explained is
-        ``explainer.classifier``, always a `ConditionalGaussianNetworkClassifier` in the original units.
+        A `ConditionalGaussianNetworkClassifier`, a `QuadraticModel`, or a scikit-learn model with a linear or
+        quadratic decision: logistic regression, linear support vector machines, ridge, SGD, discriminant
+        analysis, ``GaussianNB``; also as the last step of a pipeline (see `surefoot.adopt`). What is
+        explained is ``explainer.classifier``, always in the original units.
     preset : {"practical", "paper"}, default="practical"
         The defaults of all arguments below that are left out (`surefoot.PRESETS`). ``"practical"``: an
         answer to act on. At most 3 features change, and none that a person cannot change by its name
