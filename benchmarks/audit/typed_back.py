@@ -44,7 +44,7 @@ TABLES = {
     "Banknote": {},
     "Heart": {},
     "WDBC": {},
-    "WDBC, curved": {"marginals": "power"},
+    "Pima, curved": {"marginals": "power"},
     "South African heart": {},
     "Abalone 9-18": {},
     "Ionosphere": {},

@@ -280,7 +280,7 @@ def test_a_pipe_that_closes_is_no_error(model, tmp_path):
     command = f"{sys.executable} -m surefoot explain {model} {data} --all --quiet | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert result.stdout.startswith("row,status")
-    assert "error" not in result.stderr
+    assert "error:" not in result.stderr
 
 
 def test_no_counterfactual_is_status_1(explain):
