@@ -49,9 +49,9 @@ TABLES = {
         lambda: pair(datasets.load_pima()),
         {"marginals": "auto", "calibration": "temperature"},
     ),
-    "ionosphere": (lambda: pair(datasets.load_ionosphere()), {}),
     "german credit": (lambda: pair(datasets.load_german_credit()), {}),
     "breast cancer": (cancer, {"marginals": "auto"}),
+    "ionosphere": (lambda: pair(datasets.load_ionosphere()), {}),
 }
 
 
