@@ -131,14 +131,14 @@ def test_files_of_the_earlier_version(files):
         exact.check([model], forged)
     del forged["certificate"]["best"]
     forged["certificate"]["version"] = 4
-    with pytest.raises(exact.UnreadableError, match="lacks the key best"):
+    with pytest.raises(exact.UnreadableError, match="nothing that version 3 has not"):
         exact.check([model], forged)
 
 
-def test_a_refused_request_states_none(files):
+def test_an_invalid_request_states_none(files):
     model, e, *_ = files
     blank = {"counterfactual", "decision", "factual_class", "expected_before", "expected_after", "z_score"}
-    refused = e | dict.fromkeys(blank) | {"status": "refused", "message": exact.SENTENCES["refused"]}
+    refused = e | dict.fromkeys(blank) | {"status": "invalid", "message": exact.SENTENCES["invalid"]}
     refused |= {"question": None, "lower_bound": 0.0, "factual_probability": None, "certificate": None}
     assert claim(model, refused, "refusal").verdict == exact.FAILS
     refused |= {"best_probability": None, "best_probability_bound": None}

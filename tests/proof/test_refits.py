@@ -148,11 +148,11 @@ def test_a_margin_that_rounding_hides_counts_either_way():
     case = exact.read_case([model], json.loads(answered("numbers").to_json()))
     assert None not in [exact._agrees(case, refit) for refit in model.refits]
     even = exact.replace(
-        model.refits[0], networks=model.networks[:1] * 2, priors=[0.5, 0.5], shifts=[0.0] * 2, _views={}
+        model.refits[0], networks=model.networks[:1] * 2, priors=[0.5, 0.5], shifts=[0.0] * 2
     )
     assert exact._agrees(case, even) is None
-    assert exact._agrees(case, exact.replace(even, priors=[0.4, 0.6], _views={})) is True
-    assert exact._agrees(case, exact.replace(even, priors=[0.6, 0.4], _views={})) is False
+    assert exact._agrees(case, exact.replace(even, priors=[0.4, 0.6])) is True
+    assert exact._agrees(case, exact.replace(even, priors=[0.6, 0.4])) is False
 
 
 def test_hits_have_the_bound_of_clopper_and_pearson():

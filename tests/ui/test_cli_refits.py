@@ -46,7 +46,7 @@ def test_debt_to_income_with_two_commands(lender, capsys):
     values = json.loads((lender / "e.json").read_text())["counterfactual"]
     found = dict(zip(values["names"], values["values"], strict=True))
     assert found["debt"] <= 0.3 * found["income"]
-    assert main(["verify", model, out]) == 0
+    assert main(["verify", model, out, "--all-claims"]) == 0
     assert "it holds under" in capsys.readouterr().out
 
 
@@ -107,3 +107,12 @@ def test_an_answer_that_few_refits_share_is_a_caution(tmp_path):
     assert few["cautions"].str.contains("unstable").all()
     steady = found[found["model_share"] >= 0.5]
     assert not steady["cautions"].fillna("").str.contains("unstable").any()
+
+
+def test_the_best_single_guess_and_fewer_rows_to_choose_on(lender, capsys):
+    table, model = str(lender / "lender.csv"), str(lender / "fast.json")
+    flags = ["--label", "repaid", "--refits", "0", "--output", model]
+    assert main(["fit", table, *flags, "--fast"]) == 0
+    assert main(["fit", table, *flags, "--folds", "2", "--choose-on", "200"]) == 0
+    assert main(["fit", table, *flags, "--choose-on", "0"]) == 2
+    assert "surefoot: error: " in capsys.readouterr().err

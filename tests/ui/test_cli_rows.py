@@ -160,7 +160,7 @@ def test_what_does_not_hold_is_shown_in_full(run, folder):
 def test_a_single_invalid_request_claims_nothing(run, folder):
     explain(run, "--all", "--json", "all.json", data="holes.csv")
     documents = json.loads((folder / "all.json").read_text())
-    refused = next(e for e in documents if e["status"] == "refused")
+    refused = next(e for e in documents if e["status"] == "invalid")
     (folder / "refused.json").write_text(json.dumps(refused))
     status, out, _ = run("verify", "model.json", "refused.json")
     assert status == 0

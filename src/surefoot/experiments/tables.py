@@ -54,7 +54,7 @@ def _row(setting: Setting, records: list[Record]) -> dict[str, Any] | None:
     if not own:
         return None
     done = [r for r in own if r["status"] == Status.OPTIMAL]
-    late = [r for r in own if Status(r["status"]).with_point is Status.TIME_LIMIT]
+    late = [r for r in own if r["status"] in (Status.TIME_LIMIT, Status.TIME_LIMIT.without_point)]
     early = [100 * r["coverage"] for r in done if r["early_stop"]]
     paper = PRINTED.get((setting.budget, setting.data, setting.structure, setting.method))
     edges = f"{own[0]['edges']} ({EDGES[setting.data, setting.structure]})"

@@ -19,10 +19,11 @@ from surefoot.bars import stepped
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.model.calibration import fit_calibration
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.defaults import CHOOSE_ON
 from surefoot.model.fitting import ROWS_HELD_OUT, warped
 from surefoot.model.mixed import MixedNetwork
 from surefoot.model.rivals import held_out_probabilities
-from surefoot.model.rows import CHOOSE_ON, drawn_rows, known_rows
+from surefoot.model.rows import drawn_rows, known_rows
 from surefoot.model.schema import as_frame
 from surefoot.table.labelled import plain_labels
 from surefoot.table.suspicions import data_warnings

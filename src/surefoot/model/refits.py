@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length
 from surefoot.bars import stepped
 from surefoot.exceptions import DataError
 from surefoot.model.calibration import Calibration, fit_calibration
+from surefoot.model.defaults import KEPT
 from surefoot.model.fitting import FEW_ROUNDS, Learned, held_out_calibration, joint_log, learned, warped
 from surefoot.model.kept_refits import n_numbers, refits_size
 from surefoot.model.rows import TrainingRows, known_rows
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-KEPT = (
-    20  # refits: their shares are steps of 5 %; ten times more would make files and answers ten times slower
-)
 TRIES = 50  # draws until every class is among the rows; ten times more would only delay the complaint
 SHARE = 0.5  # of the time that the model took; ten times more, and most of the time would go into refits
 # What refits may take in any case, so that small models, which are fitted at once, keep all of theirs. With

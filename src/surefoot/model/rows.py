@@ -24,10 +24,7 @@ from surefoot.table.labelled import column_faults, duplicate_names, joined, plai
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-# Rows on which models are compared. Ten times as many would hardly ever choose another one, and take ten
-# times as long.
-CHOOSE_ON = 20_000
-LEAST_ROWS = 100  # the same, at least; with ten times fewer, chance would choose
+LEAST_ROWS = 100  # on which models are compared, at least; with ten times fewer, chance would choose
 RARE = (
     10  # rows of a rare class that are drawn in any case; ten times more would change its share of the rows
 )

@@ -14,9 +14,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from surefoot.exceptions import DataError
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.defaults import CHOOSE_ON, KEPT
 from surefoot.model.race import Folds, Race, Setting, settings_of
-from surefoot.model.refits import KEPT, NONE_KEPT, Kept, checked_count, keep_refits, time_for_refits
-from surefoot.model.rows import CHOOSE_ON, TrainingRows, drawn_rows, refuse_duplicate_names, training_rows
+from surefoot.model.refits import NONE_KEPT, Kept, checked_count, keep_refits, time_for_refits
+from surefoot.model.rows import TrainingRows, drawn_rows, refuse_duplicate_names, training_rows
 from surefoot.model.schema import Schema
 from surefoot.table.labelled import two_valued_numbers
 from surefoot.threads import one_blas_thread

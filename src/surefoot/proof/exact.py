@@ -798,9 +798,10 @@ class Model:
     fingerprint: str
     intact: bool  # whether the checksum of the file is right
     kept: list[Any]  # refits of the model, as the file has them
-    _views: dict[tuple[int, ...], View] = field(default_factory=dict)
-    _networks: dict[tuple[int, tuple[int, ...]], Network] = field(default_factory=dict)
-    gains: dict[Any, Gain] = field(default_factory=dict)  # of one category, for all files about the model
+    # What was computed before; a model that is made from another one begins without.
+    _views: dict[tuple[int, ...], View] = field(default_factory=dict, init=False)
+    _networks: dict[tuple[int, tuple[int, ...]], Network] = field(default_factory=dict, init=False)
+    gains: dict[Any, Gain] = field(default_factory=dict, init=False)  # of one category, for all files
 
     @cached_property
     def refits(self) -> list[Model]:
@@ -1043,7 +1044,7 @@ def _model(content: dict[str, Any], intact: bool) -> Model:
         intact=intact,
         kept=_kept(content.get("refits"), decision is not None),
     )
-    return replace(found, fingerprint=_fingerprint(found), _views={}, _networks={})
+    return replace(found, fingerprint=_fingerprint(found))
 
 
 def _kinds(value: Any, n: int) -> list[list[Any] | None]:
@@ -1222,8 +1223,6 @@ def _refit(entry: Any, model: Model) -> Model:
         calibrated=entry["calibration"] is not None,
         fingerprint="",
         kept=[],
-        _views={},
-        _networks={},
     )
 
 
@@ -3023,6 +3022,8 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
     needed = (*CERTIFICATE_KEYS, "mixtures") if among_all else CERTIFICATE_KEYS
     certificate = _table(certificate, "the certificate", needed, MORE_PROOFS if later else ())
     _header(certificate, "the certificate", "surefoot-certificate", *((4,) if among_all else (3, 4)))
+    if later and len(certificate) == len(CERTIFICATE_KEYS):
+        raise UnreadableError("the certificate has version 4, but nothing that version 3 has not")
     idle = "bound" if question.choices else "states"
     if certificate[idle] is not None:
         raise UnreadableError(f"the certificate has {idle}, which does not go with its question")

@@ -183,7 +183,8 @@ def test_table_of_a_batch(clf):
 def test_text_and_page_survive_json(e, clf):
     again = Explanation.from_json(e.to_json())
     assert str(again) == str(e)
-    assert Explanations([again]).to_frame().equals(Explanations([e]).to_frame())
+    tables = (Explanations([one]).to_frame().drop(columns="reasons") for one in (again, e))  # asks the model
+    assert next(tables).equals(next(tables))
 
 
 def test_german_credit(german):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from surefoot.model.refits import KEPT
-from surefoot.model.rows import CHOOSE_ON
+from surefoot.model.defaults import CHOOSE_ON, KEPT
 from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
 from surefoot.ui.cli.paths import Output
 
