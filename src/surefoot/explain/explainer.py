@@ -39,6 +39,7 @@ from surefoot.explain.ask.target import each_target
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
+from surefoot.explain.constraints.dates import dates_stay
 from surefoot.explain.progress import alive
 from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.batch import Explanations
@@ -405,8 +406,8 @@ class CounterfactualExplainer:
                 Category(j, schema.names[j], schema.values[j] or (), schema.ordered[j])
                 for j in schema.categories
             ],
-            whole=[j for j in schema.numbers if schema.whole[j]] if self.whole is None else [],
-            actions=self.actions,
+            whole=[j for j in schema.numbers if schema.dates[j] or (schema.whole[j] and self.whole is None)],
+            actions=dates_stay(self.actions, schema, self.immutable, self.increasing, self.decreasing),
             bounds=self.bounds,
             observed_range=clf.feature_range_,
             immutable=self.immutable,

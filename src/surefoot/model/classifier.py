@@ -46,6 +46,7 @@ from surefoot.model.streaming import (
 )
 from surefoot.problem.mixed import MixedQuadratic, State
 from surefoot.problem.quadratic import Quadratic
+from surefoot.table.recipe import Recipe
 from surefoot.views import view
 
 Array = NDArray[np.float64]
@@ -122,7 +123,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     schema_ : Schema
         What each feature is.
     feature_kinds_ : dict
-        ``"number"``, ``"whole"`` (all training values were) or ``"category"``, by feature.
+        ``"number"``, ``"whole"`` (all training values were), ``"date"`` or ``"category"``, by feature.
     categories_ : dict
         The values of each category.
     warps_ : tuple of Warp
@@ -144,6 +145,10 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     judged_ : dict or None
         ``accuracy`` on held-out rows and that of always saying the ``majority``, once `surefoot.diagnose`
         has looked at the classifier; kept in its file.
+    wanted_ : label or None
+        The class that counts as wanted: the target of explanations for which none is named. Kept in the file.
+    recipe_ : Recipe or None
+        How the table was read from which the rows came (`surefoot.datasets.read_table`); kept in the file.
     density_percentiles_ : array of shape (n_classes, 101)
         Percentiles 0 to 100 of the log density that each class gives to its own training rows (of 20,000
         evenly spaced ones if there are more): how typical a row is. The density of the warped numbers.
@@ -164,6 +169,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     """
 
     judged_: dict[str, float] | None = None  # until `diagnose` has looked at it
+    wanted_: Any = None
+    recipe_: Recipe | None = None
     has_probability: bool = True  # adopted models may have none
 
     def __init__(
@@ -281,7 +288,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.feature_percentiles_ = over_features(schema, percentiles(rows.numbers, rows.weights))
         self.density_percentiles_ = own_densities(rows, model)
         self.completion_ = model.gathered.completion
-        self.__dict__.pop("judged_", None)  # what was said of an earlier fit
+        for name in ("judged_", "wanted_", "recipe_"):  # what was said of an earlier fit
+            self.__dict__.pop(name, None)
         self.networks_ = model.networks
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -294,7 +302,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
     @property
     def feature_kinds_(self) -> dict[Any, str]:
-        """Each feature's kind: ``"number"``, ``"whole"`` or ``"category"``."""
+        """Each feature's kind: ``"number"``, ``"whole"``, ``"date"`` or ``"category"``."""
         check_is_fitted(self)
         return self.schema_.kinds
 
@@ -446,7 +454,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
             else:
                 Z[codes == c] = drawn
         X = unwarped(Z, self.warps_)
-        if self.schema_.n_categories:
+        if not self.schema_.is_plain:
             return self.schema_.decode(X, states), self.classes_[codes]
         names = getattr(self, "feature_names_in_", None)
         return X if names is None else pd.DataFrame(X, columns=names), self.classes_[codes]

@@ -47,6 +47,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -743,6 +744,7 @@ class Model:
     has_probability: bool
     fingerprint: str
     intact: bool  # whether the checksum of the file is right
+    dates: tuple[int, ...] = ()  # features that count days and may be written as dates
     _views: dict[tuple[int, ...], View] = field(default_factory=dict)
     _networks: dict[tuple[int, tuple[int, ...]], Network] = field(default_factory=dict)
 
@@ -967,6 +969,7 @@ def _model(content: dict[str, Any], intact: bool) -> Model:
         has_probability=chance,
         fingerprint="",
         intact=intact,
+        dates=_dates(content.get("kinds")),
     )
     return replace(found, fingerprint=_fingerprint(found), _views={}, _networks={})
 
@@ -977,7 +980,7 @@ def _kinds(value: Any, n: int) -> list[list[Any] | None]:
         return [None] * n
     found: list[list[Any] | None] = []
     for entry in _list(value, "kinds", n):
-        if type(entry) is not dict or entry.get("kind") not in ("number", "whole", "category"):
+        if type(entry) is not dict or entry.get("kind") not in ("number", "whole", "date", "category"):
             raise UnreadableError("the model's kinds are wrong")
         if entry["kind"] != "category":
             found.append(None)
@@ -987,6 +990,11 @@ def _kinds(value: Any, n: int) -> list[list[Any] | None]:
             raise UnreadableError("the values of a category are not names that differ")
         found.append(values)
     return found
+
+
+def _dates(value: Any) -> tuple[int, ...]:
+    """Positions of the features that are dates."""
+    return tuple(j for j, entry in enumerate(value or []) if entry["kind"] == "date")
 
 
 def _scales(value: Any, n: int) -> tuple[list[Scale | None], list[Any] | None]:
@@ -2631,7 +2639,7 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
     return Case(
         models=[known[0], *(by_name.get(name, known[0]) for name in question.models[1:])],
         question=question,
-        answer=_by_feature(answer, question),
+        answer=_by_feature(answer, question, known[0].dates),
         metric=None if metric is None else _matrix(metric, "the metric", question.n),
         ball=None if ball is None else _matrix(ball, "the ball", len(question.perturbed)),
         bound=certificate["bound"],
@@ -2667,8 +2675,11 @@ def read_answer(value: Any) -> dict[str, Any]:
     return answer
 
 
-def _by_feature(answer: dict[str, Any], question: Question) -> dict[str, Any]:
-    """The same with lists in the place of names and values: rows by feature, the others apart by kind."""
+def _by_feature(answer: dict[str, Any], question: Question, dates: Sequence[int]) -> dict[str, Any]:
+    """The same with lists in the place of names and values: rows by feature, the others apart by kind.
+
+    In rows, a feature that is a date by the model may be written as one.
+    """
     found, features = dict(answer), question.features
     for key in ("factual", "counterfactual", *SERIES):
         if answer[key] is None:
@@ -2677,6 +2688,8 @@ def _by_feature(answer: dict[str, Any], question: Question) -> dict[str, Any]:
         if not all(map(same, _list(entry["names"], key, len(features)), features)):
             raise UnreadableError(f"{key} names other features than the question")
         row = list(_list(entry["values"], key, len(features)))  # the file itself is left as it is
+        if key in ("factual", "counterfactual"):
+            row = [_days(value, key) if j in dates else value for j, value in enumerate(row)]
         numbers = [_number(row[j], key) for j in question.numbers]
         others = [row[choice.feature] for choice in question.choices]
         if key in ("factual", "counterfactual"):
@@ -2689,6 +2702,19 @@ def _by_feature(answer: dict[str, Any], question: Question) -> dict[str, Any]:
         else:
             found[key], found[f"{key} of categories"] = numbers, others
     return found
+
+
+def _days(value: Any, where: str) -> Any:
+    """Days since 1970-01-01 of a text such as 2024-03-01; a number stays as it is."""
+    if type(value) is not str:
+        return value
+    try:
+        day = date.fromisoformat(value)
+    except ValueError:
+        raise UnreadableError(f"the {where} has {shown(value)} where a date should be") from None
+    if day.isoformat() != value:  # one day has one text
+        raise UnreadableError(f"the {where} has {shown(value)} where a date should be")
+    return float((day - date(1970, 1, 1)).days)
 
 
 # ----- Claims ---------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from surefoot.explain.constraints.kinds import KINDS
 from surefoot.plain import entries, finite, sequence, shown
 
 KINDS_OF_LISTS = tuple(kind.document_key for kind in KINDS)
-KEYS = ("bounds", "actions", "whole", "imputed", *KINDS_OF_LISTS, "gaps", "plausible", "keeping")
+KEYS = ("bounds", "actions", "whole", "dates", "imputed", *KINDS_OF_LISTS, "gaps", "plausible", "keeping")
 INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinite numbers
 
 
@@ -30,8 +30,9 @@ def read_constraints(
 ) -> ConstraintSet:
     """Read what `ConstraintSet.declared` gave."""
     entries(values, "declared", (), KEYS)
-    for name in sequence(values.get("imputed", []), "imputed"):
-        feature_named(name, names)
+    for key in ("imputed", "dates"):
+        for name in sequence(values.get(key, []), key):
+            feature_named(name, names)
     named = {feature_named(name, names): action for name, action in read_actions(values).items()}
     listed = [feature_named(name, names) for name in sequence(values.get("whole", []), "whole")]
     return ConstraintSet.by_name(

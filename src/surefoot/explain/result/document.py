@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
+from surefoot.explain.result.dates import with_date_texts, with_days
 from surefoot.explain.result.explanation import Context, Explanation, Refusal
 from surefoot.explain.result.question_consistency import check_declared
 from surefoot.formats import escaped
@@ -64,7 +65,8 @@ def document(e: Explanation) -> dict[str, Any]:
     content |= {name: _series(asked, *_by_kind(e.context, name)) for name in SERIES[1:]}
     content["counterfactual"] = None
     if isinstance(asked, Question) and e.answer.point is not None:
-        content["counterfactual"] = _named(asked, asked.row(e.answer.point, e.answer.state))
+        row = with_date_texts(asked, asked.row(e.answer.point, e.answer.state))
+        content["counterfactual"] = _named(asked, row)
     content |= repeated(asked)
     content |= {"format": FORMAT, "version": VERSION, "question": question}
     content["certificate"] = blank_certificate() if e.certificate is None else e.certificate
@@ -90,7 +92,7 @@ def repeated(question: Question | Refusal) -> dict[str, Any]:
         budget = {str(j): list(pair) for j, pair in budget.items()}
     norm = "inf" if question.norm == np.inf else int(question.norm)
     if isinstance(question, Question):
-        row = question.row(question.factual, question.state)
+        row = with_date_texts(question, question.row(question.factual, question.state))
     else:
         row = [plain(value) for value in question.factual]
     found = {
@@ -349,7 +351,7 @@ def _point(values: Any, question: Question | Refusal) -> tuple[Array | None, tup
     series = entries(values, "counterfactual", ("names", "values"))
     if not _same(series["names"], list(question.features)):
         raise DataError("counterfactual names other features than the question")
-    row = sequence(series["values"], "counterfactual", len(question.features))
+    row = with_days(question, list(sequence(series["values"], "counterfactual", len(question.features))))
     numbers = [finite(row[j], "a value of counterfactual") for j in question.numbers]
     state = []
     for choice in question.choices:

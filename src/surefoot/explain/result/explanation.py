@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.cautions import Caution
+from surefoot.explain.result.dates import with_dates
 from surefoot.explain.result.words import imputed_words, miss_words
 from surefoot.formats import in_list, one_line, share
 from surefoot.problem.answer import Answer, Round
@@ -525,8 +526,9 @@ class Explanation:
         return question.number_names if isinstance(question, Question) else question.features
 
     def _row(self, values: list[Any]) -> pd.Series:
-        """A row by feature: of numbers, or of numbers and names."""
+        """A row by feature: of numbers, or of numbers, dates and names."""
         names = pd.Index(list(self.question.features), tupleize_cols=False)
+        values = with_dates(self.question, values)
         numbers = all(isinstance(v, float) for v in values)
         return pd.Series(values, names, dtype=float if numbers else object)
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.days import date_text
 from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.constraints.document import read_actions, read_over_several
 from surefoot.explain.constraints.feature import SAID, between, value_words
 from surefoot.explain.constraints.linear import rule_text
+from surefoot.explain.result.dates import date_names
 from surefoot.formats import exact, first_names, number, share
 from surefoot.problem.either import Way
 from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
@@ -92,7 +94,7 @@ def allowed_words(question: Question) -> tuple[str, ...]:
     categories = {str(question.features[choice.feature]) for choice in question.choices}
     for name, action in read_actions(declared).items():
         lines += [f"{name} {phrase}" for phrase in action.phrases(name in categories)]
-    whole = declared.get("whole") or []
+    whole = [name for name in declared.get("whole") or [] if name not in date_names(question)]
     stay = "stay whole numbers" if len(whole) > 1 else "stays a whole number"
     lines += [f"{first_names(whole)} {stay}, as in the training data"] if whole else []
     lines += [one.words() for one in read_over_several(declared)]
@@ -172,7 +174,8 @@ def imputed_words(question: Question) -> str:
     """Which values were missing and what they were set to; empty where none was."""
     names = question.declared.get("imputed") or []
     row = dict(zip(map(str, question.features), question.row(question.factual, question.state), strict=True))
-    filled = [f"{name} = {_value(row[name])}" for name in names]
+    dates = date_names(question)
+    filled = [f"{name} = {_value(date_text(row[name]) if name in dates else row[name])}" for name in names]
     if not filled:
         return ""
     return (
@@ -196,7 +199,10 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
     low, high = np.minimum(seen[0], x0), np.maximum(seen[1], x0)
     narrow = (domain.low > low) | (domain.high < high)
     names = [str(name) for name in question.number_names]
-    lines = [_interval(domain.low[j], domain.high[j], names[j]) for j in np.flatnonzero(narrow).tolist()]
+    dates = {j for j, name in enumerate(names) if name in date_names(question)}
+    lines = [
+        _interval(domain.low[j], domain.high[j], names[j], j in dates) for j in np.flatnonzero(narrow).tolist()
+    ]
     lines += [f"{names[s.feature]} {value_words(s.values)}" for s in domain.sets]
     lines += [_row(row, names) for row in domain.rows]
     for choice in question.choices:
@@ -228,9 +234,11 @@ def _row(row: Row, names: list[str]) -> str:
     return rule_text(dict(zip(names, row.coefficients.tolist(), strict=True)), row.low, row.high)
 
 
-def _interval(low: float, high: float, name: str) -> str:
+def _interval(low: float, high: float, name: str, date: bool = False) -> str:
     if low == high:
-        return f"{name} stays {exact(low)}"
+        return f"{name} stays {date_text(float(low)) if date else exact(low)}"
+    if date:
+        return f"{name} stays from {date_text(float(low))} to {date_text(float(high))}"
     return f"{name} {between(low, high)}"
 
 

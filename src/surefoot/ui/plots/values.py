@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from surefoot.days import date_text
+from surefoot.explain.result.dates import date_names
 from surefoot.explain.result.display_digits import readable, whole_numbers
 from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import exact, number, share
@@ -33,6 +35,11 @@ class Values:
         self.question = question if isinstance(question, Question) else None
         choices = () if self.question is None else self.question.choices
         self.choices: dict[Any, Choice] = {question.features[choice.feature]: choice for choice in choices}
+
+    @cached_property
+    def dates(self) -> frozenset[str]:
+        """Names of the numbers that are dates."""
+        return date_names(self.question)
 
     @cached_property
     def whole(self) -> frozenset[Any]:
@@ -64,7 +71,7 @@ class Values:
         return any(
             float(text.replace(",", "")) != point[name]
             for name, text in changed.items()
-            if name not in self.choices
+            if name not in self.choices and str(name) not in self.dates
         )
 
     @cached_property
@@ -76,13 +83,16 @@ class Values:
         units = self.units.iloc[list(question.numbers)].tolist()
         texts = readable(question, e.answer.point, e.answer.state, units)
         found = dict(zip(question.number_names, texts, strict=True))
-        found |= {name: self.value(name, e.counterfactual[name]) for name in self.whole}
+        shown = {name for name in found if name in self.whole or str(name) in self.dates}
+        found |= {name: self.value(name, e.counterfactual[name]) for name in shown}
         return found | {name: named(e.counterfactual[name]) for name in self.choices}
 
     def value(self, feature: Any, value: Any) -> str:
         """A value of a feature: a name, a whole number, or a number with as many decimals as matter."""
         if feature in self.choices:
             return named(value)
+        if str(feature) in self.dates:
+            return str(date_text(value))
         if feature in self.whole and abs(value - round(value)) <= ROUNDING * max(1.0, abs(value)):
             return f"{round(value):,}"
         return number(value, self.units[feature])
@@ -91,6 +101,8 @@ class Values:
         """Today's value, with the decimals of the value that is reached: what was added can be read off."""
         value = self.explanation.factual[feature]
         short = self.value(feature, value)
+        if str(feature) in self.dates:
+            return short
         decimals = len(self.reached.get(feature, "").partition(".")[2])
         if feature in self.choices or decimals <= len(short.partition(".")[2]) or "e" in short:
             return short
@@ -102,6 +114,8 @@ class Values:
         if feature in self.choices:
             alike = self.explanation.parents[self.choices[feature].feature]
             return f"{share(value)} of {'such cases of ' if alike else ''}class {label}"
+        if str(feature) in self.dates and math.isfinite(value):
+            return str(date_text(float(round(value))))
         return "unbounded" if math.isinf(value) else number(value, self.units[feature])
 
     def price(self, feature: Any) -> float:
