@@ -228,7 +228,8 @@ class CounterfactualExplainer:
         row : Series, dict or array
             The factual.
         target : label, optional
-            The class it should have. With two classes it may be left out: the other one.
+            The class it should have. Left out: the one that the classifier says is wanted (``wanted_``); with
+            two classes, the other one.
         on_failure : {"raise", "return"}
             Whether a search without a result raises `NoCounterfactualError` or returns an Explanation
             whose counterfactual is None.
@@ -237,7 +238,7 @@ class CounterfactualExplainer:
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         clock = Clock(self.options.time_limit)
         with one_blas_thread(), alive():
-            asked = self._asked(self._current_builder(), row, target, row_label(row))
+            asked = self._asked(self._current_builder(), row, self._wanted(target), row_label(row))
             explanation = self._answered(asked, clock)
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
@@ -281,7 +282,7 @@ class CounterfactualExplainer:
         if self.method != "certified":
             # A missing solver is one error, not one for each row.
             choose_backend(self.method, self.paper.backend)
-        builder, clf = self._current_builder(), self.classifier
+        builder, clf, target = self._current_builder(), self.classifier, self._wanted(target)
         labels, single = split_rows(rows, clf.feature_labels_)
         targets = each_target(target, rows, len(single), clf.classes_.tolist())
         entries = [
@@ -330,7 +331,7 @@ class CounterfactualExplainer:
             builder = self._current_builder()
             while len(found) < n and (clock.left > 0 or not found):
                 differing = differing_from(found, differ, apart)
-                asked = self._asked(builder, row, target, row_label(row), differing)
+                asked = self._asked(builder, row, self._wanted(target), row_label(row), differing)
                 explanation = self._answered(asked, clock)
                 if explanation.counterfactual is None and found:
                     break
@@ -384,6 +385,10 @@ class CounterfactualExplainer:
     def problem(self, factual: Any, target: Any) -> RobustProblem:
         """The optimisation problem behind a question; with categories, that of the factual's."""
         return self._current_builder().asked(self._read(factual), target, None).problem.problem()
+
+    def _wanted(self, target: Any) -> Any:
+        """The target, or the class that the classifier says is wanted."""
+        return self.classifier.wanted_ if target is None else target
 
     def _read(self, row: Any) -> Filled:
         """A row as numbers and categories; its holes filled if that was asked for."""

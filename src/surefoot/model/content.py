@@ -140,7 +140,9 @@ def _beside_decision(clf: Classifier, content: dict[str, Any]) -> Classifier:
         return clf
     from surefoot.model.adopted import AdoptedClassifier
 
-    return cast("Classifier", AdoptedClassifier.with_decision(clf, content["decision"]))
+    found = cast("Classifier", AdoptedClassifier.with_decision(clf, content["decision"]))
+    found.wanted_, found.recipe_ = clf.wanted_, clf.recipe_
+    return found
 
 
 def _restore(clf: Classifier, content: dict[str, Any]) -> None:

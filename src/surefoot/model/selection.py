@@ -19,6 +19,8 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.fitting import Learned, joint_log, learned, warped
 from surefoot.model.rows import TrainingRows, refuse_duplicate_names, training_rows
 from surefoot.model.schema import Schema
+from surefoot.model.undecided import undecided_categories
+from surefoot.table.kinds import few_whole_values
 from surefoot.table.labelled import two_valued_numbers
 from surefoot.threads import one_blas_thread
 
@@ -94,6 +96,7 @@ def select(
     categorical: Any = "auto",
     ordered: Any = None,
     marginals: str | None = None,
+    undecided: Any = "auto",
 ) -> Selection:
     """Choose structure, marginals, shrinkage, calibration and smoothing by held-out log loss.
 
@@ -116,6 +119,9 @@ def select(
         Categories that can rise and fall, with their values in order.
     marginals : "gaussian", "power" or "auto", optional
         Consider these marginals only: with ``"gaussian"`` rules may add up any numbers.
+    undecided : "auto" or list of features, default="auto"
+        Whole numbers with few values, each of which becomes a category where the held-out log loss is lower
+        that way. ``"auto"``: those with 3 to 10 values, unless ``categorical`` is a list.
 
     Returns
     -------
@@ -134,6 +140,8 @@ def select(
     """
     refuse_duplicate_names(frame)
     categories, notes = _categories(frame, categorical, ordered)
+    categories, more = _decided(frame, y, (categories, categorical, ordered), undecided, random_state)
+    notes = (*notes, *more)
     about_data = {"categorical": categories, "ordered": ordered}
     rows = training_rows(ConditionalGaussianNetworkClassifier(**about_data), frame, y, None)
     folds = _folds(rows, cv, random_state)
@@ -168,6 +176,22 @@ def _categories(frame: Any, categorical: Any, ordered: Any) -> tuple[Any, tuple[
     )
     shown = ", ".join(str(name) for name in two)
     return names, (f"{len(two)} {what}: {shown}.",)
+
+
+def _decided(
+    frame: Any, y: Any, said: tuple[Any, Any, Any], undecided: Any, random_state: int | None
+) -> tuple[Any, list[str]]:
+    """Whole numbers with few values join the categories where that predicts held-out rows better."""
+    categories, categorical, ordered = said
+    automatic = isinstance(undecided, str) and undecided == "auto"
+    if not isinstance(frame, pd.DataFrame) or (automatic and not isinstance(categorical, str)):
+        return categories, []
+    kinds = Schema.learned(frame, categories, ordered).kinds
+    known = [name for name, kind in kinds.items() if kind == "category"]
+    few = [name for name in frame.columns if kinds[name] == "whole" and few_whole_values(frame[name])]
+    names = few if automatic else [name for name in undecided if name not in known]
+    found, notes = undecided_categories(frame, y, names, known, random_state)
+    return ([*known, *found] if found else categories), notes
 
 
 def _folds(rows: TrainingRows, cv: int, random_state: int | None) -> Folds:

@@ -47,7 +47,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -3845,7 +3845,8 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
     asked, names = case.question, [shown(name) for name in case.question.names]
     row = _row_of(asked, asked.factual, asked.state)
     values = ", ".join(
-        f"{shown(name)} {shown(value)}" for name, value in zip(asked.features, row, strict=True)
+        f"{shown(name)} {_day_text(value) if j in case.model.dates else shown(value)}"
+        for j, (name, value) in enumerate(zip(asked.features, row, strict=True))
     )
     return [
         f"Factual: {values}; decided {shown(asked.factual_class)}",
@@ -3856,6 +3857,14 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
         *_more_words(case),
         f"Made by {shown(answer['method'])} {shown(answer['backend'])} (this claims nothing)",
     ]
+
+
+def _day_text(days: float) -> str:
+    """A number of days since 1970-01-01 as a date, if it is one."""
+    try:
+        return (date(1970, 1, 1) + timedelta(int(days))).isoformat() if days == int(days) else shown(days)
+    except OverflowError:
+        return shown(days)
 
 
 def _distance_words(asked: Question, names: list[str]) -> str:

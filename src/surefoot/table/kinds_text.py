@@ -11,7 +11,7 @@ from surefoot.formats import one_line
 from surefoot.table.kinds import LEFT_OUT
 
 WIDTH = 80
-LONGEST_NAME = 18
+LONGEST_NAME = 18  # a name may hold anything: where it is longer it is cut, never continued on a line of its own
 LONGEST_CHANGE = 24
 HEAD = ("column", "read as", "why", "to change")
 
@@ -26,7 +26,7 @@ def kinds_text(kinds: pd.DataFrame) -> str:
     column  read as  why                                           to change
     age     whole    whole numbers                                 --categorical age
     """
-    rows = [(one_line(str(name)), *map(one_line, row)) for name, row in zip(kinds.index, _cells(kinds), strict=True)]
+    rows = [(_cut(one_line(str(name))), *row) for name, row in zip(kinds.index, _cells(kinds), strict=True)]
     rows.sort(key=lambda row: row[1] in LEFT_OUT)
     name = min(LONGEST_NAME, max(len(row[0]) for row in [HEAD, *rows]))
     kind = max(len(row[1]) for row in [HEAD, *rows])
@@ -36,7 +36,17 @@ def kinds_text(kinds: pd.DataFrame) -> str:
 
 
 def _cells(kinds: pd.DataFrame) -> list[tuple[str, str, str]]:
-    return [tuple(map(str, row)) for row in kinds[["kind", "why", "change"]].itertuples(index=False)]  # type: ignore[misc]
+    columns = zip(kinds["kind"], kinds["why"], kinds["change"], strict=True)
+    return [(str(kind), one_line(str(why)), _short_flag(one_line(str(change)))) for kind, why, change in columns]
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
+
+
+def _short_flag(change: str) -> str:
+    """The flag; without the column's name where that is long."""
+    return change if len(change) <= LONGEST_CHANGE else f"{change.split()[0]} ..."
 
 
 def _lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:

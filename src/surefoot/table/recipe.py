@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot.exceptions import DataError
 from surefoot.plain import entries, sequence, text
 from surefoot.table.dates import ORDERS
-from surefoot.table.kinds import DATE, KINDS, LEFT_OUT, NAMES, Column
+from surefoot.table.kinds import CATEGORY, DATE, KINDS, NAMES, Column
 
 DATE_ORDERS = (*ORDERS, "digits", "excel")
 
@@ -61,15 +60,14 @@ class Recipe:
         features = {str(name): column for name, column in columns.items() if name != label}
         return cls({name: Step(c.kind, c.order, c.missing) for name, c in features.items()}, label)
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Columns that are categories of any sort."""
-        return tuple(name for name, step in self.steps.items() if step.kind in NAMES)
-
-    @cached_property
-    def left_out(self) -> tuple[str, ...]:
-        """Columns that no model sees."""
-        return tuple(name for name, step in self.steps.items() if step.kind in LEFT_OUT)
+    def chosen(self, kinds: Mapping[Any, str]) -> Recipe:
+        """The same with whole numbers as categories where a model took them so."""
+        taken = {str(name) for name, kind in kinds.items() if kind == CATEGORY}
+        steps = {
+            name: replace(step, kind=CATEGORY) if name in taken and step.kind not in NAMES else step
+            for name, step in self.steps.items()
+        }
+        return replace(self, steps=steps)
 
     def plain(self) -> dict[str, Any]:
         """As JSON values."""

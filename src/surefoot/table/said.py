@@ -97,6 +97,7 @@ class Said:
         for name in self.named():
             if name not in columns:
                 hint = suggestion(str(name), columns) or f"; the columns are {listed(list(columns))}"
-                raise DataError(f"there is no column {name!r}{hint}")
+                what = "column to drop" if name in self.drop else "column"
+                raise DataError(f"there is no {what} {name!r}{hint}")
             if name == self.label and name not in self.missing:
                 raise DataError(f"the label column {name!r} is no feature")

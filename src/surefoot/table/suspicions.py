@@ -12,7 +12,7 @@ import pandas as pd
 from surefoot.table.text_column import MISSING
 
 FEW_ROWS = 20  # below this, hardly anything can be said about a class, or about a column
-MANY_VALUES = 30  # of a category
+MANY_VALUES = 50  # of a category
 ROWS_PER_VALUE = 5  # fewer than this on average: the category hardly repeats
 NEARLY_ALL = 0.95
 GIVEN_AWAY = 0.999  # share of labels that one column alone tells
@@ -80,8 +80,9 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _is_date(column: pd.Series) -> bool:
+    """Whether text reads like dates; dates that are known to be dates are numbers of days."""
     if pd.api.types.is_datetime64_any_dtype(column):
-        return True
+        return False
     if _is_number(column) or pd.api.types.is_bool_dtype(column):
         return False
     values = column.dropna().astype(str).head(200)
@@ -122,7 +123,7 @@ def _many_values(features: pd.DataFrame) -> Iterator[str]:
         column = features[name]
         values = column.nunique()
         rare = values * ROWS_PER_VALUE > len(column) and values > FEW_ROWS / 2
-        if not _is_number(column) and (values > MANY_VALUES or rare):
+        if not _is_number(column) and column.dtype.kind != "M" and (values > MANY_VALUES or rare):
             yield from _about([name], "Many values", f"{values} different values; put rare ones together")
 
 

@@ -36,6 +36,7 @@ from surefoot.ui.report.demo import demo
 from surefoot.ui.report.page import write_report
 
 DONE, NOT_FOUND = 0, 1
+FILLS = "impute='expected'"  # in the advice about a row with holes
 
 
 def run_demo(options: argparse.Namespace) -> int:
@@ -351,6 +352,8 @@ def _end(feature: str, text: str) -> float | None:
 
 def _label(text: str | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
     """The class whose label reads like this."""
+    if text is None and clf.wanted_ is not None:
+        return clf.wanted_
     if text is None and len(clf.classes_) == 2:
         return None
     labels = {str(label): label for label in clf.classes_.tolist()}
@@ -434,6 +437,7 @@ def _explain_all(
     _write(explanations, explanations.to_json() if options.json else "", explainer, options)
     say(f"surefoot: {explanations}")
     _say_why(explanations)
+    _say_holes(explanations)
     _say_cautions(explanations, options)
     if any(e.status.with_point is Status.INTERRUPTED for e in explanations):
         return INTERRUPTED
@@ -452,6 +456,14 @@ def _say_why(explanations: Explanations) -> None:
         say(f"surefoot: row {e.row}: {spoken(f'{e.message} {e.advice}')}".rstrip())
     if len(lost) > SHOWN_FAILURES:
         say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
+
+
+def _say_holes(explanations: Explanations) -> None:
+    """How many rows have holes, and what fills them."""
+    holes = sum(e.status is Status.REFUSED and FILLS in e.advice for e in explanations)
+    if holes:
+        rows = "1 row has a missing value" if holes == 1 else f"{holes:,} rows have missing values"
+        say(f"surefoot: {rows}; say --impute to fill them with what the model expects given the rest")
 
 
 def _say_cautions(explanations: Explanations, options: argparse.Namespace) -> None:
