@@ -36,7 +36,7 @@ def fit(run, tmp_path):
         output = tmp_path / "model.json"
         status, out, err = run("fit", data, "--label", label, "--output", output, *PLAIN, *flags)
         model = ConditionalGaussianNetworkClassifier.load(output) if status == 0 else None
-        return status, model, f"{err}\n{out}"
+        return status, model, f"{err}{out}"
 
     return command
 

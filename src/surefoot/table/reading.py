@@ -349,7 +349,7 @@ def _finished(
             found[column.name] = as_labels(column.series)
         elif column.name in form.as_text:
             found[column.name] = as_labels(column.stripped())
-        elif column.holds_numbers(decimal):
+        elif column.holds_numbers(decimal) and not column.begins_with_zeros:
             found[column.name] = column.numbers(decimal)
             units |= {column.name: column.unit} if column.unit else {}
             marks |= {column.name: column.marks} if column.marks else {}

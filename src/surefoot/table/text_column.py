@@ -79,6 +79,11 @@ class TextColumn:
             PLAIN[decimal].fullmatch(v) or GROUPED[decimal].fullmatch(v) for v in self.texts
         )
 
+    @property
+    def begins_with_zeros(self) -> bool:
+        """Whether whole numbers begin with a zero, as postcodes do: they are names."""
+        return any(len(text) > 1 and text[0] == "0" and text.isdigit() for text in self.texts)
+
     def proves(self, decimal: str) -> bool:
         """Whether every value is a number with this decimal sign, and some value is none with the other."""
         other = OTHER[decimal]

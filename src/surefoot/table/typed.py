@@ -189,7 +189,7 @@ def _typed(reading: Reading, said: Said) -> Table:
     order = [name for name in frame.columns if name in kept]
     table = pd.DataFrame({name: kept[name] for name in order}, columns=pd.Index(order))
     notes = [*reading.notes, *(note for c in columns.values() for note in c.notes)]
-    notes += suspected_holes(table.drop(columns=said.label, errors="ignore"))
+    notes += suspected_holes(table[[name for name in order if name != said.label]])
     kinds = _kinds([columns[name] for name in frame.columns])
     return Table(table, kinds, tuple(notes), Recipe.of(columns, said.label), said.label, reading.name)
 
