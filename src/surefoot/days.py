@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Any
 
+ISO = re.compile(r"(\d{4}-\d\d-\d\d)([T ].*)?")
 EPOCH = dt.date(1970, 1, 1).toordinal()
 LAST = dt.date.max.toordinal() - EPOCH
 FIRST = dt.date.min.toordinal() - EPOCH
@@ -44,8 +46,9 @@ def as_days(value: Any) -> Any:
     (19783.0, 19783.0, 3.5, 'soon')
     """
     if isinstance(value, str):
+        found = ISO.fullmatch(value.strip())
         try:
-            value = dt.date.fromisoformat(value.strip()[:10]) if value.strip()[4:5] == "-" else value
+            value = dt.date.fromisoformat(found[1]) if found else value
         except ValueError:
             return value
     if isinstance(value, dt.datetime):

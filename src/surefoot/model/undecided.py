@@ -118,7 +118,8 @@ class _Terms:
         if dates:
             x = np.where(np.isnat(x), np.nan, x.astype(np.int64).astype(float))
         found = np.zeros((len(x), self.classes))
-        spread = np.nanvar(x) * 1e-6 + 1e-12  # of a class whose values are all the same
+        known = x[np.isfinite(x)]
+        spread = (known.var() if len(known) else 0.0) * 1e-6 + 1e-12  # of a class whose values are all the same
         for train, test in self.folds:
             for c in range(self.classes):
                 own = x[train][self.labels[train] == c]

@@ -11,6 +11,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.prices import PRICE
 from surefoot.formats import first_names, suggestion
 from surefoot.problem.choice import Choice
+from surefoot.table.rare import RARE
 
 if TYPE_CHECKING:
     from surefoot.explain.constraints.feature import Action
@@ -69,7 +70,8 @@ class Category:
         if action.values is not None and to not in self._codes(action.values):
             return False
         if action.moves is None:
-            return True
+            # Nobody can be told to become one of the rare; an action that lists it may mean something by it.
+            return action.values is not None or self.values[to] != RARE
         open_ones = [ends for start, ends in action.moves.items() if self.code(start) == today]
         return any(to in self._codes(ends) for ends in open_ones)
 
