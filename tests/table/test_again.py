@@ -45,7 +45,9 @@ def test_dates_that_can_only_be_in_another_order_are_read_so_and_named():
 
 
 def test_marks_units_and_spellings():
-    found = again({"income": ["1.234,50 €", "-", "999"], "smoker": ["Y", "No", None], "housing": ["own", "rent", "?"]})
+    found = again(
+        {"income": ["1.234,50 €", "-", "999"], "smoker": ["Y", "No", None], "housing": ["own", "rent", "?"]}
+    )
     assert found.frame["income"].iloc[0] == 1234.5
     assert found.frame["income"].isna().tolist() == [False, True, True]
     assert found.frame["smoker"].tolist()[:2] == ["yes", "no"]
@@ -54,21 +56,23 @@ def test_marks_units_and_spellings():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ({"income": [2.0, "high"]}, "column 'income' held numbers when the model was made; row 1 has 'high' here"),
-        ({"applied": ["03.04.2021", "soon"]}, "'applied' held dates (day first) when the model was made; row 1 has 'soon'"),
-        ({"applied": [3.5, 2.0]}, "'applied' held dates (day first) when the model was made; row 0 has '3.5'"),
+        ({"income": [2.0, "high"]}, "column 'income' held numbers WHEN; row 1 has 'high' here"),
+        ({"applied": ["03.04.2021", "soon"]}, "'applied' held dates (day first) WHEN; row 1 has 'soon' here"),
+        ({"applied": [3.5, 2.0]}, "'applied' held dates (day first) WHEN; row 0 has '3.5' here"),
     ],
-)  # fmt: skip
+)
 def test_a_column_that_cannot_be_what_it_was_is_refused(frame, message):
     with pytest.raises(DataError) as error:
         again(frame)
-    assert message in str(error.value)
+    assert message.replace("WHEN", "when the model was made") in str(error.value)
 
 
 def test_a_column_of_another_kind_is_named():
     notes = again({"cards": [1.0, 2.5], "housing": ["castle", "tent"]}).notes
     assert "'cards' held whole numbers when the model was made, and has decimals in 1 row here" in notes
-    assert "'housing' was a category (own, rent), and mostly holds other values here: 'castle', 'tent'" in notes
+    assert (
+        "'housing' was a category (own, rent), and mostly holds other values here: 'castle', 'tent'" in notes
+    )
 
 
 def test_a_date_that_is_none_is_missing_and_said():

@@ -26,6 +26,9 @@ def german(value):
 RNG = np.random.default_rng(0)
 AMOUNTS = RNG.lognormal(8, 1, N).round(2)
 # What a column holds, its kind, a part of the reason, and its first value when it is kept.
+GROUPED = [f"{1000 * k + 1234567:,}" for k in RNG.permutation(N)]
+LONG = RNG.permutation(range(4_000_000, 4_000_000 + 977 * N, 977))
+DOTS, SLASHES = repeated("03.04.2021", "05.06.2021"), repeated("3/4/2021", "5/6/2021")
 COLUMNS = {
     "numbers": (AMOUNTS, "number", "numbers with decimals", AMOUNTS[0]),
     "whole numbers": (RNG.integers(18, 80, N) * 7 % 61, "whole", "whole numbers", None),
@@ -43,7 +46,7 @@ COLUMNS = {
     "euros, German": ([f"{german(v)} €" for v in AMOUNTS], "number", "in €", AMOUNTS[0]),
     "dollars in front": ([f"${v:,.2f}" for v in AMOUNTS], "number", "in $", AMOUNTS[0]),
     "per cent": ([f"{k % 37} %" for k in range(N)], "whole", "in %", 0.0),
-    "grouped digits": ([f"{1000 * k + 1234567:,}" for k in RNG.permutation(N)] , "identifier", "name or count", None),
+    "grouped digits": (GROUPED, "identifier", "name or count", None),
     "Swiss groups": ([f"{v:,.2f}".replace(",", "'") for v in AMOUNTS], "number", "decimals", AMOUNTS[0]),
     "groups by blanks": ([f"{v:,.2f}".replace(",", " ") for v in AMOUNTS], "number", "decimals", AMOUNTS[0]),
     "losses in brackets": ([f"({v:.2f})" for v in AMOUNTS], "number", "decimals", -AMOUNTS[0]),
@@ -53,8 +56,8 @@ COLUMNS = {
     "dates with a clock": (DAYS.strftime("%Y-%m-%dT%H:%M:%S"), "date", "year first", DAYS[0]),
     "day first": (DAYS.strftime("%d.%m.%Y"), "date", "day first: '25.01.2021'", DAYS[0]),
     "month first": (DAYS.strftime("%m/%d/%Y"), "date", "month first: '01/25/2021'", DAYS[0]),
-    "either, dots": (repeated("03.04.2021", "05.06.2021", "01.02.2021"), "date", "two ways; day first", pd.Timestamp("2021-04-03")),
-    "either, slashes": (repeated("3/4/2021", "5/6/2021", "1/2/2021"), "date", "two ways; month first", pd.Timestamp("2021-03-04")),
+    "either, dots": (DOTS, "date", "two ways; day first", pd.Timestamp("2021-04-03")),
+    "either, slashes": (SLASHES, "date", "two ways; month first", pd.Timestamp("2021-03-04")),
     "months in words": (DAYS.strftime("%d %b %Y"), "date", "the month is a word", DAYS[0]),
     "years of two digits": (DAYS.strftime("%d/%m/%y"), "date", "day first", DAYS[0]),
     "digits": ([int(d) for d in DAYS.strftime("%Y%m%d")], "date", "in digits", DAYS[0]),
@@ -63,9 +66,9 @@ COLUMNS = {
     "a day that is none": ([*DAYS.strftime("%d.%m.%Y")[:-1], "31.02.2021"], "date", "day first", DAYS[0]),
     "postcode": ([f"{1067 + 13 * (k % 9):05}" for k in range(N)], "code", "begins with a zero", "01067"),
     "zip_code": (RNG.integers(10_000, 10_030, N), "code", "its name says so", None),
-    "identifiers": ([f"C-{k:04}" for k in RNG.permutation(N)], "identifier", "differs in nearly every row", None),
+    "identifiers": ([f"C-{k:04}" for k in RNG.permutation(N)], "identifier", "nearly every row", None),
     "a count": (range(N), "identifier", "name or count the rows", None),
-    "long numbers": (RNG.permutation(range(4_000_000, 4_000_000 + 977 * N, 977)), "identifier", "name or count", None),
+    "long numbers": (LONG, "identifier", "name or count", None),
     "remarks": ([f"called {k} times, wants more" for k in range(N)], "text", "nearly every row", None),
     "one value": (["EUR"] * N, "constant", "EUR in every row", None),
     "nothing": ([None] * N, "constant", "missing in every row", None),
@@ -126,7 +129,10 @@ def test_dates_that_contradict_each_other_are_no_dates(other):
 
 def test_different_units_are_no_numbers(other):
     weights = repeated("12 kg", "30 lb", "14 kg")
-    assert read_table(pd.DataFrame({"weight": weights, "other": other})).kinds.loc["weight", "kind"] == "category"
+    assert (
+        read_table(pd.DataFrame({"weight": weights, "other": other})).kinds.loc["weight", "kind"]
+        == "category"
+    )
 
 
 def test_codes_that_look_like_quantities_stay_codes(other):
@@ -135,9 +141,16 @@ def test_codes_that_look_like_quantities_stay_codes(other):
 
 
 def test_what_the_user_says_wins(other):
-    frame = pd.DataFrame({"id": range(N), "day": DAYS.strftime("%d.%m.%Y"), "thal": repeated(3, 6, 7), "other": other})
+    frame = pd.DataFrame(
+        {"id": range(N), "day": DAYS.strftime("%d.%m.%Y"), "thal": repeated(3, 6, 7), "other": other}
+    )
     found = read_table(frame, numeric="id", categorical=["thal", "day"], text=["other"])
-    assert found.kinds["kind"].to_dict() == {"id": "whole", "day": "category", "thal": "category", "other": "text"}
+    assert found.kinds["kind"].to_dict() == {
+        "id": "whole",
+        "day": "category",
+        "thal": "category",
+        "other": "text",
+    }
     said = read_table(frame.assign(day=repeated("03.04.2021", "05.06.2021")), month_first="day")
     assert said.frame["day"].iloc[0] == pd.Timestamp("2021-03-04")
     excel = read_table(frame.assign(day=44_000 + np.arange(N) % 9), date=["day"])
@@ -187,7 +200,13 @@ def test_copies_are_left_out_but_not_by_chance(other):
     frame = pd.DataFrame({"a": other, "b": other, "c": repeated("x", "y"), "d": repeated("x", "y")})
     frame["y"] = frame["c"]
     found = read_table(frame, "y")
-    assert found.kinds["kind"].to_dict() == {"a": "number", "b": "copy", "c": "copy", "d": "copy", "y": "category"}
+    assert found.kinds["kind"].to_dict() == {
+        "a": "number",
+        "b": "copy",
+        "c": "copy",
+        "d": "copy",
+        "y": "category",
+    }
     assert "the same as the label 'y'" in found.kinds.loc["c", "why"]
     assert read_table(frame[["a", "b"]].head(5)).left_out == []
 
@@ -204,7 +223,12 @@ def test_the_frame_is_ready_for_a_classifier(other):
     frame = pd.DataFrame({name: COLUMNS[name][0] for name in ("day first", "two numbers", "a scale")})
     found = read_table(frame.assign(other=other, y=repeated(0, 1, 1)), "y")
     clf = ConditionalGaussianNetworkClassifier("naive").fit(found.X, found.y)
-    assert clf.feature_kinds_ == {"day first": "date", "two numbers": "category", "a scale": "category", "other": "number"}
+    assert clf.feature_kinds_ == {
+        "day first": "date",
+        "two numbers": "category",
+        "a scale": "category",
+        "other": "number",
+    }
     assert clf.schema_.ordered == (False, False, True, False)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError
@@ -112,7 +111,7 @@ def _days_in_digits(name: str, column: pd.Series, order: str) -> pd.Series:
     """Dates that are numbers: digits, or days as Excel counts them."""
     seen = column.dropna()
     if order == "excel":
-        return as_days(np.floor(column.astype(float)) - EXCEL_EPOCH)
+        return as_days(column.astype(float) // 1 - EXCEL_EPOCH)
     days = {}
     for value in seen.unique():
         # A single date is too few to call a column one; here it is known to be one.
@@ -145,5 +144,7 @@ def _changed(name: str, was: str, wrong: pd.Series) -> str:
     """That a column is another one, with the first row that says so."""
     value = as_text(wrong.iloc[0]) if len(wrong) else ""
     shown = value if len(value) <= 40 else value[:37] + "..."
-    where = f"row {wrong.index[0]} has {shown!r} here" if len(wrong) else "the orders of its dates differ here"
+    where = (
+        f"row {wrong.index[0]} has {shown!r} here" if len(wrong) else "the orders of its dates differ here"
+    )
     return f"column {name!r} {was} when the model was made; {where}"

@@ -21,24 +21,31 @@ SAMPLE = 200
 NEARLY_ALL = 0.95
 FEWEST = 3  # different days that eight digits must make before a number is called a date
 
-MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan january januar janvier enero", "feb february februar février febrero", "mar march mär märz mrz mars marzo",
-            "apr april avril abril", "may mai mayo", "jun june juni juin junio", "jul july juli juillet julio",
-            "aug august août agosto", "sep sept september septembre septiembre", "oct october okt oktober octobre octubre",
-            "nov november novembre noviembre", "dec december dez dezember décembre diciembre",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}  # fmt: skip
-CLOCK = r"(?P<clock>[T ]\s*\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?)?\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
+MONTH_NAMES = (
+    "jan january januar janvier enero",
+    "feb february februar février febrero",
+    "mar march mär märz mrz mars marzo",
+    "apr april avril abril",
+    "may mai mayo",
+    "jun june juni juin junio",
+    "jul july juli juillet julio",
+    "aug august août agosto",
+    "sep sept september septembre septiembre",
+    "oct october okt oktober octobre octubre",
+    "nov november novembre noviembre",
+    "dec december dez dezember décembre diciembre",
+)
+MONTHS = {name: k for k, names in enumerate(MONTH_NAMES, start=1) for name in names.split()}
+ZONE = r"(Z|UTC|GMT|[+-]\d{2}:?\d{2})"
+CLOCK = rf"(?P<clock>[T ]\s*\d{{1,2}}:\d{{2}}(:\d{{2}}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?)?\s*{ZONE}?)?"
 YEAR_FIRST = re.compile(rf"(?P<y>\d{{4}})(?P<s>[-/.])(?P<a>\d{{1,2}})(?P=s)(?P<b>\d{{1,2}}){CLOCK}")
 YEAR_LAST = re.compile(rf"(?P<a>\d{{1,2}})(?P<s>[-/.])(?P<b>\d{{1,2}})(?P=s)(?P<y>\d{{4}}|\d{{2}}){CLOCK}")
-DAY_MONTH = re.compile(rf"(?P<a>\d{{1,2}})\.?[- /]?(?P<m>[^\W\d_]{{3,10}})\.?[-, /]*(?P<y>\d{{4}}|\d{{2}}){CLOCK}")
-MONTH_DAY = re.compile(rf"(?P<m>[^\W\d_]{{3,10}})\.? ?(?P<a>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}){CLOCK}")
+DAY_MONTH = re.compile(
+    rf"(?P<a>\d{{1,2}})\.?[- /]?(?P<m>[^\W\d_]{{3,10}})\.?[-, /]*(?P<y>\d{{4}}|\d{{2}}){CLOCK}"
+)
+MONTH_DAY = re.compile(
+    rf"(?P<m>[^\W\d_]{{3,10}})\.? ?(?P<a>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}){CLOCK}"
+)
 DIGITS = re.compile(r"(?P<y>\d{4})(?P<a>\d{2})(?P<b>\d{2})")
 NO_DATES = ("0000-00-00", "00.00.0000", "00/00/0000")  # how databases write that there is none
 

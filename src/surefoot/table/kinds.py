@@ -33,6 +33,7 @@ LONG_CODES = 20  # names with digits in them are called codes from so many value
 MANY_WORDS = 3  # in a value on average: a remark, not a name
 REMARKS = 0.05  # of the rows: remarks that repeat more often than that are names
 SAME_LENGTH = 5  # digits: numbers that all have so many and never repeat count or name the rows
+SECONDS = 86_400  # of a day
 EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
 EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
 
@@ -42,9 +43,9 @@ CODE_NAME = re.compile(
 )
 ROW_NAME = re.compile(r"(^|[\W_])(id|ID|Id|uuid|guid|key|index|rownum)$|[a-z](Id|ID)$|^(id|ID|Id)[\W_]")
 TRUTH = {
-    "yes": "yes", "y": "yes", "true": "yes", "t": "yes", "ja": "yes", "j": "yes", "oui": "yes", "si": "yes", "sí": "yes",
-    "no": "no", "n": "no", "false": "no", "f": "no", "nein": "no", "non": "no",
-}  # fmt: skip
+    **dict.fromkeys(("yes", "y", "true", "t", "ja", "j", "oui", "si", "sí"), "yes"),
+    **dict.fromkeys(("no", "n", "false", "f", "nein", "non"), "no"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Column:
         The reason, in words.
     change : str
         The flag that would change it; "" where none would.
-    values : Series or None
+    cells : Series or None
         As a classifier takes them; None where the column is left out.
     order : str
         Of dates: see `dates.ORDERS`; or "digits", "excel".
@@ -74,7 +75,7 @@ class Column:
     kind: str
     why: str
     change: str = ""
-    values: pd.Series | None = None
+    cells: pd.Series | None = None
     order: str = ""
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -128,7 +129,9 @@ def _as_said(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
         if not is_number(column):
             example = _example(column)
             raise DataError(f"column {name!r} cannot be numbers: it holds text, {example}")
-        return Column(name, _number_kind(column), "you say so", flag("categorical", name), column.astype(float))
+        return Column(
+            name, _number_kind(column), "you say so", flag("categorical", name), column.astype(float)
+        )
     return None
 
 
@@ -138,9 +141,11 @@ def _by_itself(name: str, column: pd.Series, said: Said, day_first: bool) -> Col
         return Column(name, CONSTANT, _one_value(column, seen) + ": left out")
     if pd.api.types.is_datetime64_any_dtype(column):
         values, clock = without_clock(column)
-        return Column(name, DATE, "dates", flag("categorical", name), values, "ymd", notes=_clock(name, clock))
+        return Column(
+            name, DATE, "dates", flag("categorical", name), values, "ymd", notes=_clock(name, clock)
+        )
     if pd.api.types.is_timedelta64_dtype(column):
-        values = column / pd.Timedelta(days=1)
+        values = column.dt.total_seconds() / SECONDS
         return Column(name, NUMBER, "durations, in days", flag("text", name), values)
     if isinstance(column.dtype, pd.CategoricalDtype):
         if column.dtype.ordered:
@@ -250,8 +255,7 @@ def text_dates(seen: pd.Series, order: str | None, day_first: bool) -> Dates | N
     if len(texts) < seen.nunique():
         return None
     real = [text for text in texts if text not in AMONG_NUMBERS]
-    found = dates(real, order, day_first) if real else None
-    return found
+    return dates(real, order, day_first) if real else None
 
 
 def _dates(name: str, column: pd.Series, read: Dates) -> Column:
@@ -283,7 +287,7 @@ def _said_dates(name: str, column: pd.Series, order: str | None, day_first: bool
         if digits is not None:
             return Column(name, DATE, "you say so: digits", "", as_days(column.map(digits)), "digits")
         if seen.between(*EXCEL_DAYS).all():
-            values = as_days(np.floor(column.astype(float)) - EXCEL_EPOCH)
+            values = as_days(column.astype(float) // 1 - EXCEL_EPOCH)
             return Column(name, DATE, "you say so: days as Excel counts them", "", values, "excel")
         raise DataError(f"column {name!r} cannot be dates: it holds numbers such as {_example(column)}")
     column = column.mask(column.isin(AMONG_NUMBERS))
@@ -337,12 +341,12 @@ def _names(name: str, column: pd.Series, texts: Sequence[str], said: Said) -> Co
 
 def _with_few_values(column: Column, said: Said) -> Column:
     """The category with its rare values put together."""
-    assert column.values is not None
-    values, rare = together(column.values, said.most_values)
+    assert column.cells is not None
+    values, rare = together(column.cells, said.most_values)
     if not rare:
         return column
     why = f"{column.why}; the {rare:,} rarest are put together as {RARE}"
-    return replace(column, values=values, why=why, change="--most-values N")
+    return replace(column, cells=values, why=why, change="--most-values N")
 
 
 def _one_value(column: pd.Series, seen: pd.Series) -> str:

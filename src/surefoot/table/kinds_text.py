@@ -11,7 +11,9 @@ from surefoot.formats import one_line
 from surefoot.table.kinds import LEFT_OUT
 
 WIDTH = 80
-LONGEST_NAME = 18  # a name may hold anything: where it is longer it is cut, never continued on a line of its own
+LONGEST_NAME = (
+    18  # a name may hold anything: where it is longer it is cut, never continued on a line of its own
+)
 LONGEST_CHANGE = 24
 HEAD = ("column", "read as", "why", "to change")
 
@@ -37,7 +39,9 @@ def kinds_text(kinds: pd.DataFrame) -> str:
 
 def _cells(kinds: pd.DataFrame) -> list[tuple[str, str, str]]:
     columns = zip(kinds["kind"], kinds["why"], kinds["change"], strict=True)
-    return [(str(kind), one_line(str(why)), _short_flag(one_line(str(change)))) for kind, why, change in columns]
+    return [
+        (str(kind), one_line(str(why)), _short_flag(one_line(str(change)))) for kind, why, change in columns
+    ]
 
 
 def _cut(name: str) -> str:

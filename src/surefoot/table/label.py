@@ -39,8 +39,7 @@ def label_cautions(labels: pd.Series, name: str) -> list[str]:
     >>> label_cautions(pd.Series(range(40)), "age")
     Traceback (most recent call last):
         ...
-    surefoot.exceptions.DataError: the label 'age' holds 40 different numbers, from 0 to 39: that is a number, \
-not a class; choose another --label, or put its values together first
+    surefoot.exceptions.DataError: the label 'age' holds 40 different numbers, from 0 to 39: that is a...
     """
     seen = labels.dropna()
     count = seen.nunique()
@@ -53,10 +52,8 @@ not a class; choose another --label, or put its values together first
     if shares.iloc[0] >= NEARLY_ONE:
         rest = len(seen) - int((seen == shares.index[0]).sum())
         rows = "1 row" if rest == 1 else f"{rest:,} rows"
-        found.append(
-            f"{100 * shares.iloc[0]:.2f} % of the labels are {as_text(shares.index[0])!r}: {rows} of anything "
-            "else are too few to learn much from"
-        )
+        most = f"{100 * shares.iloc[0]:.2f} % of the labels are {as_text(shares.index[0])!r}"
+        found.append(f"{most}: {rows} of anything else are too few to learn much from")
     return found
 
 
@@ -72,9 +69,11 @@ def _refuse(seen: pd.Series, count: int, name: str) -> None:
         few_rows = count > SOME_NUMBERS and len(seen) < ROWS_PER_NUMBER * count
         if count > TOO_MANY_NUMBERS or few_rows:
             ends = f"from {as_text(float(seen.min()))} to {as_text(float(seen.max()))}"
-            raise DataError(f"{what} holds {count:,} different numbers, {ends}: that is a number, not a class; {advice}")
+            none = f"{count:,} different numbers, {ends}: that is a number, not a class"
+            raise DataError(f"{what} holds {none}; {advice}")
     elif len(seen) >= FEW_ROWS and count > max(HALF * len(seen), FEW_ROWS / 2):
-        raise DataError(f"{what} has {count:,} different values in {len(seen):,} rows: names of rows or text; {advice}")
+        rows = f"{count:,} different values in {len(seen):,} rows"
+        raise DataError(f"{what} has {rows}: names of rows or text; {advice}")
 
 
 def _are_numbers(seen: pd.Series) -> bool:

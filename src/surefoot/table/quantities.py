@@ -1,4 +1,4 @@
-"""Numbers as people write them: with units and currency signs, groups of digits, a minus behind or brackets."""
+"""Numbers as people write them: with units and currency signs, groups of digits, a minus behind."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ CURRENCIES = (
 )  # fmt: skip
 # Units that may stand right behind a number. Others, of any kind, must keep a blank between: "10a" is a name.
 UNITS = (
-    "%", "‰", "°", "°C", "°F", "kg", "g", "mg", "µg", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft", "in",
+    "%", "‰", "°", "°C", "°F", "kg", "g", "mg", "µg", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft",
+    "in",
     "m²", "m2", "qm", "sqm", "l", "ml", "dl", "h", "hrs", "min", "sec", "ms", "yrs", "yr", "years", "months",
     "days", "kW", "kWh", "Hz", "bpm", "mmHg", "kcal", "mg/dl", "mmol/l", "km/h", "mph",
 )  # fmt: skip
+APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 EITHER = "|".join(re.escape(sign) for sign in sorted(CURRENCIES, key=len, reverse=True))
 ATTACHED = "|".join(re.escape(unit) for unit in sorted((*UNITS, *CURRENCIES), key=len, reverse=True))
 WORD = r"[^\W\d_][^\W\d_²³/.%]{0,11}[²³.]?"  # of at most 13 letters: a longer word is a remark
 QUANTITY = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+\-\N{{MINUS SIGN}}])?\s*(?:(?P<before>{EITHER})\s*)?"
-    rf"(?P<inner>[+\-\N{{MINUS SIGN}}])?(?P<number>(?:\d[\d.,'’\s]*|[.,])?\d[.,]?(?:[eE][+-]?\d+)?)"
+    rf"(?P<inner>[+\-\N{{MINUS SIGN}}])?"
+    rf"(?P<number>(?:\d[\d.,{APOSTROPHES}\s]*|[.,])?\d[.,]?(?:[eE][+-]?\d+)?)"
     rf"(?P<behind>-)?(?:\s*(?P<attached>{ATTACHED})|\s+(?P<word>{WORD}))?\s*(?P<close>\))?",
     re.IGNORECASE,
 )
-GROUPS = re.compile(r"\d{1,3}([\s'’])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
+GROUPS = re.compile(rf"\d{{1,3}}([\s{APOSTROPHES}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d*)?")
+BETWEEN_DIGITS = re.compile(rf"[\s{APOSTROPHES}]")
 
 
 class Quantity(NamedTuple):
@@ -53,10 +57,10 @@ def quantity(text: str) -> Quantity | None:
     if len(minuses) + bool(found["open"]) > 1 or (found["before"] and (found["attached"] or found["word"])):
         return None
     number = found["number"].strip()
-    if re.search(r"[\s'’]", number):
+    if BETWEEN_DIGITS.search(number):
         if not GROUPS.fullmatch(number):
             return None
-        number = re.sub(r"[\s'’]", "", number)
+        number = BETWEEN_DIGITS.sub("", number)
     negative = bool(found["open"]) or any(sign != "+" for sign in minuses)
     unit = found["before"] or found["attached"] or found["word"] or ""
     return Quantity(f"-{number}" if negative else number, unit)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-# The name under which rare values are put together. A category that has it takes values that it does not know.
+# The name of rare values that are put together. A category that has it takes values that it does not know.
 RARE = "(rare)"
 
 

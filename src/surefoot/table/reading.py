@@ -257,7 +257,7 @@ class Layout:
 
 
 def _with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, str, Form]:
-    """The table, its decimal sign (that of the first rows, unless later ones say otherwise), its text columns."""
+    """The table, its decimal sign (that of the first rows, unless later ones differ), its text columns."""
     kept = [*form.as_written, *form.as_text]
     used = form.decimal or "."
     if form.decimal is None:
@@ -278,7 +278,9 @@ def _with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, str, Form]:
 
 def _zero_padded(layout: Layout, frame: pd.DataFrame) -> list[str]:
     """Columns of whole numbers some of which begin with a zero, as postcodes do: they are names."""
-    whole = [name for name in frame.columns if frame[name].dtype.kind in "iuf" and not (frame[name] % 1).any()]
+    whole = [
+        name for name in frame.columns if frame[name].dtype.kind in "iuf" and not (frame[name] % 1).any()
+    ]
     if not whole or not re.search(rf'(^|[{re.escape(layout.separator)}"\s])0\d', layout.text, re.MULTILINE):
         return []
     texts = layout.parsed(".", Form(as_text=whole))
@@ -322,7 +324,7 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
 def _plain_dates(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with dates beside text as text: a column that somebody typed half of by hand."""
     found = frame.copy(deep=False)
-    for name in frame.columns[frame.dtypes == object]:
+    for name in [name for name in frame.columns if frame[name].dtype.kind == "O"]:
         column = frame[name]
         if pd.api.types.infer_dtype(column, skipna=True) == "mixed":
             found[name] = column.map(lambda v: v.isoformat(" ") if isinstance(v, dt.datetime) else v)
@@ -342,7 +344,8 @@ def _finished(
     """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
     frame, unnamed = _without_row_names(frame)
     found, padded = _without_marks(frame, form), []
-    units, marks = {}, {}
+    units: dict[str, str] = {}
+    marks: dict[str, tuple[str, ...]] = {}
     for column in text_columns(found):
         padded += [column.name] if column.padded else []
         if column.name in form.as_written:
@@ -356,8 +359,8 @@ def _finished(
         else:
             found[column.name] = column.stripped()
     notes = (unnamed, _blanks(padded), _holes(found.drop(columns=list(form.as_written), errors="ignore")))
-    assumed, notes = tuple(filter(None, assumed)), tuple(filter(None, notes))
-    return Reading(found, name, assumed, notes, units, marks, decimal == ",")
+    said, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
+    return Reading(found, name, said, known, units, marks, decimal == ",")
 
 
 def framed(frame: pd.DataFrame, form: Form) -> Reading:

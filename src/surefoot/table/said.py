@@ -50,7 +50,11 @@ class Said:
             value = getattr(self, one.name)
             if one.name != "label" and isinstance(value, str):
                 object.__setattr__(self, one.name, (value,))
-        if isinstance(self.most_values, bool) or not isinstance(self.most_values, int) or self.most_values < 3:
+        if (
+            isinstance(self.most_values, bool)
+            or not isinstance(self.most_values, int)
+            or self.most_values < 3
+        ):
             raise DataError(f"most_values must be an integer of at least 3, not {self.most_values!r}")
         self._refuse_contradictions()
 
@@ -89,7 +93,15 @@ class Said:
 
     def named(self) -> Iterable[str]:
         """All columns of which something is said."""
-        groups = (self.drop, self.categorical, self.numeric, self.dates, self.text, self.ordered, self.missing)
+        groups = (
+            self.drop,
+            self.categorical,
+            self.numeric,
+            self.dates,
+            self.text,
+            self.ordered,
+            self.missing,
+        )
         return (name for group in groups for name in group)
 
     def check(self, columns: Sequence[str]) -> None:

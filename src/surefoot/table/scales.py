@@ -5,25 +5,40 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 SCALES = tuple(
     tuple(scale.split())
     for scale in (
-        "none low medium high", "very_low low medium high very_high", "low moderate high", "small medium large",
-        "xs s m l xl xxl", "never rarely sometimes often always", "none mild moderate severe", "none minor major",
-        "poor fair good very_good excellent", "bad average good", "bad medium good", "niedrig mittel hoch",
-        "gering mittel hoch", "klein mittel groß", "nie selten manchmal oft immer", "first second third fourth",
-        "junior senior principal", "freshman sophomore junior senior", "bronze silver gold platinum",
+        "none low medium high",
+        "very_low low medium high very_high",
+        "low moderate high",
+        "small medium large",
+        "xs s m l xl xxl",
+        "never rarely sometimes often always",
+        "none mild moderate severe",
+        "none minor major",
+        "poor fair good very_good excellent",
+        "bad average good",
+        "bad medium good",
+        "niedrig mittel hoch",
+        "gering mittel hoch",
+        "klein mittel groß",
+        "nie selten manchmal oft immer",
+        "freshman sophomore junior senior",
+        "bronze silver gold platinum",
     )
-)  # fmt: skip
+)
+DASH = "[-\N{EN DASH}\N{EM DASH}]"
 NUMBER = r"-?\d+(?:[.,]\d+)?"
 BETWEEN = re.compile(
-    rf"[\[(]?\s*(?P<low>{NUMBER})\s*(?:-|–|—|to|bis|\.\.+|,|<= ?[a-z]* ?<)\s*(?P<high>{NUMBER})\s*[\])]?",
+    rf"[\[(]?\s*(?P<low>{NUMBER})\s*(?:{DASH}|to|bis|\.\.+|,|<= ?[a-z]* ?<)\s*(?P<high>{NUMBER})\s*[\])]?",
     re.IGNORECASE,
 )
 BELOW = re.compile(rf"(?:<=?|≤|under|below|less than|up to|unter|bis)\s*(?P<high>{NUMBER})", re.IGNORECASE)
 ABOVE = re.compile(
-    rf"(?:>=?|≥|over|above|more than|at least|über|ab)\s*(?P<low>{NUMBER})|(?P<plus>{NUMBER})\s*(?:\+|and (?:more|over|above))",
+    rf"(?:>=?|≥|over|above|more than|at least|über|ab)\s*(?P<low>{NUMBER})"
+    rf"|(?P<plus>{NUMBER})\s*(?:\+|and (?:more|over|above))",
     re.IGNORECASE,
 )
 
@@ -61,7 +76,7 @@ def _intervals(texts: Sequence[str]) -> tuple[str, ...] | None:
             return None
         ends[text] = found
     order = sorted(texts, key=lambda text: ends[text])
-    pairs = zip(order, order[1:], strict=False)
+    pairs = pairwise(order)
     apart = all(ends[one][1] <= ends[next_][0] and ends[one] != ends[next_] for one, next_ in pairs)
     return tuple(order) if apart else None
 

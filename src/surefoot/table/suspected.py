@@ -61,5 +61,3 @@ def _is_far(others: pd.Series, column: pd.Series, day: str) -> bool:
         return False
     at, low, high = pd.Timestamp(day), rest.min(), rest.max()
     return bool(min(abs(at - low), abs(at - high)) > high - low)
-
-

@@ -14,9 +14,34 @@ from surefoot.table.quantities import Quantity, quantities
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
 # Marks of a hole wherever no other sign of that kind is a value: "-" beside "+" is one.
-DASHES = ("-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "n.a.", "N.A.", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!")
+DASHES = (
+    "-",
+    "--",
+    "---",
+    "\N{EN DASH}",
+    "\N{EM DASH}",
+    "n.a.",
+    "N.A.",
+    "#VALUE!",
+    "#DIV/0!",
+    "#REF!",
+    "#NUM!",
+)
 # Marks of a hole among numbers and dates, where they cannot be a value. Among names they are.
-AMONG_NUMBERS = (*DASHES, ".", "..", "/", "x", "X", "unknown", "Unknown", "UNKNOWN", "missing", "none", "k.A.")
+AMONG_NUMBERS = (
+    *DASHES,
+    ".",
+    "..",
+    "/",
+    "x",
+    "X",
+    "unknown",
+    "Unknown",
+    "UNKNOWN",
+    "missing",
+    "none",
+    "k.A.",
+)
 DECIMALS = {".": "point", ",": "comma"}
 OTHER = {".": ",", ",": "."}
 TEXT_KINDS = ("string", "mixed", "mixed-integer", "empty")  # as pandas calls what a column holds

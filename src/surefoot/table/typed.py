@@ -53,7 +53,7 @@ class Table:
     name: str = ""
 
     @property
-    def X(self) -> pd.DataFrame:
+    def X(self) -> pd.DataFrame:  # noqa: N802
         """The features."""
         return self.frame if self.label is None else self.frame.drop(columns=[self.label])
 
@@ -178,9 +178,11 @@ def _typed(reading: Reading, said: Said) -> Table:
         raise DataError("there are no rows")
     features = [name for name in frame.columns if name != said.label]
     _refuse_faults(frame[features], said)
-    columns = {name: _described(decided(name, frame[name], said, reading.day_first), reading) for name in features}
+    columns = {
+        name: _described(decided(name, frame[name], said, reading.day_first), reading) for name in features
+    }
     columns = without_copies(columns, None if said.label is None else frame[said.label])
-    kept = {name: column.values for name, column in columns.items() if column.values is not None}
+    kept = {name: column.cells for name, column in columns.items() if column.cells is not None}
     if features and not kept and said.label is not None:
         raise DataError(f"no column is left to learn from: {', '.join(map(repr, features))} are left out")
     if said.label is not None:
@@ -213,13 +215,15 @@ def _described(column: Column, reading: Reading) -> Column:
     notes = [f"{column.name!r}: {', '.join(map(repr, marks))} is taken as missing"] if marks else []
     dashes = [mark for mark in column.missing if mark not in marks and mark in DASHES]
     notes += [f"{column.name!r}: {', '.join(map(repr, dashes))} is taken as missing"] if dashes else []
-    return replace(column, notes=(*column.notes, *notes), missing=tuple(dict.fromkeys((*column.missing, *marks))))
+    return replace(
+        column, notes=(*column.notes, *notes), missing=tuple(dict.fromkeys((*column.missing, *marks)))
+    )
 
 
 def _plain_days(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with columns of Python's dates as columns of datetimes."""
     found = frame.copy(deep=False)
-    for name in frame.columns[frame.dtypes == object]:
+    for name in [name for name in frame.columns if frame[name].dtype.kind == "O"]:
         if pd.api.types.infer_dtype(frame[name], skipna=True) in ("date", "datetime"):
             texts = frame[name].map(_iso, na_action="ignore")
             found[name] = pd.to_datetime(texts, format="ISO8601", errors="coerce")

@@ -28,7 +28,8 @@ def table(request):
     y = rng.random(n) < 0.5
     frame = pd.DataFrame(
         {
-            "applied": pd.Timestamp("2022-01-01") + pd.to_timedelta(rng.integers(0, 300, n) + 150 * y, unit="D"),
+            "applied": pd.Timestamp("2022-01-01")
+            + pd.to_timedelta(rng.integers(0, 300, n) + 150 * y, unit="D"),
             "income": rng.normal(3, 1, n) + y,
         }
     )
@@ -112,9 +113,10 @@ def test_both_checkers_hold(clf, later):
         assert found.ok
     claims = exact.check([classifier_content(clf)], json.loads(later.to_json()))
     assert all(claim.verdict == "holds" for claim in claims)
-    assert f"applied {later.factual['applied'].isoformat()}" in exact.words(
-        [classifier_content(clf)], json.loads(later.to_json())
-    )[0]
+    assert (
+        f"applied {later.factual['applied'].isoformat()}"
+        in exact.words([classifier_content(clf)], json.loads(later.to_json()))[0]
+    )
 
 
 def forged(later, change):
@@ -130,7 +132,9 @@ def _put(key, value):
     return change
 
 
-@pytest.mark.parametrize("value", ["2022-13-01", "20220301", "2022-W10-1", "soon", "", None, True, "2022-3-1"])
+@pytest.mark.parametrize(
+    "value", ["2022-13-01", "20220301", "2022-W10-1", "soon", "", None, True, "2022-3-1"]
+)
 def test_a_date_that_is_none_is_unreadable(clf, later, value):
     for key in ("factual", "counterfactual"):
         values = forged(later, _put(key, value))

@@ -202,7 +202,9 @@ def template_text(classifier: Any) -> str:
             begun = _written({"values": list(schema.values[j])})
         elif schema.dates[j]:
             first, last = (date_text(float(v)) for v in seen[:, j])
-            kind = f"date from {first} to {last}, in days since 1970-01-01; stays unless a line says otherwise"
+            kind = (
+                f"date from {first} to {last}, in days since 1970-01-01; stays unless a line says otherwise"
+            )
             begun = _written({"may": "stay"})
         else:
             low, high = (_short(v) for v in seen[:, j])

@@ -27,7 +27,9 @@ def with_date_texts(question: Any, row: list[Any]) -> list[Any]:
 
 def with_days(question: Any, row: list[Any]) -> list[Any]:
     """Back to numbers of days; text that `with_date_texts` does not write stays, for the reader to refuse."""
-    return _each(question, row, lambda value: value if isinstance(value, str) and len(value) != 10 else as_days(value))
+    return _each(
+        question, row, lambda value: value if isinstance(value, str) and len(value) != 10 else as_days(value)
+    )
 
 
 def plain_cell(value: Any) -> Any:

@@ -201,7 +201,8 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
     names = [str(name) for name in question.number_names]
     dates = {j for j, name in enumerate(names) if name in date_names(question)}
     lines = [
-        _interval(domain.low[j], domain.high[j], names[j], j in dates) for j in np.flatnonzero(narrow).tolist()
+        _interval(domain.low[j], domain.high[j], names[j], j in dates)
+        for j in np.flatnonzero(narrow).tolist()
     ]
     lines += [f"{names[s.feature]} {value_words(s.values)}" for s in domain.sets]
     lines += [_row(row, names) for row in domain.rows]

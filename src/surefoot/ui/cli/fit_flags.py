@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
 from surefoot.table.said import MOST_VALUES
+from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
 from surefoot.ui.cli.paths import Output
 
 FIT_EXAMPLES = """examples:
@@ -39,11 +39,15 @@ def fit_flags(command: argparse.ArgumentParser) -> None:
     command.add_argument("--label", required=True, metavar="COLUMN", help="name of the label column")
     file_flag(command, "--output", "MODEL.json", "where to write the model", Output, required=True)
     command.add_argument(
-        "--wanted", metavar="CLASS", help="the class that counts as wanted: the target of explanations by default"
+        "--wanted",
+        metavar="CLASS",
+        help="the class that counts as wanted: the target of explanations by default",
     )
     names_flag(command, "--drop", "COLUMN", "columns to leave out")
     names_flag(command, "--categorical", "COLUMN", "columns that are categories, whatever they hold")
-    names_flag(command, "--numeric", "COLUMN", "columns that are numbers: no categories, codes or identifiers")
+    names_flag(
+        command, "--numeric", "COLUMN", "columns that are numbers: no categories, codes or identifiers"
+    )
     names_flag(command, "--date", "COLUMN", "columns that hold dates")
     names_flag(command, "--day-first", "COLUMN", "dates such as 01.02.2024 that begin with the day")
     names_flag(command, "--month-first", "COLUMN", "dates such as 02/01/2024 that begin with the month")

@@ -19,7 +19,7 @@ from surefoot.model.diagnosis import Diagnosis, diagnose
 from surefoot.model.fitting import check_settings
 from surefoot.model.selection import select
 from surefoot.model.structure.knowledge import Knowledge
-from surefoot.table.kinds import NAMES, WHOLE, few_whole_values
+from surefoot.table.kinds import NAMES, ORDERED, WHOLE, few_whole_values
 from surefoot.table.label import label_cautions
 from surefoot.table.labelled import missing_label_faults, plain_labels
 from surefoot.table.suspicions import data_warnings
@@ -121,7 +121,9 @@ def _check_settings(settings: dict[str, Any], names: list[str], folds: int) -> N
         raise ProblemError("--folds must be at least 2 for a model to be chosen; or say --structure")
     check_settings(ConditionalGaussianNetworkClassifier(**settings))
     if settings.get("max_parents", 0) < 0:
-        raise ProblemError(f"--max-parents must be a whole number of at least 0, not {settings['max_parents']}")
+        raise ProblemError(
+            f"--max-parents must be a whole number of at least 0, not {settings['max_parents']}"
+        )
     Knowledge.from_names(names, settings.get("required_edges"), settings.get("forbidden_edges"))
     if settings.get("root") is not None:
         feature_index(settings["root"], names)
@@ -148,12 +150,9 @@ def _categories(data: Table) -> list[str]:
 
 
 def _all_orders(data: Table, options: argparse.Namespace) -> dict[str, list[Any]]:
-    """Categories that can rise and fall: those that the user names, and those that have an order by themselves."""
-    found = {
-        name: list(data.X[name].cat.categories)
-        for name in data.X.columns
-        if isinstance(data.X[name].dtype, pd.CategoricalDtype) and data.X[name].dtype.ordered
-    }
+    """Categories that can rise and fall: those that the user names, and those with an order of their own."""
+    own = [name for name in data.X.columns if data.kinds.loc[name, "kind"] == ORDERED]
+    found = {name: list(data.X[name].cat.categories) for name in own if name not in _orders(options)}
     return {**found, **_orders(options)}
 
 
