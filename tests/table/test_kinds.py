@@ -184,16 +184,26 @@ def test_text_among_numbers_is_a_slip_and_is_named():
     assert read_table(frame, missing={"age": ["unkn"]}).frame["age"].isna().sum() == 1
 
 
-def test_rare_values_are_put_together_and_the_choice_does_not_depend_on_the_order_of_rows(other):
-    codes = [f"K{k % 40 if k < 40 else k % 10}" for k in range(N)]
-    frame = pd.DataFrame({"branch": codes, "other": other})
-    found = read_table(frame, most_values=10)
-    assert found.frame["branch"].nunique() == 10
-    assert (found.frame["branch"] == "(rare)").sum() > 0
-    assert "the 31 rarest are put together as (rare)" in found.kinds.loc["branch", "why"]
-    order = RNG.permutation(N)
-    shuffled = read_table(frame.iloc[order], most_values=10).frame["branch"]
+def many_codes(rng):
+    """Ten codes of at least 20 rows, and fifty of a few."""
+    return rng.permutation(
+        [*(f"K{k}" for k in range(10) for _ in range(25 + k)), *(f"R{k % 50}" for k in range(80))]
+    )
+
+
+def test_rare_values_are_put_together_and_the_choice_does_not_depend_on_the_order_of_rows():
+    codes = many_codes(np.random.default_rng(3))
+    frame = pd.DataFrame({"branch": codes, "other": np.arange(len(codes)) % 7.5})
+    found = read_table(frame)
+    assert sorted(found.frame["branch"].unique()) == sorted(["(rare)", *(f"K{k}" for k in range(10))])
+    assert "the 50 rarest are put together as (rare)" in found.kinds.loc["branch", "why"]
+    order = RNG.permutation(len(codes))
+    shuffled = read_table(frame.iloc[order]).frame["branch"]
     assert shuffled.tolist() == found.frame["branch"].iloc[order].tolist()
+    few = read_table(frame, most_values=5).frame["branch"]
+    assert sorted(few.unique()) == ["(rare)", "K6", "K7", "K8", "K9"]
+    tiny = read_table(frame.iloc[::5], most_values=8).frame["branch"]
+    assert tiny.nunique() == 3  # no code has 20 rows: two of them stay
 
 
 def test_copies_are_left_out_but_not_by_chance(other):

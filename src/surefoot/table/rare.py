@@ -8,12 +8,17 @@ import pandas as pd
 
 # The name of rare values that are put together. A category that has it takes values that it does not know.
 RARE = "(rare)"
+# Rows that a value needs to stay by itself where there are too many values. With ten times as many, most
+# places have no name; with a tenth, chance decides what is learned of them.
+LEAST_ROWS = 20
+FEWEST_KEPT = 2  # values that stay in any case, so that the category has something to tell
 
 
 def together(column: pd.Series, most: int) -> tuple[pd.Series, int]:
     """The column with at most so many values, the rare ones under `RARE`; and how many these are.
 
-    The most frequent values stay; of equally frequent ones, those that come first in their order as text.
+    Where there are more, the most frequent values stay, if they have 20 rows (the two most frequent ones in
+    any case); of equally frequent ones, those that come first in their order as text.
 
     Examples
     --------
@@ -26,7 +31,8 @@ def together(column: pd.Series, most: int) -> tuple[pd.Series, int]:
     if len(counts) <= most:
         return column, 0
     order = sorted(counts.index, key=lambda value: (-counts[value], value))
-    kept = set(order[: most - 1]) - {RARE}
+    large = sum(counts >= LEAST_ROWS)
+    kept = set(order[: min(most - 1, max(large, FEWEST_KEPT))]) - {RARE}
     found = texts.where(texts.isin(kept) | texts.isna(), RARE)
     return found.where(found.notna(), None), len(counts) - len(kept)
 
