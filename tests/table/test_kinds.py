@@ -26,8 +26,8 @@ def german(value):
 RNG = np.random.default_rng(0)
 AMOUNTS = RNG.lognormal(8, 1, N).round(2)
 # What a column holds, its kind, a part of the reason, and its first value when it is kept.
-GROUPED = [f"{1000 * k + 1234567:,}" for k in RNG.permutation(N)]
-LONG = RNG.permutation(range(4_000_000, 4_000_000 + 977 * N, 977))
+GROUPED = [f"{1234567 + 1000 * k:,}" for k in RNG.permutation(N)]
+LONG = RNG.permutation(range(40_000_000, 40_000_000 + 977 * N, 977))
 DOTS, SLASHES = repeated("03.04.2021", "05.06.2021"), repeated("3/4/2021", "5/6/2021")
 COLUMNS = {
     "numbers": (AMOUNTS, "number", "numbers with decimals", AMOUNTS[0]),
@@ -46,7 +46,7 @@ COLUMNS = {
     "euros, German": ([f"{german(v)} €" for v in AMOUNTS], "number", "in €", AMOUNTS[0]),
     "dollars in front": ([f"${v:,.2f}" for v in AMOUNTS], "number", "in $", AMOUNTS[0]),
     "per cent": ([f"{k % 37} %" for k in range(N)], "whole", "in %", 0.0),
-    "grouped digits": (GROUPED, "identifier", "name or count", None),
+    "grouped digits": (GROUPED, "whole", "whole numbers", None),
     "Swiss groups": ([f"{v:,.2f}".replace(",", "'") for v in AMOUNTS], "number", "decimals", AMOUNTS[0]),
     "groups by blanks": ([f"{v:,.2f}".replace(",", " ") for v in AMOUNTS], "number", "decimals", AMOUNTS[0]),
     "losses in brackets": ([f"({v:.2f})" for v in AMOUNTS], "number", "decimals", -AMOUNTS[0]),

@@ -32,7 +32,8 @@ ROWS_PER_VALUE = 5  # a value with fewer rows tells nothing as a category
 LONG_CODES = 20  # names with digits in them are called codes from so many values on
 MANY_WORDS = 3  # in a value on average: a remark, not a name
 REMARKS = 0.05  # of the rows: remarks that repeat more often than that are names
-SAME_LENGTH = 5  # digits: numbers that all have so many and never repeat count or name the rows
+# Digits: whole numbers that all have so many and never repeat name the rows. With fewer, amounts would.
+SAME_LENGTH = 8
 SECONDS = 86_400  # of a day
 EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
 EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
@@ -41,7 +42,11 @@ CODE_NAME = re.compile(
     r"(^|[\W_])(zip|plz|postal|code|cd)($|[\W_\d])|zip_?code|post_?(al)?_?code|postleitzahl|[a-z](Code|Zip)$",
     re.IGNORECASE,
 )
-ROW_NAME = re.compile(r"(^|[\W_])(id|ID|Id|uuid|guid|key|index|rownum)$|[a-z](Id|ID)$|^(id|ID|Id)[\W_]")
+ROW_NAME = re.compile(
+    r"(^|[\W_])(id|ID|Id|uuid|guid|key|rownum)$|[a-z](Id|ID)$|^(id|ID|Id)[\W_]"
+    r"|(?i:(^|[\W_])(customer|client|patient|applicant|case|record|account|contract|policy|invoice)"
+    r"[\W_]?(no|nr|num|number)$)"
+)
 TRUTH = {
     **dict.fromkeys(("yes", "y", "true", "t", "ja", "j", "oui", "si", "sí"), "yes"),
     **dict.fromkeys(("no", "n", "false", "f", "nein", "non"), "no"),
@@ -113,7 +118,7 @@ def without(column: pd.Series, marks: Sequence[str]) -> pd.Series:
 
 def flag(what: str, name: str) -> str:
     """A flag about a column, as it is typed."""
-    return f"--{what} {shlex.quote(name)}"
+    return f"--{what} {shlex.quote(str(name))}"
 
 
 def _as_said(name: str, column: pd.Series, said: Said, day_first: bool) -> Column | None:
@@ -177,7 +182,7 @@ def _of_numbers(name: str, column: pd.Series, said: Said) -> Column:
     if whole and _counts_rows(name, seen):
         why = f"whole numbers that name or count the rows ({count:,} values): left out"
         return Column(name, IDENTIFIER, why, flag("numeric", name))
-    if whole and CODE_NAME.search(name):
+    if whole and CODE_NAME.search(str(name)):
         why = f"its name says so; {count:,} values"
         return _with_few_values(Column(name, CODE, why, flag("numeric", name), _as_names(column)), said)
     if not whole:
@@ -213,7 +218,7 @@ def _counts_rows(name: str, seen: pd.Series) -> bool:
     """Whether whole numbers, each of them once, count the rows or name them."""
     if len(seen) < FEW_ROWS or seen.nunique() < len(seen):
         return bool(
-            len(seen) >= FEW_ROWS and ROW_NAME.search(name) and seen.nunique() >= NEARLY_ALL * len(seen)
+            len(seen) >= FEW_ROWS and ROW_NAME.search(str(name)) and seen.nunique() >= NEARLY_ALL * len(seen)
         )
     numbers = seen.to_numpy()
     steps = np.diff(numbers)
@@ -221,7 +226,7 @@ def _counts_rows(name: str, seen: pd.Series) -> bool:
     counted = width == len(numbers) - 1 or ((steps > 0).all() and width < 2 * len(numbers))
     lengths = {len(as_text(value)) for value in numbers}
     same = len(lengths) == 1 and max(lengths) >= SAME_LENGTH and len(seen) >= 2 * FEW_ROWS
-    return bool(counted or same or ROW_NAME.search(name))
+    return bool(counted or same or ROW_NAME.search(str(name)))
 
 
 def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Column:
@@ -331,7 +336,7 @@ def _names(name: str, column: pd.Series, texts: Sequence[str], said: Said) -> Co
         return Column(name, ORDERED, f"{len(texts)} values: {shown}", flag("categorical", name), values)
     digits = sum(any(c.isdigit() for c in text) and " " not in text for text in texts)
     padded = any(text.isdigit() and text.startswith("0") and len(text) > 1 for text in texts)
-    if padded or (digits > len(texts) / 2 and (len(texts) > LONG_CODES or CODE_NAME.search(name))):
+    if padded or (digits > len(texts) / 2 and (len(texts) > LONG_CODES or CODE_NAME.search(str(name)))):
         why = "begins with a zero" if padded else "letters and digits"
         found = Column(name, CODE, f"{why}; {len(texts):,} values", flag("text", name), column)
     else:
