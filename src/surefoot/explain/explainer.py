@@ -386,6 +386,11 @@ class CounterfactualExplainer:
         """The optimisation problem behind a question; with categories, that of the factual's."""
         return self._current_builder().asked(self._read(factual), target, None).problem.problem()
 
+    @property
+    def _bounded(self) -> list[Any]:
+        """Features that have bounds of their own."""
+        return list(self.bounds) if isinstance(self.bounds, Mapping) else []
+
     def _wanted(self, target: Any) -> Any:
         """The target, or the class that the classifier says is wanted."""
         return self.classifier.wanted_ if target is None else target
@@ -412,7 +417,9 @@ class CounterfactualExplainer:
                 for j in schema.categories
             ],
             whole=[j for j in schema.numbers if schema.dates[j] or (schema.whole[j] and self.whole is None)],
-            actions=dates_stay(self.actions, schema, self.immutable, self.increasing, self.decreasing),
+            actions=dates_stay(
+                self.actions, schema, self.immutable, self.increasing, self.decreasing, self._bounded
+            ),
             bounds=self.bounds,
             observed_range=clf.feature_range_,
             immutable=self.immutable,

@@ -91,6 +91,29 @@ def test_dates_stay_unless_an_action_names_them(clf, row, later):
     assert isinstance(free.counterfactual["applied"], dt.date)
 
 
+def test_ends_may_be_dates(clf, row, later, tmp_path):
+    last = dt.date(2023, 12, 31)
+    path = tmp_path / "actions.toml"
+    path.write_text(
+        '[features]\nincome = "stay"\napplied = { may = "rise", high = 2023-12-31 }\n', encoding="utf-8"
+    )
+    for given in (
+        {"actions": Actions({"applied": Action("rise", high=last), "income": "stay"})},
+        {"actions": path},
+    ):
+        found = CounterfactualExplainer(clf, budget=0.02, **given).explain(row, "good")
+        assert found.counterfactual["applied"] == later.counterfactual["applied"]
+        assert "applied at most 2023-12-31" in str(found)
+        assert verify(found, clf).ok
+    first = row["applied"].date()
+    found = CounterfactualExplainer(clf, bounds={"applied": (first, "2022-12-31")}, immutable=["income"])
+    assert f"applied from {first.isoformat()} to 2022-12-31" in str(
+        found.explain(row, "good", on_failure="return")
+    )
+    with pytest.raises(ProblemError, match="must be numbers or None, not 'soon'"):
+        Action(low="soon")
+
+
 def test_every_face_shows_dates(clf, later):
     day = later.counterfactual["applied"].isoformat()
     changes = later.changes().set_index("feature")

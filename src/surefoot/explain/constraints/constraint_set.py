@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.days import as_days
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.constraints.category import Category
@@ -342,7 +343,7 @@ def _narrowed(action: Action, kind: str, name: Any) -> Action:
 
 def _interval(feature: Any, ends: Any) -> tuple[float, float]:
     try:
-        low, high = ends
+        low, high = map(as_days, ends)
         pair = -np.inf if low is None else float(low), np.inf if high is None else float(high)
     except (TypeError, ValueError):
         raise ProblemError(f"bounds of {feature!r} must be a pair (low, high), not {ends!r}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from surefoot.days import as_days, date_text
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import check_ends, is_number
 from surefoot.explain.constraints.category import check_moves, move_words, same_value
@@ -90,11 +92,19 @@ class Action:
             raise ProblemError(f"whole must be True, False or None, not {self.whole!r}")
         if not isinstance(self.protected, bool):
             raise ProblemError(f"protected must be True or False, not {self.protected!r}")
+        self._count_days()
         check_ends(self.low, self.high, "of an action")
         self._check_change()
         self._check_values()
         check_moves(self.moves)
         check_cost(self.cost)
+
+    def _count_days(self) -> None:
+        """Ends that are dates become days since 1970-01-01, which is what dates are as features."""
+        for name in ("low", "high"):
+            end = getattr(self, name)
+            if isinstance(end, str | dt.date) and isinstance(as_days(end), float):
+                object.__setattr__(self, name, int(as_days(end)))
 
     def _check_change(self) -> None:
         for name in ("most", "least", "step"):
@@ -137,11 +147,11 @@ class Action:
         """The fields that say something."""
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
 
-    def phrases(self, is_category: bool) -> list[str]:
+    def phrases(self, is_category: bool, is_date: bool = False) -> list[str]:
         """What it says of a feature beside the direction, as answers say it."""
         lines = []
         if self.low is not None or self.high is not None:
-            lines.append(between(self.low, self.high))
+            lines.append(between(self.low, self.high, is_date))
         if self.most is not None:
             lines.append(f"changes by {exact(self.most)} at most")
         if self.least is not None:
@@ -151,7 +161,7 @@ class Action:
         if self.whole:
             lines.append(value_words(None))
         if self.values is not None:
-            lines.append(value_words(tuple(self.values)))
+            lines.append(value_words(tuple(map(date_text, self.values) if is_date else self.values)))
         lines += move_words(self.moves)
         return lines if self.cost is None else [*lines, price_words(self.cost, is_category)]
 
@@ -264,9 +274,10 @@ def value_words(values: tuple[Any, ...] | None) -> str:
     return f"takes only the value{'s' if len(values) > 1 else ''} {named}, or stays as it is"
 
 
-def between(low: Any, high: Any) -> str:
+def between(low: Any, high: Any, is_date: bool = False) -> str:
     """From one end to another."""
-    least, most = (None if end is None or end in INFINITE else exact(end) for end in (low, high))
+    form = date_text if is_date else exact
+    least, most = (None if end is None or end in INFINITE else form(end) for end in (low, high))
     if least is None:
         return "any number" if most is None else f"at most {most}"
     return f"at least {least}" if most is None else f"from {least} to {most}"

@@ -87,13 +87,14 @@ def _miss(name: Any, down: float, up: float) -> str:
 def allowed_words(question: Question) -> tuple[str, ...]:
     """What was allowed, as it was declared: a phrase for each constraint and each other requirement."""
     declared = question.declared
-    lines = list(_bound_lines(declared.get("bounds")))
+    lines = list(_bound_lines(declared.get("bounds"), date_names(question)))
     for may, phrase in SAID.items():
         names = [name for name, entry in _actions(declared).items() if entry.get("may") == may]
         lines += [f"{first_names(names)} {phrase}"] if names else []
     categories = {str(question.features[choice.feature]) for choice in question.choices}
     for name, action in read_actions(declared).items():
-        lines += [f"{name} {phrase}" for phrase in action.phrases(name in categories)]
+        is_date = name in date_names(question)
+        lines += [f"{name} {phrase}" for phrase in action.phrases(name in categories, is_date)]
     whole = [name for name in declared.get("whole") or [] if name not in date_names(question)]
     stay = "stay whole numbers" if len(whole) > 1 else "stays a whole number"
     lines += [f"{first_names(whole)} {stay}, as in the training data"] if whole else []
@@ -247,11 +248,12 @@ def _actions(declared: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return dict(declared.get("actions") or {})
 
 
-def _bound_lines(bounds: Any) -> list[str]:
+def _bound_lines(bounds: Any, dates: frozenset[str]) -> list[str]:
     if bounds is None:
         return []
     if bounds == DATA:
         return ["every feature stays within the range seen in training"]
     seen = [name for name, ends in bounds.items() if ends == DATA]
     lines = [f"{first_names(seen)} within the range seen in training"] if seen else []
-    return [*lines, *(f"{name} {between(*ends)}" for name, ends in bounds.items() if ends != DATA)]
+    ended = {name: ends for name, ends in bounds.items() if ends != DATA}
+    return [*lines, *(f"{name} {between(low, high, name in dates)}" for name, (low, high) in ended.items())]
