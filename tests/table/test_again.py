@@ -75,6 +75,14 @@ def test_a_column_of_another_kind_is_named():
     )
 
 
+def test_unknown_values_are_rare_where_rare_ones_were_put_together():
+    reading = framed(pd.DataFrame({"housing": ["own", "castle", None, 7.0]}), Form())
+    found = read_again(reading, RECIPE, {"housing": ("(rare)", "7", "own")}).frame["housing"]
+    assert found.tolist()[:2] == ["own", "(rare)"]
+    assert found.isna().tolist() == [False, False, True, False]
+    assert found.iloc[3] == "7"
+
+
 def test_a_date_that_is_none_is_missing_and_said():
     days = [*pd.date_range("2021-01-01", periods=40).strftime("%d.%m.%Y"), "31.02.2021"]
     found = again({"applied": days})

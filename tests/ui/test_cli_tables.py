@@ -483,6 +483,15 @@ def test_the_next_table_is_read_the_same_way(run, fit, lender, tmp_path):
     assert "this classifier" in out
 
 
+def test_refits_read_the_training_table_the_same_way(run, fit, lender, tmp_path):
+    path, _ = lender
+    fit(path, *FLAGS, label="repaid")
+    flags = ("--row", "5", "--models", "2", "--data", path, "--impute")
+    status, out, err = run("explain", tmp_path / "model.json", path, *flags)
+    assert status == 0, err
+    assert "fresh refits of the model agree" in out or "Nothing needs to change" in out
+
+
 def test_flags_about_columns(fit, lender, run, tmp_path):
     path, frame = lender
     _, clf, err = fit(path, "--text", "smoker", "--month-first", "applied", label="repaid")

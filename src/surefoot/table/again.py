@@ -129,8 +129,11 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
     if set(values) == {"yes", "no"}:
         column = column.map(lambda v: TRUTH.get(v.casefold(), v) if isinstance(v, str) else v)
     known = {str(value) for value in values}
-    if not known or RARE in known:
+    if not known:
         return column, []
+    if RARE in known:  # what was rare or unknown when the model was made is so again
+        names = column.map(as_text, na_action="ignore").astype(object)
+        return names.where(names.isin(known) | names.isna(), RARE), []
     texts = column.dropna().map(as_text)
     strange = texts[~texts.isin(known)]
     if len(strange) <= MOSTLY * len(texts) or len(texts) < 2:
