@@ -110,5 +110,16 @@ def test_a_recipe_is_read_strictly(change):
         Recipe.read(plain)
 
 
+def test_truth_values_beside_a_mark_stay_truth_values():
+    recipe = Recipe({"smoker": Step("category", "", ("-",))})
+    reading = framed(
+        pd.DataFrame({"smoker": ["True", "False", "-"]}), Form(as_text=["smoker"], missing={"smoker": "-"})
+    )
+    found = read_again(reading, recipe, {"smoker": ("False", "True")})
+    assert found.notes == reading.notes
+    assert [str(value) for value in found.frame["smoker"]][:2] == ["True", "False"]
+    assert pd.isna(found.frame["smoker"].iloc[2])
+
+
 def test_numbers_that_are_truth_values_stay_numbers():
     assert again({"cards": np.array([True, False])}).frame["cards"].tolist() == [1.0, 0.0]

@@ -106,6 +106,8 @@ def test_notes_say_what_was_taken_as_a_hole_or_left_out(other):
     notes = read_table(frame.assign(other=other)).notes
     assert "'seen': the time of day is left out" in notes
     assert "'debt': '-' is taken as missing" in notes
+    short = read_table(pd.DataFrame({"day": COLUMNS["years of two digits"][0]})).notes
+    assert short == ("'day': years of two digits are read as 1969 to 2068",)
     wrong = read_table(pd.DataFrame({"day": COLUMNS["a day that is none"][0]})).notes
     assert any("'31.02.2021' is no date; 1 row has such a value" in note for note in wrong)
 

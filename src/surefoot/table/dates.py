@@ -15,7 +15,7 @@ from surefoot.days import EPOCH
 
 ORDERS = {"ymd": "year first", "dmy": "day first", "mdy": "month first"}
 FIRST_YEAR, LAST_YEAR = 1000, 9999  # of four digits, which is what a date has
-CENTURY = 69  # years of two digits: 68 is 2068, 69 is 1969, as in POSIX
+FIRST_SHORT = 1969  # years of two digits: 69 is 1969, 68 is 2068, as in POSIX
 USUAL_YEARS = (1900, 2100)  # of eight digits in a row: other numbers are hardly dates
 SAMPLE = 200
 NEARLY_ALL = 0.95
@@ -96,7 +96,7 @@ def written(text: str) -> Written | None:
 
 def _year(text: str) -> int:
     year = int(text)
-    return year if len(text) == 4 else year + (2000 if year < CENTURY else 1900)
+    return year if len(text) == 4 else (year - FIRST_SHORT) % 100 + FIRST_SHORT
 
 
 def days_of(parts: Written, order: str) -> int | None:
@@ -127,6 +127,8 @@ class Dates:
         Whether a time of day was left out.
     unclear : bool
         Whether the order is a guess.
+    short : bool
+        Whether some years have two digits.
     """
 
     order: str
@@ -134,6 +136,7 @@ class Dates:
     days: Mapping[str, int | None] = field(repr=False)
     clock: bool = False
     unclear: bool = False
+    short: bool = False
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -172,7 +175,9 @@ def dates(texts: Sequence[str], order: str | None = None, day_first: bool = Fals
     if sum(day is not None for day in days.values()) < NEARLY_ALL * len(days):
         return None
     clock = any(one.clock for one in known.values())
-    return Dates(found, why, {**days, **{text: None for text in texts if text in NO_DATES}}, clock, unclear)
+    short = any(str(one.year) not in text for text, one in known.items())
+    every = {**days, **{text: None for text in texts if text in NO_DATES}}
+    return Dates(found, why, every, clock, unclear, short)
 
 
 def _order(parts: Mapping[str, Written], day_first: bool) -> tuple[str, str, bool]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError
-from surefoot.table.dates import NO_DATES, Dates, as_days, dates, digits_as_days, without_clock
+from surefoot.table.dates import FIRST_SHORT, NO_DATES, Dates, as_days, dates, digits_as_days, without_clock
 from surefoot.table.rare import RARE, as_text, together
 from surefoot.table.said import Said
 from surefoot.table.scales import natural_order
@@ -100,6 +100,7 @@ def decided(name: str, column: pd.Series, said: Said, day_first: bool = False) -
     """
     marks = tuple(as_text(value) for value in said.missing.get(name, ()))
     column = without(column, marks)
+    column = column if name in said.as_text else _plain_numbers(column)
     found = _as_said(name, column, said, day_first) or _by_itself(name, column, said, day_first)
     return replace(found, missing=(*marks, *found.missing))
 
@@ -108,12 +109,13 @@ def without(column: pd.Series, marks: Sequence[str]) -> pd.Series:
     """The column with these values, as text or as numbers, missing."""
     if not marks:
         return column
-    texts = column.map(as_text, na_action="ignore")
-    found = column.mask(texts.isin(marks))
-    if found.dtype == object or isinstance(found.dtype, pd.StringDtype):
-        known = pd.to_numeric(found, errors="coerce")
-        return known if known.notna().sum() == found.notna().sum() else found
-    return found
+    return column.mask(column.map(as_text, na_action="ignore").isin(marks))
+
+
+def _plain_numbers(column: pd.Series) -> pd.Series:
+    """Python's numbers, which are left when the text among them is gone, as a column of numbers."""
+    held = pd.api.types.infer_dtype(column, skipna=True) if column.dtype.kind == "O" else ""
+    return column.astype(float) if held in ("integer", "floating", "mixed-integer-float") else column
 
 
 def flag(what: str, name: str) -> str:
@@ -266,6 +268,8 @@ def text_dates(seen: pd.Series, order: str | None, day_first: bool) -> Dates | N
 def _dates(name: str, column: pd.Series, read: Dates) -> Column:
     values = as_days(column.map(read.days))
     notes = list(_clock(name, read.clock))
+    if read.short:
+        notes.append(f"{name!r}: years of two digits are read as {FIRST_SHORT} to {FIRST_SHORT + 99}")
     if read.wrong:
         rows = int(column.isin(read.wrong).sum())
         notes.append(f"{name!r}: {read.wrong[0]!r} is no date; {_rows(rows)} such a value, taken as missing")

@@ -51,7 +51,8 @@ def data_warnings(frame: pd.DataFrame, y: Any, label: str = "class") -> list[str
     features = frame.drop(columns=[label], errors="ignore").reset_index(drop=True)
     labels = pd.Series(np.asarray(y), name=label).reset_index(drop=True)
     dates = [name for name in features.columns if _is_date(features[name])]
-    identifiers = [n for n in features.columns if n not in dates and _is_identifier(features[n])]
+    days = [name for name in features.columns if features[name].dtype.kind == "M"]
+    identifiers = [n for n in features.columns if n not in (*dates, *days) and _is_identifier(features[n])]
     others = [name for name in features.columns if name not in (*dates, *identifiers)]
     found = [*_constant(features[others], labels)]
     found += _about(identifiers, "Identifier", "names or counts the rows; best left out")
