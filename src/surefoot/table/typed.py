@@ -34,8 +34,8 @@ class Table:
         The columns that a model can use, and the label: numbers as floats, dates as datetimes, categories as
         text, truth values or pandas categories. What is left out is not in it.
     kinds : DataFrame
-        One row for each column, named by the index: ``kind``, ``why``, and ``change``, the flag that would
-        have it otherwise.
+        One row for each column, by its name: ``column``, ``kind``, ``why``, and ``change``, the flag that
+        would have it otherwise.
     notes : tuple of str
         What was assumed, removed or looks suspicious.
     recipe : Recipe
@@ -202,9 +202,9 @@ def _label_column(name: str, labels: pd.Series) -> Column:
 
 
 def _kinds(columns: Sequence[Column]) -> pd.DataFrame:
-    rows = [(column.kind, column.why, column.change) for column in columns]
-    index = pd.Index([column.name for column in columns], name="column")
-    return pd.DataFrame(rows, index=index, columns=["kind", "why", "change"])
+    rows = [(column.name, column.kind, column.why, column.change) for column in columns]
+    index = pd.Index([column.name for column in columns])
+    return pd.DataFrame(rows, index=index, columns=["column", "kind", "why", "change"])
 
 
 def _described(column: Column, reading: Reading) -> Column:
