@@ -14,7 +14,6 @@ import pandas as pd
 from surefoot.days import EPOCH
 
 ORDERS = {"ymd": "year first", "dmy": "day first", "mdy": "month first"}
-FIRST_YEAR, LAST_YEAR = 1000, 9999  # of four digits, which is what a date has
 FIRST_SHORT = 1969  # years of two digits: 69 is 1969, 68 is 2068, as in POSIX
 USUAL_YEARS = (1900, 2100)  # of eight digits in a row: other numbers are hardly dates
 SAMPLE = 200

@@ -6,17 +6,16 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError
-from surefoot.table.dates import FIRST_SHORT, NO_DATES, Dates, as_days, dates, digits_as_days, without_clock
+from surefoot.table.dates import FIRST_SHORT, Dates, as_days, dates, digits_as_days, without_clock
 from surefoot.table.rare import RARE, as_text, together
 from surefoot.table.said import Said
 from surefoot.table.scales import natural_order
-from surefoot.table.text_column import AMONG_NUMBERS, DASHES, MISSING
+from surefoot.table.text_column import AMONG_NUMBERS, DASHES
 
 NUMBER, WHOLE, CATEGORY, ORDERED, CODE, DATE = "number", "whole", "category", "ordered", "code", "date"
 TEXT, IDENTIFIER, CONSTANT, COPY = "text", "identifier", "constant", "copy"
@@ -369,8 +368,3 @@ def _one_value(column: pd.Series, seen: pd.Series) -> str:
 def _example(column: pd.Series) -> str:
     text = as_text(column.dropna().iloc[0]) if column.notna().any() else ""
     return repr(text if len(text) <= 40 else text[:37] + "...")
-
-
-def is_hole(value: Any) -> bool:
-    """Whether a text means that there is no value."""
-    return value in MISSING or value in NO_DATES
