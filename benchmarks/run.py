@@ -19,8 +19,8 @@ NAMES = (
     "fitting", "structure", "paper_methods", "encoding", "coordinates", "certified", "norms", "growth",
     "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest",
     "tables", "calibration", "holes", "mixed", "worth", "levers", "largest_share", "at_most", "combined",
-    "hangs", "models", "alternatives", "kernel", "cli_fuzz", "limits", "verification",
-    "faulty_tables",
+    "best_probability", "hangs", "models", "alternatives", "kernel", "cli_fuzz", "limits", "verification",
+    "presets", "typed_back", "reasons", "enough", "faulty_tables",
 )  # fmt: skip
 
 

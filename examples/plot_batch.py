@@ -15,7 +15,7 @@ diabetic = pima.X[clf.predict(pima.X) == 1].head(100)
 explainer = CounterfactualExplainer(clf, budget=0.05, immutable=["age", "preg"])
 es = explainer.explain_batch(diabetic, target=0, progress=False)
 print(es)
-print(es.to_frame()[["status", "distance", "coverage", "density_percentile"]].describe().round(2))
+print(es.found.to_frame()[["distance", "coverage", "density_percentile"]].describe().round(2))
 
 # %%
 # How far these patients are from the other decision.

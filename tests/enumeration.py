@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier
+from tests.asking import CounterfactualExplainer
 
 ROOM = 1e-9  # what counts as a tie: on either side of a boundary by this much, both answers are accepted
 WHEN = ("changes", "rises", "falls", "stays")

@@ -24,7 +24,8 @@ from tests.explain.test_random_requests import DIGITS, LOADERS, seen
 from tests.random_actions import broken, priced, random_actions
 
 from benchmarks import cpu_clock  # noqa: F401
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from benchmarks.asking import CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier, verify
 from surefoot.exceptions import ProblemError
 from surefoot.proof.worst_case import worst_perturbation
 

@@ -136,8 +136,9 @@ def ask(folder, row, norm, time_limit, linear, **settings):
         clf = LinearDiscriminantAnalysis(solver="lsqr", store_covariance=True)
     clf.fit(X.iloc[:fit], y[:fit])
     settings["norm"] = float(norm)
-    if "whole" in inspect.signature(CounterfactualExplainer).parameters:
-        settings["whole"] = False  # the older code knows none
+    known = inspect.signature(CounterfactualExplainer).parameters  # the older code knows fewer
+    named = {"whole": False, "preset": "paper", "bounds": "data"}
+    settings |= {name: value for name, value in named.items() if name in known}
     if linear:
         settings["data"] = X.iloc[:fit], y[:fit]
     warm = CounterfactualExplainer(clf, time_limit=1.0, **{**settings, "budget": 0.0})

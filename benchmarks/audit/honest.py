@@ -13,11 +13,11 @@ import time
 import numpy as np
 import pandas as pd
 
+from benchmarks.asking import CounterfactualExplainer
 from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     datasets,
 )

@@ -3,11 +3,11 @@
 Tables have up to 300 numbers, or categories of up to 1,000 values, one of them the parent of the other;
 models are naive Bayes or trees. Every request has a random norm, budget and row. The kinds: plain ones, at
 least as typical as some share of the class (plausible), at most so many changes, two alternatives, whole
-numbers, requests that leave little or nothing (narrow), and three models at once. A row of the table sums up
-the requests of one kind and limit, asked in a process of its own after one request to warm up: how many were
-answered with a point, how many were proved to have none, the median and the largest overrun in seconds, and
-the most memory that the process took, in megabytes. Searches and overruns are timed by the processor's
-clock, so that other processes do not count.
+numbers, requests that leave little or nothing (narrow), rules that exclude each other (conflict), and three
+models at once. A row of the table sums up the requests of one kind and limit, asked in a process of its own
+after one request to warm up: how many were answered with a point, how many were proved to have none, the
+median and the largest overrun in seconds, and the most memory that the process took, in megabytes. Searches
+and overruns are timed by the processor's clock, so that other processes do not count.
 
 usage: python benchmarks/run.py [--resume] limits      (COUNT=500 and SEED=0 in the environment)
        python benchmarks/audit/limits.py --count 5 --seed 3 KIND LIMIT    (requests of one kind, one by one)
@@ -33,7 +33,7 @@ from benchmarks import cpu_clock  # noqa: F401
 COLUMNS = ["kind", "limit", "requests", "points", "infeasible", "median", "over", "memory"]
 KEY = COLUMNS[:2]
 LIMITS = (0.2, 0.5, 2.0)
-KINDS = ("plain", "plausible", "at_most", "alternatives", "whole", "narrow", "models")
+KINDS = ("plain", "plausible", "at_most", "alternatives", "whole", "narrow", "conflict", "models")
 COUNT, SEED = int(os.environ.get("COUNT", 500)), int(os.environ.get("SEED", 0))
 PER_TABLE = 3  # requests of the same table: models of hundreds of features take their time to fit
 
@@ -132,11 +132,26 @@ def random_settings(rng, kind, table):
         found["immutable"] = [str(name) for name in table if name not in some]
         numbers = {str(name): Action(most=0.1) for name in some if str(name).startswith("x")}
         found["actions"] = Actions(numbers)
+    if kind == "conflict":
+        found["actions"], found["preset"] = conflicting(rng, table), "paper"
     return found
 
 
+def conflicting(rng, table):
+    """Rules that leave little or nothing: sums out of reach, and a few changes that cannot be enough."""
+    from surefoot import Actions
+
+    numbers = [str(name) for name in table if str(name).startswith("x")]
+    rules = []
+    for _ in range(int(rng.integers(1, 4)) if len(numbers) > 1 else 0):
+        a, b = (str(name) for name in rng.choice(numbers, 2, replace=False))
+        rules.append(f"{a} + {b} {rng.choice(['<=', '>='])} {float(rng.normal()) * 4:.3f}")
+    some = {str(name): "stay" for name in table if rng.random() < 0.8}
+    return Actions(some, rules=rules, at_most=int(rng.integers(1, 4)))
+
+
 def ask(classifier, table, y, row, kind, limit, settings):
-    from surefoot import CounterfactualExplainer
+    from benchmarks.asking import CounterfactualExplainer
 
     given = {"data": (table, y)} if kind == "models" else {}
     explainer = CounterfactualExplainer(classifier, time_limit=limit, **settings, **given)

@@ -7,7 +7,8 @@ from collections import Counter
 
 import numpy as np
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from benchmarks.asking import CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.exceptions import ProblemError
 
 COLUMNS = [

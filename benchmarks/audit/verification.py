@@ -14,12 +14,12 @@ from collections import defaultdict
 
 import numpy as np
 
+from benchmarks.asking import CounterfactualExplainer
 from benchmarks.audit.forging.inflated import BASES, SIZES, inflated, two_categories
 from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Dag,
     datasets,
 )

@@ -19,8 +19,10 @@ class Ruler:
     def __init__(self, case):
         self.case = case
         data = (case.X, case.y)
-        self.plain = CounterfactualExplainer(case.model, data=data, whole=False)
-        self.robust = CounterfactualExplainer(case.model, data=data, budget=GAMMA, whole=False)
+        self.plain = CounterfactualExplainer(case.model, preset="paper", bounds="data", data=data)
+        self.robust = CounterfactualExplainer(
+            case.model, preset="paper", bounds="data", data=data, budget=GAMMA
+        )
         self.unit = case.X.to_numpy().std(axis=0)
         target_rows = case.X.to_numpy()[case.y.to_numpy() == TARGET] / self.unit
         self.neighbours = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(target_rows)

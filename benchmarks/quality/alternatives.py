@@ -16,11 +16,11 @@ import time
 import numpy as np
 
 from benchmarks import cpu_clock  # noqa: F401
+from benchmarks.asking import CounterfactualExplainer
 from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     datasets,
     verify,
 )

@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import cpu_clock  # noqa: F401
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from benchmarks.asking import CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, verify
 
 COLUMNS = [
     "data", "towards", "asked", "gap", "rows", "finished", "accepted",

@@ -35,8 +35,9 @@ from sklearn.neighbors import KernelDensity, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
+from benchmarks.asking import CounterfactualExplainer
 from benchmarks.quality.worth_peers import PEERS
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, adopt, datasets, verify
+from surefoot import ConditionalGaussianNetworkClassifier, adopt, datasets, verify
 from surefoot.explain.ask.refits import Refits
 from surefoot.model.mixed import log_density
 

@@ -19,12 +19,12 @@ import time
 import numpy as np
 
 from benchmarks import cpu_clock  # noqa: F401
+from benchmarks.asking import CounterfactualExplainer
 from benchmarks.speed.programs import solved
 from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     datasets,
     verify,
 )

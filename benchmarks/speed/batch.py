@@ -11,7 +11,8 @@ from multiprocessing import get_context
 import joblib
 import pandas as pd
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from benchmarks.asking import CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
 
 COLUMNS = ["jobs", "rows", "seconds", "times faster than one job", "identical to one job"]
 

@@ -130,9 +130,10 @@ def answer_questions(data, shape):
 
     table = getattr(datasets, data)()
     clf = ConditionalGaussianNetworkClassifier(**shape).fit(table.X, table.y)
-    # Numbers that were whole in training stay whole by default, which an earlier version does not know of.
+    # Versions differ in their defaults, and earlier ones know fewer arguments.
     known = inspect.signature(CounterfactualExplainer).parameters
-    common = {"time_limit": LIMIT, **({"whole": False} if "whole" in known else {})}
+    named = {"whole": False, "preset": "paper", "bounds": "data"}
+    common = {"time_limit": LIMIT, **{name: value for name, value in named.items() if name in known}}
 
     def seconds(explainer, row, target):
         start = time.process_time()

@@ -8,8 +8,9 @@ import warnings
 
 import numpy as np
 
+from benchmarks.asking import CounterfactualExplainer
 from benchmarks.speed.paper_methods import AS_PRINTED, STRUCTURES
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, verify
 
 COLUMNS = [
     "data", "structure", "direction", "budget", "runs", "certified, gap 1 % (median s)", "Gurobi (median s)",

@@ -20,13 +20,13 @@ import os
 import numpy as np
 
 from benchmarks import cpu_clock  # noqa: F401
+from benchmarks.asking import CounterfactualExplainer
 from benchmarks.speed.at_most import close, timed
 from benchmarks.speed.programs import solved
 from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     datasets,
     verify,
 )

@@ -9,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 
-from surefoot import CounterfactualExplainer
+from benchmarks.asking import CounterfactualExplainer
 from surefoot.experiments.settings import classifier, data_set, factuals
 from surefoot.search.paper.formulations import qcqp
 

@@ -8,8 +8,9 @@ from unittest import mock
 
 import numpy as np
 
+from benchmarks.asking import CounterfactualExplainer
 from benchmarks.speed.paper_methods import STRUCTURES, factuals, standard_error
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.search.paper.formulations import mccormick, milp
 
 COLUMNS = [

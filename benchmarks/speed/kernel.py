@@ -13,8 +13,9 @@ import os
 import numpy as np
 
 from benchmarks import cpu_clock  # noqa: F401
+from benchmarks.asking import CounterfactualExplainer
 from benchmarks.speed.at_most import close, timed
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, datasets
 from surefoot.search.certified import kernel
 
 COLUMNS = ["data", "question", "norm", "rows", "compiled s", "Python s", "as near", "Python / compiled"]

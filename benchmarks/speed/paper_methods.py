@@ -8,7 +8,8 @@ from unittest import mock
 
 import numpy as np
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from benchmarks.asking import CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.search.paper.formulations import qcqp
 
 COLUMNS = [

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from surefoot.explain.explainer import CounterfactualExplainer
     from surefoot.explain.result.batch import Explanations
     from surefoot.explain.result.explanation import Explanation
+    from surefoot.explain.result.reasons import Reasons
+    from surefoot.explain.result.region import Region
     from surefoot.explain.result.verification import Verification, verify
     from surefoot.model.adopted import AdoptedClassifier
     from surefoot.model.adoption import adopt
@@ -44,12 +46,15 @@ _HOMES = {
     "Explanations": "explain.result.batch",
     "LinearGaussianNetwork": "model.network",
     "Milp": "explain.answer.methods",
+    "PRESETS": "explain.ask.presets",
     "NoCounterfactualError": "exceptions",
     "Qcqp": "explain.answer.methods",
     "Quadratic": "problem.quadratic",
     "QuadraticModel": "model.quadratic_model",
     "Question": "problem.question",
+    "Reasons": "explain.result.reasons",
     "Refits": "explain.ask.refits",
+    "Region": "explain.result.region",
     "RobustProblem": "problem.robust_problem",
     "Rule": "explain.constraints.actions",
     "Status": "status",
@@ -63,6 +68,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "PRESETS",
     "Action",
     "Actions",
     "AdoptedClassifier",
@@ -80,7 +86,9 @@ __all__ = [
     "Quadratic",
     "QuadraticModel",
     "Question",
+    "Reasons",
     "Refits",
+    "Region",
     "RobustProblem",
     "Rule",
     "Status",

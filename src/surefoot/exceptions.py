@@ -79,5 +79,5 @@ class NoCounterfactualError(SurefootError, RuntimeError):
     """
 
     def __init__(self, explanation: Any) -> None:
-        super().__init__(f"{explanation.message} {explanation.advice}".strip())
+        super().__init__(explanation.outcome)
         self.explanation = explanation

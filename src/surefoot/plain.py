@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from surefoot.exceptions import DataError
+
+T = TypeVar("T")
 
 DEEPEST = 400  # levels of lists and objects that a file may have
 LARGEST_LABEL = 2**64  # labels are numbers of numpy
@@ -28,41 +32,49 @@ def plain(value: Any) -> Any:
     [2.5, 'inf', None, {'a': [0, 1]}]
     """
     kind = type(value)
-    if kind is float:
-        return _word(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if (
+        kind is str
+        or kind is int
+        or kind is bool
+        or value is None
+        or (kind is float and math.isfinite(value))
+    ):
         return value
-    if kind is list:
+    if kind is list or isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if isinstance(value, str):  # a status is text too
-        return str(value)
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
+    if isinstance(value, float):
+        return None if math.isnan(value) else value if math.isfinite(value) else f"{value:f}"
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float):
-        return _word(value)
     if isinstance(value, int):
         return int(value)
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)  # dates and the like name rows
-
-
-def _word(value: float) -> float | str | None:
-    if math.isfinite(value):
-        return value
-    return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    # A status is text too; dates and the like name rows.
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def parsed(text: str | bytes) -> Any:
     """The values of a JSON text; constants that JSON does not have and repeated keys are refused."""
+    with no_collection():
+        try:
+            return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_repetition)
+        except RecursionError:
+            raise DataError("it is nested too deeply") from None
+        except ValueError as error:
+            raise DataError(str(error)) from None
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Without looking for garbage: none comes up in parsing, and looking takes most of its time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_repetition)
-    except RecursionError:
-        raise DataError("it is nested too deeply") from None
-    except ValueError as error:
-        raise DataError(str(error)) from None
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _no_constant(name: str) -> float:
@@ -137,15 +149,17 @@ def truth(value: Any, what: str) -> bool:
 
 def text(value: Any, what: str) -> str:
     """Text that can be written as UTF-8."""
-    if not isinstance(value, str) or not _encodable(value):
-        raise DataError(f"{what} must be text, not {shown(value)}")
-    return value
+    try:
+        if isinstance(value, str):
+            value.encode("utf-8")
+            return value
+    except UnicodeEncodeError:  # half of a pair
+        pass
+    raise DataError(f"{what} must be text, not {shown(value)}")
 
 
 def label(value: Any, what: str) -> Any:
     """A label: text, a finite number or a truth value."""
-    if isinstance(value, bool):
-        return value
     if isinstance(value, int):
         if abs(value) >= LARGEST_LABEL:
             raise DataError(f"{what} is too large a number")
@@ -159,6 +173,13 @@ def sequence(value: Any, what: str, length: int | None = None) -> list[Any]:
         wanted = "a list" if length is None else f"a list of {length} entries"
         raise DataError(f"{what} must be {wanted}, not {shown(value)}")
     return value
+
+
+def each(
+    read: Callable[[Any, str], T], values: Any, what: str, length: int | None = None, one: str = ""
+) -> list[T]:
+    """What is read of each entry of a list; ``one`` is what an entry is called."""
+    return [read(value, one or what) for value in sequence(values, what, length)]
 
 
 def shallow(value: Any, what: str) -> Any:
@@ -178,23 +199,14 @@ def shallow(value: Any, what: str) -> Any:
 
 def shown(value: Any) -> str:
     """A value in a message: short, and on one line."""
-    if isinstance(value, dict | Mapping):
+    if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list):
         return f"a list of {len(value)} entries"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= LARGEST_LABEL:
         return "a huge integer"
-    words = {None: "null", True: "true", False: "false"}
-    found = words.get(value) if value is None or isinstance(value, bool) else ascii(value)
-    return str(found) if len(str(found)) <= 60 else f"{str(found)[:57]}..."
-
-
-def _encodable(value: str) -> bool:
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    found = json.dumps(value) if value is None or isinstance(value, bool) else ascii(value)
+    return found if len(found) <= 60 else f"{found[:57]}..."
 
 
 def refuse_huge(name: str, value: Any, error: type[Exception]) -> None:

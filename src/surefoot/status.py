@@ -23,7 +23,7 @@ class Status(StrEnum):
     INFEASIBLE = "infeasible"
     UNDECIDED = "undecided"
     UNBOUNDED = "unbounded"
-    REFUSED = "refused"
+    INVALID = "invalid"
     FAILED = "failed"
 
     @property
@@ -72,7 +72,7 @@ _SENTENCES = {
     Status.INFEASIBLE: "No allowed change leads to the target.",
     Status.UNDECIDED: "No counterfactual was found, but it was not proved that there is none.",
     Status.UNBOUNDED: "The solver reported an unbounded problem: the model or the domain is degenerate.",
-    Status.REFUSED: "The request is invalid.",
+    Status.INVALID: "The request is invalid.",
     Status.FAILED: "The search failed; its result cannot be used.",
 }
 

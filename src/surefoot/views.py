@@ -16,6 +16,8 @@ VIEWS = {
     "diagnosis plot": "ui.plots.diagnosis:plot_diagnosis",
     "explanation text": "ui.report.text:explanation_text",
     "explanation page": "ui.report.fragment:explanation_fragment",
+    "reasons text": "ui.report.reasons:reasons_text",
+    "reasons plot": "ui.plots.reasons:plot_reasons",
     "batch page": "ui.report.fragment:batch_fragment",
     "trade-off plot": "ui.plots.trade_off:plot_trade_off",
 }

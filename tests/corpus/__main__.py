@@ -18,7 +18,9 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-from surefoot import CounterfactualExplainer, Explanations, verify, write_report
+from benchmarks.asking import CounterfactualExplainer
+
+from surefoot import Explanations, verify, write_report
 from surefoot.exceptions import SurefootError
 from tests.corpus.requests import COUNT, drawn, models, tables
 

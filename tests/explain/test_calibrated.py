@@ -4,13 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, verify
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

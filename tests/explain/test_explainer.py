@@ -7,7 +7,6 @@ from sklearn.datasets import load_iris
 
 from surefoot import (
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     Milp,
     NoCounterfactualError,
@@ -19,6 +18,7 @@ from surefoot.exceptions import BackendError, BackendTooLargeError, DataError, P
 from surefoot.formats import share
 from surefoot.search.paper.backends import registry
 from surefoot.search.paper.program import Outcome
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,10 @@ import copy
 
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot import ConditionalGaussianNetworkClassifier, verify
 from surefoot.model.content import classifier_content
 from surefoot.model.file import write_model
+from tests.asking import CounterfactualExplainer
 from tests.mixed_tables import lender, refused_rows
 
 

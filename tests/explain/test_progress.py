@@ -4,9 +4,10 @@ import io
 import sys
 import time
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.explain import explainer, progress
 from surefoot.explain.progress import alive
+from tests.asking import CounterfactualExplainer
 
 
 class Terminal(io.StringIO):

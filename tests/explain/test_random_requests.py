@@ -7,17 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanations,
-    datasets,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Explanations, datasets, verify
 from surefoot.exceptions import ProblemError
 from surefoot.ui.report.summary import summary_of
+from tests.asking import CounterfactualExplainer
 from tests.random_actions import broken, random_actions
 
 LOADERS = {

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier
+from tests.asking import CounterfactualExplainer
 
 KINDS = ["free", "immutable", "increasing", "decreasing", "bounded"]
 

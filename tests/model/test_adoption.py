@@ -22,11 +22,12 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Dag, LinearGaussianNetwork
+from surefoot import ConditionalGaussianNetworkClassifier, Dag, LinearGaussianNetwork
 from surefoot.exceptions import DataError
 from surefoot.model.adoption import adopt
 from surefoot.model.adoption.gaussian import _in_units_before
 from surefoot.model.scalers import Affine
+from tests.asking import CounterfactualExplainer
 
 UNITS = np.array([1.0, 250.0, 0.2, 40.0])
 CENTRE = np.array([3.0, 20.0, 0.0, -5.0])

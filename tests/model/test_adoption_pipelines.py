@@ -28,10 +28,11 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, adopt, datasets
+from surefoot import ConditionalGaussianNetworkClassifier, adopt, datasets
 from surefoot.exceptions import DataError, ModelFileError
 from surefoot.model.adopted import AdoptedClassifier
 from surefoot.model.file import write_model
+from tests.asking import CounterfactualExplainer
 
 NUMBERS, CATEGORIES = ["age", "income"], ["housing", "job", "plan"]
 SCHOOLING = ["basic", "high school", "university"]

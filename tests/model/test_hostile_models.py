@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.exceptions import ModelFileError, ProblemError
 from surefoot.proof import exact
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from scipy.special import softmax
 from surefoot import (
     AdoptedClassifier,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Quadratic,
     QuadraticModel,
     adopt,
@@ -24,6 +23,7 @@ from surefoot import (
 from surefoot.exceptions import DataError
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
+from tests.asking import CounterfactualExplainer
 from tests.brute import nearest_by_trying
 from tests.mixed_tables import lending
 

@@ -516,7 +516,7 @@ def test_ends_of_ways_make_sense(low, high, text):
 
 
 def test_older_and_newer_files():
-    for place, versions in (((), (3, 5)), (("question",), (2, 5)), (("certificate",), (2, 4))):
+    for place, versions in (((), (3, 6)), (("question",), (2, 5)), (("certificate",), (2, 5))):
         for version in versions:
             model, e = fresh()
             entry = e

@@ -185,7 +185,7 @@ def test_the_most_that_completions_add():
     (asked,) = case.question.requirements
     cover = exact.Cover(case, [], [0.0], 0.74)
     assert cover.order == [0, 1]
-    assert [cover.most(0, Fraction(0), v) for v in ((), (0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1))] == [
+    assert [cover.most(0, 0, v) for v in ((), (0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1))] == [
         3 * UNIT // 2, UNIT // 2, 3 * UNIT // 2, 0, UNIT // 2, UNIT, 3 * UNIT // 2,
     ]  # fmt: skip
     assert cover.uncovered() == (0, 0) or cover.uncovered() is not None

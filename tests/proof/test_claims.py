@@ -37,7 +37,7 @@ def test_a_status_and_its_sentence():
         if status in exact.WITH_POINT and status != "already_target":
             assert verdict(changed(status=status, message=sentence), "status") == HOLDS
             assert verdict(changed(status=status, message=sentence + " "), "status") == FAILS
-        elif status not in (*exact.WITH_POINT, "refused", "infeasible"):
+        elif status not in (*exact.WITH_POINT, "invalid", "infeasible"):
             e = without_point(changed(lower_bound=0.0), status)
             assert verdict(e, "status") == HOLDS
             e = changed(status=status, message=sentence)

@@ -387,6 +387,22 @@ def test_cuts_of_u_bound_affine_functions():
             exact.sloped(piece, entry)
 
 
+def test_what_holds_at_one_level_is_not_taken_for_another():
+    """Functions that the dual norm showed are kept with their level, for the same proof."""
+    model, e = files("cholesky inf")
+    proof = exact.read_proof(exact.bound_setting(exact.read_case([model], e)), e["certificate"]["bound"])
+    entry = ["a", 2.0, [[0, 1.0]]]
+    for level, shown in ((1.0, True), (3.0, False), (2.0, True), (1.0, True)):
+        piece = exact.Piece(proof, level, [])
+        if shown:
+            assert exact.sloped(piece, entry).entries == [(0, 1), (4, 2)]
+        else:
+            with pytest.raises(exact.FaultError):
+                exact.sloped(piece, entry)
+    with pytest.raises(exact.UnreadableError):  # true is no number, whatever equals it
+        exact.sloped(exact.Piece(proof, 1.0, []), ["a", 2.0, [[0, True]]])
+
+
 def test_an_infinite_level_bounds_nothing():
     model, e = files("cholesky inf")
     proof = exact.read_proof(exact.bound_setting(exact.read_case([model], e)), e["certificate"]["bound"])
@@ -1341,7 +1357,7 @@ def test_the_gap_follows():
 def refused():
     model, e = files("stopped")
     blanks = ("question", "expected_before", "factual_class", "factual_probability")
-    e.update(dict.fromkeys(blanks), status="refused", message=Status.REFUSED.sentence, lower_bound=0.0)
+    e.update(dict.fromkeys(blanks), status="invalid", message=Status.INVALID.sentence, lower_bound=0.0)
     e["unit"]["values"], e["factual"]["values"] = [None] * 3, [None] * 3
     e["certificate"] = written.blank_certificate()
     return model, e
@@ -1667,13 +1683,13 @@ UNREADABLE = {
     "a missing key of the certificate": (without("certificate", "worst"), "worst"),
     "an unknown key of a leaf": (broken(["certificate", "bound", "tree", "bound"], 1), "bound"),
     "a missing key of a leaf": (without("certificate", "bound", "tree", "cross"), "cross"),
-    "a newer file": (broken(["version"], 5), "version 5"),
+    "a newer file": (broken(["version"], 6), "version 6"),
     "an older file": (broken(["version"], 3), "version 3"),
     "a version that is true": (broken(["question", "version"], True), "version True"),
     "another format": (broken(["format"], "surefoot-model"), "surefoot-model"),
     "a newer question": (broken(["question", "version"], 5), "version 5"),
     "an older question": (broken(["question", "version"], 2), "version 2"),
-    "a newer certificate": (broken(["certificate", "version"], 4), "version 4"),
+    "a newer certificate": (broken(["certificate", "version"], 5), "version 5"),
     "an older certificate": (broken(["certificate", "version"], 2), "version 2"),
     "choices that are missing": (without("question", "choices"), "choices"),
     "choices that are null": (broken(["question", "choices"], None), "choices"),

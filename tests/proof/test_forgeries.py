@@ -10,13 +10,14 @@ import sys
 import numpy as np
 import pytest
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, datasets
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.verification import verify
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
 from surefoot.status import Status
 from surefoot.ui.cli import main as surefoot
+from tests.asking import CounterfactualExplainer
 from tests.proof.handmade import banknote, banknote_row, mean_of, small
 
 LEAST = 5e-324
@@ -366,9 +367,9 @@ def test_a_coverage_that_does_not_follow():
 def test_nothing_is_proved_where_the_request_was_refused():
     for name in ("robust", "plain", "already"):
         content, e = honest(name)
-        e["status"], e["message"] = "refused", Status.REFUSED.sentence
+        e["status"], e["message"] = "invalid", Status.INVALID.sentence
         assert refuses(content, e, "refusal")
-        without_point(e, "refused")
+        without_point(e, "invalid")
         assert refuses(content, e, "refusal")
         e["certificate"] = dict.fromkeys(e["certificate"])
         e |= dict.fromkeys(("question", "factual_class", "factual_probability", "expected_before"))
@@ -439,7 +440,7 @@ def test_false_words():
         ("status", "already_target"),
         ("status", "time_limit"),
         ("parents", [[], [], [], []]),
-        ("version", 5),
+        ("version", 6),
         ("version", 3),
     ):
         assert refuses(content, {**e, key: lie}), key
@@ -612,10 +613,10 @@ def test_other_editions_are_refused_by_name(face, tmp_path, capsys):
     found = run(face, tmp_path, json.dumps(FIRST_EDITION), capsys)
     assert one_line(found)
     assert "version 1" in found[1].err
-    newer = {**honest("robust")[1], "version": 5}
+    newer = {**honest("robust")[1], "version": 6}
     found = run(face, tmp_path, json.dumps(newer), capsys)
     assert one_line(found)
-    assert "version 5" in found[1].err
+    assert "version 6" in found[1].err
 
 
 @pytest.mark.parametrize(
@@ -668,6 +669,9 @@ def ways(value, way=()):
 
 CONTEXT = (
     "seconds",
+    "search_seconds",
+    "best_probability",  # null here: there is a counterfactual
+    "best_probability_bound",
     "iterations",
     "row",
     "method",

@@ -39,7 +39,7 @@ def test_refusals_and_files_of_other_models():
     model, e = files()
     other = model_document(small(3))
     assert verdicts(other, e) == [("model", exact.FAILS)]
-    assert verdicts(model, {**e, "status": "refused"}) == [("model", "holds"), ("refusal", exact.FAILS)]
+    assert verdicts(model, {**e, "status": "invalid"}) == [("model", "holds"), ("refusal", exact.FAILS)]
     for wrong in ({}, [], None, {**e, "more": 1}, {**e, "format": "x"}):
         assert isinstance(verdicts(model, wrong), str)
 

@@ -6,10 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Explanation
+from surefoot import ConditionalGaussianNetworkClassifier, Explanation
 from surefoot.exceptions import DataError
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
+from tests.asking import CounterfactualExplainer
 
 NORMS = [np.inf, 2, 1]
 M = np.array([[1.0, 0.4, 0, 0], [-0.3, 0.5, 0.1, 0], [0, 0.2, 0.6, -0.5], [0.1, 0, 0.3, 0.9]])

@@ -11,9 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
-from surefoot import Action, Actions, CounterfactualExplainer, adopt, verify
+from surefoot import Action, Actions, adopt, verify
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
+from tests.asking import CounterfactualExplainer
 from tests.mixed_tables import lender, lending, refused_rows
 
 CHEAP = Actions({name: Action(cost=0.2) for name in ("housing", "savings", "phone")})

@@ -329,7 +329,7 @@ def test_context_that_cannot_be_read(changes, text):
 
 def test_a_refused_request_without_a_model():
     with pytest.raises(exact.UnreadableError, match="there is no model"):
-        exact.check([], answer() | {"status": "refused"})
+        exact.check([], answer() | {"status": "invalid"})
 
 
 def curved(power=0.5, **of_domain):

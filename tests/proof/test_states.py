@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, datasets
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
+from tests.asking import CounterfactualExplainer
 
 SETTINGS = {
     "plain": {},

@@ -53,7 +53,7 @@ def test_a_box_moved_to_its_middle():
 
 def test_a_refusal_names_what_is_claimed():
     model = content()
-    blank = without_point(changed(lower_bound=0.0), "refused")
+    blank = without_point(changed(lower_bound=0.0), "invalid")
     blank |= dict.fromkeys(("question", "factual_class", "factual_probability", "expected_before"))
     blank["certificate"] = dict.fromkeys(blank["certificate"]) | {
         "format": "surefoot-certificate",

@@ -86,7 +86,7 @@ def test_bounds_in_words():
 
 
 def test_a_refused_request_in_words():
-    e = without_point(answer(), "refused")
+    e = without_point(answer(), "invalid")
     assert exact.words([content()], e) == ["The request was refused."]
 
 

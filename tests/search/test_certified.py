@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from surefoot import (
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Qcqp,
-    Quadratic,
-    Status,
-    verify,
-)
+from surefoot import ConditionalGaussianNetworkClassifier, Qcqp, Quadratic, Status, verify
 from surefoot.problem.domain import Domain
 from surefoot.problem.geometry import Whitening, lp_norm
 from surefoot.proof.worst_case import lowest_in_ball, worst_perturbation
@@ -32,6 +25,7 @@ from surefoot.search.certified.sphere import nearest_robust
 from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import QcqpFormulation
 from surefoot.search.paper.program import Options
+from tests.asking import CounterfactualExplainer
 from tests.problems import paper_problem, random_problem, rough_problem
 
 NORMS = [np.inf, 2, 1]

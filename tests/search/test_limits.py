@@ -8,14 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Status,
-    plain,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Status, plain
 from surefoot.model import mixed
 from surefoot.model.dag import Dag
 from surefoot.model.mixed import Cells, MixedNetwork
@@ -30,6 +23,7 @@ from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search, certified_states, changes, states, subsets
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.subsets import Subsets
+from tests.asking import CounterfactualExplainer
 from tests.families import all_states, random_family
 
 GAP = 1e-3

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, verify
 from surefoot.exceptions import ProblemError
 from surefoot.problem.answer import Answer
 from surefoot.problem.either import Either, Limit, Way
@@ -14,6 +14,7 @@ from surefoot.search.paper.enumeration import MOST_STATES, each_state, each_way,
 from surefoot.search.paper.formulations import MilpFormulation, QcqpFormulation
 from surefoot.search.paper.program import Options
 from surefoot.status import Status
+from tests.asking import CounterfactualExplainer
 from tests.eithers import either_problem, random_case
 from tests.families import all_states
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier
+from tests.asking import CounterfactualExplainer
 
 FLAT = "a house or a flat in the city centre"
 

@@ -14,6 +14,7 @@ from surefoot import ConditionalGaussianNetworkClassifier, Explanation, Explanat
 from surefoot.datasets.bundled import FOLDER
 from surefoot.ui.cli import main
 from surefoot.ui.cli.parser import parser
+from tests.asking import PLAIN_FLAGS
 
 DATA = str(FOLDER / "pima.csv")
 WHOLE = ("preg", "plas", "pres", "skin", "insu", "age")
@@ -27,12 +28,19 @@ def model(tmp_path_factory):
     return str(path)
 
 
+def plain(flags, model_file):
+    """The settings of most tests, whatever presets say; flags that come later win."""
+    exact = [] if "--budget-of" in flags else ["--budget", "0"]
+    kept = ["--free", "preg", "pedi", "age"] if model_file.endswith("model.json") else []
+    return [*PLAIN_FLAGS, *exact, *kept]
+
+
 @pytest.fixture
 def explain(model, capsys):
     """Run ``surefoot explain`` and return (exit status, stdout, stderr)."""
 
     def run(*flags, data=DATA, model_file=model):
-        status = main(["explain", model_file, data, *flags])
+        status = main(["explain", model_file, data, *plain(flags, model_file), *flags])
         return status, *capsys.readouterr()
 
     return run
@@ -109,6 +117,19 @@ def test_whole_numbers_and_values(explanation):
     listed = explanation("--values", "plas", "100", "120.5", "130", "--values", "insu", "0")
     assert listed.counterfactual["plas"] in (100, 120.5, 130, plain.factual["plas"])
     assert listed.counterfactual["insu"] in (0, plain.factual["insu"])
+
+
+def test_presets(explanation, explain):
+    paper = explanation("--preset", "paper", "--no-printable")
+    assert paper.question.declared["preset"]["name"] == "paper"
+    assert explanation("--free", "insu").question.declared["preset"]["kept"] == []
+    assert explanation("--printable").counterfactual["mass"] == round(
+        explanation("--printable").counterfactual["mass"], 3
+    )
+    assert len(explanation("--at-most", "2").changed) <= 2
+    status, out, _ = explain("--row", "0", "--budget", "50")
+    assert status == 1
+    assert "Caution: The budget is an error of up to 50 standard deviations" in out
 
 
 def test_how_far_features_may_miss(explanation, explain):
@@ -210,7 +231,7 @@ def test_rows_that_fail_are_kept_and_said(explain, tmp_path):
     status, out, err = explain("--all", data=str(data))
     assert status == 1
     frame = pd.read_csv(io.StringIO(out))
-    assert frame["status"].tolist() == ["optimal", "refused", "refused", "optimal"]
+    assert frame["status"].tolist() == ["optimal", "invalid", "invalid", "optimal"]
     assert "row 1: The request is invalid. The row's value of 'preg' is not a finite number: 'many'." in err
     assert "'preg' is not a finite number" in frame["advice"][1]
     assert "row 2" in err
@@ -424,7 +445,7 @@ def test_answers_about_one_row_are_verified_by_number(explain, model, tmp_path, 
 def test_verify_exactly_and_nothing(explain, model, tmp_path, capsys):
     file = tmp_path / "e.json"
     explain("--row", "0", "--budget", "0.05", "--json", str(file))
-    assert main(["verify", "--exact", model, str(file)]) == 0
+    assert main(["verify", "--exact", "--all-claims", model, str(file)]) == 0
     assert "holds      lower bound" in capsys.readouterr().out
     file.write_text("[]", encoding="utf-8")
     assert main(["verify", model, str(file)]) == 2
@@ -472,6 +493,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
             "test_cli.py",
             "test_cli_bombs.py",
             "test_cli_explain.py",
+            "test_cli_rows.py",
             "test_cli_spoken.py",
             "test_cli_tables.py",
             "test_cli_worth.py",

@@ -7,10 +7,11 @@ import pytest
 from sklearn.svm import LinearSVC
 
 import surefoot
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, adopt
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, adopt
 from surefoot.exceptions import SurefootError
 from surefoot.ui.cli import main
 from surefoot.ui.cli.spoken import WHOLE_PHRASES, spoken
+from tests.asking import CounterfactualExplainer
 from tests.ui.mixed import toy_model, toy_table
 
 
@@ -29,7 +30,7 @@ def test_a_rule_on_a_curved_scale(tmp_path, capsys):
     flags = ["--row", "0", "--actions", str(tmp_path / "a.toml"), "--quiet"]
     status = main(["explain", str(tmp_path / "model.json"), str(tmp_path / "rows.csv"), *flags])
     assert status == 2
-    assert "make the model with surefoot fit --marginals gaussian to use it" in capsys.readouterr().err
+    assert "make the model with surefoot fit --actions FILE, the same file" in capsys.readouterr().err
 
 
 def test_the_template_says_which_features_rules_cannot_add_up():

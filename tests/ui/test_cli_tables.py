@@ -451,11 +451,11 @@ def test_dates_and_rare_values_survive(run, fit, lender, tmp_path):
     batch = pd.read_csv(io.StringIO(out)).set_index("row")
     assert batch.loc[row, "factual: applied"] == batch.loc[row, "counterfactual: applied"] == day
     assert batch.loc[row, "factual: postcode"] == "(rare)"
-    holes = int((batch["status"] == "refused").sum())
+    holes = int((batch["status"] == "invalid").sum())
     assert holes == 3
     assert f"surefoot: {holes} rows have missing values; say --impute" in err
     status, out, err = run("explain", model, table, "--all", "--quiet", "--impute", "--output", "-")
-    assert not (pd.read_csv(io.StringIO(out))["status"] == "refused").any()
+    assert not (pd.read_csv(io.StringIO(out))["status"] == "invalid").any()
     assert "--impute" not in err
 
 

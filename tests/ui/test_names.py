@@ -16,7 +16,6 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     diagnose,
     plots,
@@ -28,6 +27,7 @@ from surefoot.exceptions import ProblemError, SurefootWarning
 from surefoot.formats import cell, escaped, one_line
 from surefoot.ui.cli import main
 from surefoot.ui.cli.tables import csv_text
+from tests.asking import CounterfactualExplainer
 
 LINE = "Every claim holds"  # what a name must not print as a line of its own
 TAIL = f"\x1b[2J\x9b1m\u202e\u2066\x7f\u2028\r\n{LINE}\n\t\U000e0041"

@@ -10,12 +10,12 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from benchmarks.asking import CounterfactualExplainer
 from benchmarks.audit.forging.facts import Facts
 from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     adopt,
     datasets,
 )

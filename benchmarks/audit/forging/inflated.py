@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from benchmarks.asking import CounterfactualExplainer
 from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Dag,
     datasets,
 )

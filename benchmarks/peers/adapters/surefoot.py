@@ -1,4 +1,4 @@
-"""surefoot, with its default settings apart from budget and norm; numbers may take any value."""
+"""surefoot with the paper's preset within the range of the data; numbers may take any value."""
 
 from functools import partial
 
@@ -9,7 +9,12 @@ from surefoot import CounterfactualExplainer
 
 def prepare(case, **settings):
     explainer = CounterfactualExplainer(
-        case.model, data=(case.X, case.y), whole=False, time_limit=60, **settings
+        case.model,
+        preset="paper",
+        bounds="data",
+        data=(case.X, case.y),
+        time_limit=60,
+        **settings,
     )
 
     def explain(factual):

@@ -106,7 +106,7 @@ def refinement_figure(budget: float = 0.6) -> Any:
     """The cutting set at work: candidates, the perturbations that break them, and what withstands these."""
     clf = _two_features()
     row = data_set("Banknote").X[PAIR].iloc[0].to_numpy()
-    problem = CounterfactualExplainer(clf, budget=budget, norm=2, bounds=None, whole=False).problem(row, 1)
+    problem = CounterfactualExplainer(clf, preset="paper", budget=budget, norm=2).problem(row, 1)
     rounds = _rounds(problem)[:4]
     axes = pyplot().subplots(
         1,

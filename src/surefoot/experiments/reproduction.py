@@ -13,7 +13,7 @@ from surefoot.exceptions import BackendError, DataError, MissingDependencyError,
 from surefoot.experiments import figures
 from surefoot.experiments.log import Record
 from surefoot.experiments.page import experiments_page
-from surefoot.experiments.runs import Run, RunLog, carried_out
+from surefoot.experiments.runs import REFUSED, Run, RunLog, carried_out
 from surefoot.experiments.settings import (
     BUDGETS,
     FACTUALS,
@@ -26,7 +26,6 @@ from surefoot.experiments.settings import (
 from surefoot.experiments.structure_value import ValueLog, structure_value, value_lines, value_table
 from surefoot.experiments.tables import markdown, write_tables
 from surefoot.search.paper.backends import available_backends
-from surefoot.status import Status
 from surefoot.ui.plots.style import pyplot
 
 SEGMENTS, CONTRACTIONS = (10, 20, 30, 40), (0.3, 0.5, 0.7, 0.9)
@@ -157,7 +156,7 @@ def _attempted(run: Run) -> Record:
         return {
             **record,
             "edges": 0,
-            "status": str(Status.REFUSED),
+            "status": REFUSED,
             "message": str(error),
             "seconds": 0.0,
             "iterations": 0,

@@ -14,6 +14,7 @@ from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.explanation import Explanation
 from surefoot.status import Status
 
+REFUSED = "refused"  # what records say where the solver did not take a run
 FINISHED = (Status.OPTIMAL, Status.INFEASIBLE, Status.ALREADY_TARGET)
 
 
@@ -61,10 +62,9 @@ def carried_out(run: Run) -> Record:
     clf = classifier(setting.data, setting.structure)
     explainer = CounterfactualExplainer(
         clf,
+        preset="paper",
         budget=setting.budget,
         method=_method(setting),
-        bounds=None,
-        whole=False,
         time_limit=run.time_limit,
     )
     e = explained(explainer, setting.data, run.factual)
@@ -100,6 +100,6 @@ def run_key(record: Record) -> tuple[Any, ...]:
 
 def _seconds_allowed(record: Record) -> float:
     """The limit up to which a run need not be repeated."""
-    if record["status"] == Status.REFUSED:
+    if record["status"] == REFUSED:
         return -1.0
     return float("inf") if record["status"] in FINISHED else float(record["time_limit"])

@@ -35,7 +35,7 @@ FOLDS = 5
 def structure_value(data: str, structure: str, count: int) -> Record:
     """One line of the table: a data set, a structure, and so many factuals."""
     clf = classifier(data, structure)
-    explainer = CounterfactualExplainer(clf, budget=BUDGET, bounds=None, whole=False)
+    explainer = CounterfactualExplainer(clf, preset="paper", budget=BUDGET)
     asked = [explained(explainer, data, factual) for factual in factuals(data, structure, count)]
     found = [e for e in asked if e.counterfactual is not None]
     points = np.array([e.counterfactual for e in found])

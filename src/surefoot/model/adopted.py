@@ -35,7 +35,7 @@ class AdoptedClassifier(ConditionalGaussianNetworkClassifier):
 
     Parameters
     ----------
-    structure, categorical, ordered, marginals, shrinkage, calibration, priors
+    structure, categorical, ordered, marginals, plain, shrinkage, calibration, priors
     max_parents, root, n_bins, l1_penalty, edge_threshold, standardize, max_iter
     required_edges, forbidden_edges, var_smoothing, cell_smoothing
         The settings of the network, as in `ConditionalGaussianNetworkClassifier`. `adopt` makes the object.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
-from scipy.special import logsumexp
 
 from surefoot.exceptions import DataError
 
@@ -78,7 +77,7 @@ def fit_calibration(
     with np.errstate(over="ignore"):
         gaps = np.maximum(joint - joint.max(axis=1, keepdims=True), -FARTHEST)
     unit = max(1.0, float(np.median(-gaps.min(axis=1), axis=0)))  # so that both kinds of unknowns are alike
-    loss = _Loss(np.maximum(gaps / unit, -FAR), codes, w, unit)
+    loss = _Loss(np.maximum(gaps / unit, -FAR).T, codes, w, unit)
     k = joint.shape[1]
     result = optimize.minimize(
         loss,
@@ -93,21 +92,26 @@ def fit_calibration(
 
 
 class _Loss:
-    """Mean log loss and its gradient in (slope times unit, shifts)."""
+    """Mean log loss and its gradient in (slope times unit, shifts).
+
+    A line of an array is a class: sums over few classes are ten times as fast that way, and so is the softmax
+    without SciPy.
+    """
 
     def __init__(self, gaps: Array, codes: NDArray[np.intp], weights: Array, unit: float) -> None:
-        self.gaps, self.weights, self.unit = gaps, weights, unit
+        self.gaps, self.weights, self.unit = np.ascontiguousarray(gaps), weights, unit
         self.own = np.zeros(gaps.shape)
-        self.own[np.arange(len(gaps)), codes] = 1.0
+        self.own[codes, np.arange(gaps.shape[1])] = 1.0
 
     def __call__(self, unknowns: Array) -> tuple[float, Array]:
         slope, shifts = unknowns[0], unknowns[1:]
-        scores = slope * self.gaps + shifts
-        log_p = scores - logsumexp(scores, axis=1, keepdims=True)
-        pull = self.weights[:, None] * (np.exp(log_p) - self.own)
+        scores = slope * self.gaps + shifts[:, None]
+        scores -= scores.max(axis=0)
+        p = np.exp(scores)
+        total = p.sum(axis=0)
+        pull = self.weights * (p / total - self.own)
         departure = (slope / self.unit - 1.0) / self.unit
-        value = -float(np.sum(self.weights[:, None] * self.own * log_p))
+        value = -float(self.weights @ ((self.own * scores).sum(axis=0) - np.log(total)))
         value += 0.5 * (slope / self.unit - 1.0) ** 2 + 0.5 * float(shifts @ shifts)
-        gradient = np.array([np.sum(pull * self.gaps) + departure, *(pull.sum(axis=0) + shifts)])
-        total = self.weights.sum()
-        return value / total, gradient / total
+        gradient = np.array([np.sum(pull * self.gaps) + departure, *(pull.sum(axis=1) + shifts)])
+        return value / self.weights.sum(), gradient / self.weights.sum()

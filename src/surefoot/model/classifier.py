@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot.exceptions import DataError, SurefootWarning
+from surefoot.model.class_values import ClassValues, values_of_rows
 from surefoot.model.content import classifier_content, restore_classifier
 from surefoot.model.decision import log_density_quadratic, log_odds, numbers_network
 from surefoot.model.file import read_model, write_model
@@ -95,6 +96,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     marginals : {"gaussian", "power", "auto"}, default="gaussian"
         ``"power"`` bends every number by a power of its own (Yeo and Johnson) so that it is closer to
         Gaussian; ``"auto"`` only those for which that is likelier.
+    plain : list of features, optional
+        Numbers that are not bent, whatever ``marginals`` says: rules may add them up.
     shrinkage : float or "auto", default=0.0
         Share of the classes' average covariance in the covariance of each class. ``"auto"`` takes that
         under which held-out labels are likeliest.
@@ -149,9 +152,16 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         The class that counts as wanted: the target of explanations for which none is named. Kept in the file.
     recipe_ : Recipe or None
         How the table was read from which the rows came (`surefoot.datasets.read_table`); kept in the file.
+    refits_ : tuple of ConditionalGaussianNetworkClassifier
+        The model fitted again to rows drawn with replacement, on the same graph and the same scales, where
+        `surefoot.select` or ``surefoot fit`` kept some; saved in its file. Answers say under how many of
+        them they hold.
     density_percentiles_ : array of shape (n_classes, 101)
         Percentiles 0 to 100 of the log density that each class gives to its own training rows (of 20,000
         evenly spaced ones if there are more): how typical a row is. The density of the warped numbers.
+    class_values_ : ClassValues or None
+        Percentiles of each number and shares of each category's values in each class (of 20,000 evenly spaced
+        rows if there are more): what is usual. None for models adopted without their data.
     feature_labels_ : tuple
         Names of the features, or their positions where ``fit`` saw no names.
     n_features_in_, feature_names_in_
@@ -171,7 +181,9 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     judged_: dict[str, float] | None = None  # until `diagnose` has looked at it
     wanted_: Any = None
     recipe_: Recipe | None = None
+    refits_: tuple[Any, ...] = ()  # unless `select` or `surefoot fit` keeps some
     has_probability: bool = True  # adopted models may have none
+    class_values_: ClassValues | None = None  # of models that come without rows
 
     def __init__(
         self,
@@ -191,6 +203,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         categorical: Any = "auto",
         ordered: Any = None,
         marginals: str = "gaussian",
+        plain: Any = None,
         shrinkage: float | str = 0.0,
         calibration: str | None = None,
         cell_smoothing: float = 10.0,
@@ -210,6 +223,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.categorical = categorical
         self.ordered = ordered
         self.marginals = marginals
+        self.plain = plain
         self.shrinkage = shrinkage
         self.calibration = calibration
         self.cell_smoothing = cell_smoothing
@@ -287,8 +301,9 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.feature_range_ = over_features(schema, number_range(rows, model))
         self.feature_percentiles_ = over_features(schema, percentiles(rows.numbers, rows.weights))
         self.density_percentiles_ = own_densities(rows, model)
+        self.class_values_ = values_of_rows(rows, len(rows.classes))
         self.completion_ = model.gathered.completion
-        for name in ("judged_", "wanted_", "recipe_"):  # what was said of an earlier fit
+        for name in ("judged_", "wanted_", "recipe_", "refits_"):  # those of an earlier fit
             self.__dict__.pop(name, None)
         self.networks_ = model.networks
 

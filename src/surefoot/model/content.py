@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ModelFileError, SurefootError
+from surefoot.model.class_values import ClassValues
 from surefoot.model.dag import Dag
 from surefoot.model.file import VERSION, version_of
+from surefoot.model.kept_refits import refits_content, refits_from
 from surefoot.model.parts import (
+    calibration_content,
     calibration_from,
     kinds_content,
     network_content,
@@ -29,7 +32,6 @@ from surefoot.plain import finite, sequence
 from surefoot.table.recipe import Recipe
 
 if TYPE_CHECKING:
-    from surefoot.model.calibration import Calibration
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
     Classifier = TypeVar("Classifier", bound=ConditionalGaussianNetworkClassifier)
@@ -83,12 +85,16 @@ def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, A
         content["shrinkage"] = clf.shrinkage_
     if clf.judged_ is not None:
         content["judged"] = dict(clf.judged_)
+    if clf.class_values_ is not None:
+        content["class_values"] = clf.class_values_.content()
     if clf.wanted_ is not None:
         content["wanted"] = _plain(clf.wanted_)
     if clf.recipe_ is not None:
         content["table"] = clf.recipe_.plain()
     if hasattr(clf, "decision_content"):
         content["decision"] = clf.decision_content()
+    if clf.refits_:
+        content["refits"] = refits_content(clf)
     if version_of({**content, **_bends(clf)}) > VERSION:
         content |= _bends(clf)
     return content
@@ -98,12 +104,8 @@ def _bends(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
     plain = all(warp.is_identity for warp in clf.warps_)
     return {
         "warps": None if plain else [warp_content(warp) for warp in clf.warps_],
-        "calibration": None if clf.calibration_ is None else _calibration(clf.calibration_),
+        "calibration": calibration_content(clf.calibration_),
     }
-
-
-def _calibration(calibration: Calibration) -> dict[str, Any]:
-    return {"temperature": calibration.temperature, "shifts": list(calibration.shifts)}
 
 
 def _settings(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
@@ -138,6 +140,9 @@ def _beside_decision(clf: Classifier, content: dict[str, Any]) -> Classifier:
     """The classifier, or what was adopted with it as the network of the data."""
     if content.get("decision") is None:
         return clf
+    _require(
+        content.get("refits") is None, "refits"
+    )  # they would be those of the network, which does not decide
     from surefoot.model.adopted import AdoptedClassifier
 
     found = cast("Classifier", AdoptedClassifier.with_decision(clf, content["decision"]))
@@ -175,12 +180,14 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
     clf.shrinkage_ = finite(content.get("shrinkage", 0.0), "shrinkage")
     _require(0 <= clf.shrinkage_ <= 1, "shrinkage")
     clf.judged_ = _judged(content.get("judged"))
+    clf.class_values_ = ClassValues.from_content(content.get("class_values"), schema, k)
     clf.wanted_ = _wanted(content.get("wanted"), clf.classes_.tolist())
     clf.recipe_ = None if content.get("table") is None else Recipe.read(content["table"])
     clf.warps_ = warps_from(content.get("warps"), schema.n_numbers)
     clf.calibration_ = calibration_from(content.get("calibration"), k)
     clf.networks_ = tuple(network_from(entry, dag, schema) for entry in content["networks"])
     _require(len(clf.networks_) == k, "networks")
+    clf.refits_ = refits_from(content.get("refits"), clf)
 
 
 def _judged(values: Any) -> dict[str, float] | None:

@@ -10,16 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from surefoot.bars import stepped
 from surefoot.exceptions import DataError, SurefootWarning
+from surefoot.model.calibration import fit_calibration
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.model.fitting import warped
+from surefoot.model.fitting import ROWS_HELD_OUT, warped
 from surefoot.model.mixed import MixedNetwork
 from surefoot.model.rivals import held_out_probabilities
-from surefoot.model.rows import known_rows
+from surefoot.model.rows import CHOOSE_ON, drawn_rows, known_rows
 from surefoot.model.schema import as_frame
 from surefoot.table.labelled import plain_labels
 from surefoot.table.suspicions import data_warnings
@@ -128,7 +131,13 @@ class Diagnosis:
         )
 
 
-def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: int = 5) -> Diagnosis:
+def diagnose(
+    clf: ConditionalGaussianNetworkClassifier,
+    frame: Any,
+    y: Any,
+    cv: int = 5,
+    most_rows: int | None = CHOOSE_ON,
+) -> Diagnosis:
     """Compare a classifier, by cross-validation, with logistic regression and gradient boosting.
 
     Parameters
@@ -140,6 +149,8 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
     y : array of labels
     cv : int, default=5
         Number of folds.
+    most_rows : int or None, default=20_000
+        Models are compared on at most so many rows, drawn class by class; None takes all rows.
 
     Examples
     --------
@@ -151,6 +162,11 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
     ['accuracy', 'log_loss', 'calibration_error']
     """
     labels, numbers, codes = _known(clf, frame, y)
+    caution = tuple(data_warnings(as_frame(frame), y, *_label_name(y, frame)))
+    rows = drawn_rows(labels, len(clf.classes_), most_rows, 0)
+    if len(rows) < len(labels):
+        frame, y = _rows(frame, rows), np.asarray(plain_labels(y))[rows]
+        labels, numbers, codes = labels[rows], numbers[rows], codes[rows]
     folds = _folds(labels, clf.classes_.tolist(), cv)
     with one_blas_thread():
         own = _held_out(clf, frame, y, folds) if _can_refit(clf) else _as_it_is(clf, frame)
@@ -162,7 +178,7 @@ def diagnose(clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, cv: 
     return Diagnosis(
         tuple(scores),
         _verdict(scores, _Comparison(own, rivals, labels), clf.calibration_ is not None),
-        tuple(data_warnings(as_frame(frame), y, *_label_name(y, frame))),
+        caution,
         len(folds),
         _can_refit(clf),
         tuple(clf.classes_.tolist()),
@@ -216,17 +232,24 @@ def _can_refit(clf: ConditionalGaussianNetworkClassifier) -> bool:
 def _held_out(
     clf: ConditionalGaussianNetworkClassifier, frame: Any, y: Any, folds: list[tuple[Codes, Codes]]
 ) -> _Held:
-    probabilities, models = np.empty((len(y), len(clf.classes_))), []
-    labels = np.asarray(plain_labels(y))
-    for train, test in folds:
-        model = clone(clf).fit(_rows(frame, train), labels[train])
-        with (
-            warnings.catch_warnings()
-        ):  # a rare value may be missing from a fold; that is no fault of the table
+    labels, models = np.asarray(plain_labels(y)), []
+    scores = np.empty((len(y), len(clf.classes_)))
+    # In a large table the other folds calibrate each fold; otherwise each would be fitted six times.
+    together = clf.calibration is not None and len(y) > ROWS_HELD_OUT
+    for train, test in stepped(folds, "comparing the model", "fit"):
+        model = clone(clf).set_params(**({"calibration": None} if together else {}))
+        model.fit(_rows(frame, train), labels[train])
+        with warnings.catch_warnings():  # a fold may lack a rare value; that is no fault of the table
             warnings.simplefilter("ignore", SurefootWarning)
-            probabilities[test] = model.predict_proba(_rows(frame, test))
+            scores[test] = model.class_scores(*known_rows(model, _rows(frame, test)))
         models.append((model, test))
-    return _Held(probabilities.argmax(axis=1), probabilities, models)
+    if together:
+        codes = _label_codes(clf, y)
+        raw = scores.copy()
+        for (train, test), (model, _) in zip(folds, models, strict=True):
+            model.calibration_ = fit_calibration(raw[train], codes[train])
+            scores[test] = model.calibration_(raw[test])
+    return _Held(scores.argmax(axis=1), softmax(scores, axis=1), models)
 
 
 def _as_it_is(clf: ConditionalGaussianNetworkClassifier, frame: Any) -> _Held:

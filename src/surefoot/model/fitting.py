@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.model_selection import StratifiedKFold
 
+from surefoot.bars import stepped
 from surefoot.exceptions import DataError, SurefootWarning, ZeroVarianceError
 from surefoot.formats import listed
 from surefoot.model.calibration import Calibration, fit_calibration
 from surefoot.model.cells import Smoothing, mixed_networks, pooled
 from surefoot.model.completion import completed_by_class
-from surefoot.model.dag import Dag
+from surefoot.model.dag import Dag, feature_index
 from surefoot.model.holes import expected_values, has_holes, marginal_log_density
-from surefoot.model.incomplete import learn_with_holes
+from surefoot.model.incomplete import MOST_ROUNDS, learn_with_holes
 from surefoot.model.mixed import Network, log_density, refuse_arcs_into_categories
 from surefoot.model.moments import ClassMoments, class_moments, quantiles, row_chunks
 from surefoot.model.network import LinearGaussianNetwork, density_percentiles
@@ -32,8 +33,16 @@ from surefoot.model.warp import IDENTITY, Warp, fit_warp
 
 Array = NDArray[np.float64]
 Networks = tuple[Network, ...]
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 FOLDS = 5
+# Held-out rows that are enough for a temperature or a shrinkage. With ten times as many,
+# large tables would be fitted six times over; with ten times fewer, it would be off by ten per cent.
+ROWS_HELD_OUT = 10_000
+# Rounds of expectation-maximisation for models that are only compared, calibrated with or counted. Ten times
+# as many would take as long as convergence does, and choose the same; with a single one, holes would be what
+# the mean of their class says.
+FEW_ROUNDS = 3
 SHRINKAGES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)
 STRUCTURE_SETTINGS = (
     "max_parents",
@@ -64,12 +73,28 @@ def check_settings(clf: Any) -> None:
         raise DataError(f"shrinkage must be a number from 0 to 1 or 'auto', not {share!r}")
 
 
-def fitted_warps(marginals: str, rows: TrainingRows) -> tuple[Warp, ...]:
-    """One warp for each number."""
-    if marginals == "gaussian":
+def fitted_warps(clf: Any, rows: TrainingRows) -> tuple[Warp, ...]:
+    """One warp for each number; those that are to stay plain have none."""
+    kept = plain_features(clf.plain, rows.schema)
+    if clf.marginals == "gaussian":
         return (IDENTITY,) * rows.schema.n_numbers
-    choose, k = marginals == "auto", len(rows.classes)
-    return tuple(fit_warp(column, rows.labels, k, rows.weights, choose) for column in rows.numbers.T)
+    choose, k = clf.marginals == "auto", len(rows.classes)
+    return tuple(
+        IDENTITY if j in kept else fit_warp(column, rows.labels, k, rows.weights, choose)
+        for j, column in zip(rows.schema.numbers, rows.numbers.T, strict=True)
+    )
+
+
+def plain_features(plain: Any, schema: Schema) -> set[int]:
+    """Positions of the features that keep their own scale, whatever the marginals are."""
+    if plain is None:
+        return set()
+    if isinstance(plain, str) or not hasattr(plain, "__iter__"):
+        raise DataError(f"plain must be a list of features, not {plain!r}")
+    try:
+        return {feature_index(feature, schema.names) for feature in plain}
+    except ValueError as error:
+        raise DataError(f"plain: {error}") from None
 
 
 def warped(numbers: NDArray[Any], warps: Sequence[Warp]) -> NDArray[Any]:
@@ -140,7 +165,12 @@ class Gathered:
 
 
 def gathered_rows(
-    clf: Any, rows: TrainingRows, dag: Dag, moments: ClassMoments, shrinkage: float
+    clf: Any,
+    rows: TrainingRows,
+    dag: Dag,
+    moments: ClassMoments,
+    shrinkage: float,
+    rounds: int = MOST_ROUNDS,
 ) -> Gathered:
     """What the rows say about a graph's networks; holes by expectation-maximisation.
 
@@ -153,6 +183,8 @@ def gathered_rows(
     dag : Dag
     moments : ClassMoments
     shrinkage : float
+    rounds : int
+        Of expectation-maximisation, at most.
     """
     schema, classes = rows.schema, rows.classes.tolist()
     if has_holes(rows.numbers, rows.codes):
@@ -160,7 +192,7 @@ def gathered_rows(
         def networks_of(moments: ClassMoments, statistics: Statistics | None) -> Networks:
             return Gathered(dag, schema, moments, statistics, classes).networks(clf, shrinkage)
 
-        found = learn_with_holes(rows, dag, networks_of)
+        found = learn_with_holes(rows, dag, networks_of, rounds)
         return Gathered(dag, schema, found.moments, found.statistics, classes, f"{found}{_unseen(rows)}")
     if not schema.n_categories:
         return Gathered(dag, schema, moments, None, classes)
@@ -191,7 +223,13 @@ class Learned:
     prior: Array
 
 
-def learned(clf: Any, rows: TrainingRows, shrinkage: float | None = None) -> Learned:
+def learned(
+    clf: Any,
+    rows: TrainingRows,
+    shrinkage: float | None = None,
+    warps: tuple[Warp, ...] | None = None,
+    rounds: int = MOST_ROUNDS,
+) -> Learned:
     """Warps, graph and networks, in this order.
 
     Parameters
@@ -201,8 +239,12 @@ def learned(clf: Any, rows: TrainingRows, shrinkage: float | None = None) -> Lea
     rows : TrainingRows
     shrinkage : float, optional
         Taken instead of the setting.
+    warps : tuple of Warp, optional
+        Taken instead of fitted ones.
+    rounds : int
+        Of expectation-maximisation, at most; one that is left early says nothing about it.
     """
-    warps = fitted_warps(clf.marginals, rows)
+    warps = fitted_warps(clf, rows) if warps is None else warps
     bent, classes = replace(rows, numbers=warped(rows.numbers, warps)), rows.classes.tolist()
     moments = first_moments(bent)
     refuse_unusable(moments, rows.schema, classes)
@@ -210,7 +252,7 @@ def learned(clf: Any, rows: TrainingRows, shrinkage: float | None = None) -> Lea
     share = clf.shrinkage if shrinkage is None else shrinkage
     if isinstance(share, str):
         share = best_shrinkage(clf, bent, report.dag)
-    found = gathered_rows(clf, bent, report.dag, moments, float(share))
+    found = gathered_rows(clf, bent, report.dag, moments, float(share), rounds)
     prior = class_priors(clf.priors, moments.totals, classes)
     return Learned(warps, report, found, float(share), found.networks(clf, float(share)), prior)
 
@@ -227,11 +269,12 @@ def first_moments(rows: TrainingRows) -> ClassMoments:
 def best_shrinkage(clf: Any, rows: TrainingRows, dag: Dag) -> float:
     """The share of the pooled covariance under which held-out labels are likeliest, of a few."""
     total = np.zeros(len(SHRINKAGES))
-    for train, test in folds(rows.labels, "shrinkage='auto'"):
+    parts = folds(rows.labels, "shrinkage='auto'")
+    for train, test in stepped(_enough(parts), "choosing the shrinkage", "fit"):
         part, held = rows.part(train), rows.part(test)
         moments = first_moments(part)
         prior = class_priors(clf.priors, moments.totals, rows.classes.tolist())
-        found = gathered_rows(clf, part, dag, moments, 0.0)
+        found = gathered_rows(clf, part, dag, moments, 0.0, FEW_ROUNDS)
         for s, share in enumerate(SHRINKAGES):
             joint = joint_log(found.networks(clf, share), prior, held.numbers, held.codes)
             own = joint[np.arange(len(test)), held.labels] - logsumexp(joint, axis=1)
@@ -241,21 +284,29 @@ def best_shrinkage(clf: Any, rows: TrainingRows, dag: Dag) -> float:
 
 def held_out_calibration(clf: Any, rows: TrainingRows, shrinkage: float) -> Calibration:
     """Temperature and shifts from folds that the model did not see, graph and warps included."""
-    joint = np.empty((len(rows.labels), len(rows.classes)))
-    for train, test in folds(rows.labels, "calibration='temperature'"):
-        model = learned(clf, rows.part(train), shrinkage)
+    parts = _enough(folds(rows.labels, "calibration='temperature'"))
+    found = []
+    for train, test in stepped(parts, "calibrating the model", "fit"):
+        model = learned(clf, rows.part(train), shrinkage, rounds=FEW_ROUNDS)
         Z = warped(rows.numbers[test], model.warps)
-        joint[test] = joint_log(model.networks, model.prior, Z, rows.codes[test])
-    return fit_calibration(joint, rows.labels, rows.weights)
+        found.append(joint_log(model.networks, model.prior, Z, rows.codes[test]))
+    seen = np.concatenate([test for _, test in parts])
+    weights = None if rows.weights is None else rows.weights[seen]
+    return fit_calibration(np.concatenate(found), rows.labels[seen], weights)
 
 
-def folds(labels: NDArray[np.intp], what: str) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def folds(labels: NDArray[np.intp], what: str) -> Folds:
     """Training and test rows of up to five folds with equal shares of the classes, always the same ones."""
     smallest = int(np.bincount(labels).min())
     if smallest < 3:
         raise DataError(f"{what} needs at least three rows of every class")
     splitter = StratifiedKFold(min(FOLDS, smallest), shuffle=True, random_state=0)
     return list(splitter.split(np.zeros(len(labels)), labels))
+
+
+def _enough(parts: Folds) -> Folds:
+    """As many folds as it takes to hold out enough rows."""
+    return parts[: -(-ROWS_HELD_OUT // len(parts[0][1]))]
 
 
 def joint_log(networks: Networks, prior: Array, Z: NDArray[Any], codes: NDArray[np.intp]) -> Array:

@@ -308,33 +308,35 @@ class MixedGaps:
         shown = [k for k in component.categories if k not in scope]
         sizes = tuple(self.network.schema.sizes[k] for k in shown)
         _, first, which = np.unique(positions(C, shown, sizes), return_index=True, return_inverse=True)
-        n_holes = len(self.missing_in(component))
         for combination in self.combinations(scope):
-            codes = self.filled(C, scope, combination)
-            density, means = np.empty(len(Z)), np.empty((len(Z), n_holes))
-            covariances = np.empty((len(Z), n_holes, n_holes))
-            for group, example in enumerate(first):
-                rows = np.flatnonzero(which == group)
-                found = self._condition(component, Z[rows], tuple(codes[example]))
-                density[rows], means[rows], covariances[rows] = found
-            yield combination, Conditioned(density, means, covariances)
+            codes = self.filled(C[first], scope, combination)
+            yield combination, self._conditions(component, Z, codes, which)
 
-    def _condition(self, component: Component, Z: Array, state: tuple[int, ...]) -> Conditioned:
-        """One state: z = m + B e over the component's members, parents outside being known."""
+    def _conditions(self, component: Component, Z: Array, codes: Codes, which: Rows) -> Conditioned:
+        """The numbers m + B e of a component, parents outside being known: a B for each state.
+
+        Parameters
+        ----------
+        component : Component
+        Z : array of shape (rows, n_numbers)
+        codes : array of shape (states, n_categories)
+        which : array of shape (rows,)
+            The state of each row. Rows differ in it, so that all states are worked on at once.
+        """
         members, place = component.members, {i: a for a, i in enumerate(component.members)}
-        mean, spread = np.empty((len(Z), len(members))), np.zeros((len(members),) * 2)
+        mean, spread = np.empty((len(Z), len(members))), np.zeros((len(codes), *(len(members),) * 2))
         for a, i in enumerate(members):
             cells = self.network.cells[i]
-            cell = cells.cell(state)
-            mean[:, a] = cells.mean[cell]
-            spread[a, a] = np.sqrt(cells.variance[cell])
-            for j, w, at in zip(cells.parents, cells.weights[cell], cells.at[cell], strict=True):
-                mean[:, a] += w * ((mean[:, place[j]] if j in place else Z[:, j]) - at)
+            cell = cells.cells(codes)
+            mean[:, a] = cells.mean.ravel()[cell][which]
+            spread[:, a, a] = np.sqrt(cells.variance.ravel()[cell])
+            for p, j in enumerate(cells.parents):
+                w, at = cells.weights[..., p].ravel()[cell], cells.at[..., p].ravel()[cell]
+                mean[:, a] += w[which] * ((mean[:, place[j]] if j in place else Z[:, j]) - at[which])
                 if j in place:
-                    spread[a] += w * spread[place[j]]
+                    spread[:, a] += w[:, None] * spread[:, place[j]]
         hole = np.array([i in self.numbers for i in members])
-        gaps = GaussianGaps(mean, spread, np.flatnonzero(hole), np.flatnonzero(~hole))
-        return gaps.condition(Z[:, list(members)])
+        return _conditioned(mean, spread, hole, Z[:, list(members)], which)
 
     def _integrated(self, component: Component, Z: Array, C: Codes) -> RowFactor:
         parts = [part.log_density for _, part in self.conditioned(component, Z, C)]
@@ -359,6 +361,21 @@ class MixedGaps:
         shape = (len(C), *(self.network.schema.sizes[k] for k in scope))
         where = tuple(C[:, k] for k in known)
         return RowFactor(scope, np.broadcast_to(ordered[where], shape))
+
+
+def _conditioned(mean: Array, spread: Array, hole: NDArray[np.bool_], Z: Array, which: Rows) -> Conditioned:
+    """The same as `GaussianGaps.condition`, for a spread of each state; covariances for each row."""
+    Q, R = np.linalg.qr(spread[:, ~hole].transpose(0, 2, 1))
+    back = np.linalg.solve(R.transpose(0, 2, 1), np.broadcast_to(np.eye(R.shape[-1]), R.shape))
+    deviations = np.clip(Z[:, ~hole] - mean[:, ~hole], -FAR, FAR)
+    y = np.clip(np.einsum("rij,rj->ri", back[which], deviations), -FAR, FAR)
+    peak = -np.log(np.abs(np.diagonal(R, axis1=1, axis2=2))).sum(axis=1)
+    peak -= 0.5 * np.count_nonzero(~hole) * np.log(2 * np.pi)
+    B = spread[:, hole]
+    explained = B @ Q
+    covariances = B @ B.transpose(0, 2, 1) - explained @ explained.transpose(0, 2, 1)
+    means = mean[:, hole] + np.einsum("rij,rj->ri", explained[which], y)
+    return Conditioned(peak[which] - 0.5 * np.einsum("ij,ij->i", y, y), means, covariances[which])
 
 
 def _arrays(numbers: ArrayLike, codes: ArrayLike | None) -> tuple[Array, Codes]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.bars import stepped
 from surefoot.model.completion import completed_by_class
 from surefoot.model.dag import Dag
 from surefoot.model.elimination import RowFactor, log_evidence, posterior
@@ -93,11 +94,13 @@ def learn_with_holes(
     found = first_statistics(rows, dag)
     likelihoods: list[float] = []
     converged = False
-    while len(likelihoods) < max_rounds and not converged:
+    for _ in stepped(range(max_rounds), "filling holes", "round"):
         networks = networks_of(found.moments, found.statistics)
         found = expected_statistics(networks, rows, found.moments, dag)
         likelihoods.append(found.log_likelihood)
         converged = len(likelihoods) > 1 and likelihoods[-1] - likelihoods[-2] < TOLERANCE
+        if converged:
+            break
     holes = int(np.isnan(rows.numbers).sum() + (rows.codes < 0).sum())
     return Completed(found.moments, found.statistics, holes, len(likelihoods), converged, tuple(likelihoods))
 

@@ -100,10 +100,11 @@ def class_moments(
     return ClassMoments(rows, totals, means + reference, covariances, low, high)
 
 
-def row_chunks(n_rows: int) -> Iterator[slice]:
-    """Slices that cut ``n_rows`` rows into chunks."""
-    for start in range(0, n_rows, ROWS_PER_CHUNK):
-        yield slice(start, start + ROWS_PER_CHUNK)
+def row_chunks(n_rows: int, most: int = ROWS_PER_CHUNK) -> Iterator[slice]:
+    """Slices that cut ``n_rows`` rows into chunks of at most so many."""
+    size = max(1, min(most, ROWS_PER_CHUNK))
+    for start in range(0, n_rows, size):
+        yield slice(start, start + size)
 
 
 def _groups(

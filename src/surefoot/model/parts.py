@@ -99,6 +99,13 @@ def warps_from(values: Any, n_numbers: int) -> tuple[Warp, ...]:
     return tuple(found)
 
 
+def calibration_content(calibration: Calibration | None) -> dict[str, Any] | None:
+    """Temperature and shifts, if there are any."""
+    if calibration is None:
+        return None
+    return {"temperature": calibration.temperature, "shifts": list(calibration.shifts)}
+
+
 def calibration_from(values: Any, n_classes: int) -> Calibration | None:
     """Temperature and shifts, if the file has any."""
     if values is None:

@@ -52,7 +52,7 @@ class QuadraticModel:
     >>> inside = Quadratic([[-1.0, 0.0], [0.0, -1.0]], [0.0, 0.0], 4.0)  # positive in a disk of radius 2
     >>> unit = {"means": [0, 0], "covariance": [[1, 0], [0, 1]]}
     >>> model = QuadraticModel({("inside", "outside"): inside}, ["x", "y"], **unit)
-    >>> e = CounterfactualExplainer(model, norm=2).explain({"x": 3.0, "y": 0.0})
+    >>> e = CounterfactualExplainer(model, preset="paper", norm=2).explain({"x": 3.0, "y": 0.0})
     >>> e.factual_class, e.target, round(e.distance, 3)
     ('outside', 'inside', 1.0)
     """

@@ -24,6 +24,15 @@ from surefoot.table.labelled import column_faults, duplicate_names, joined, plai
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
+# Rows on which models are compared. Ten times as many would hardly ever choose another one, and take ten
+# times as long.
+CHOOSE_ON = 20_000
+LEAST_ROWS = 100  # the same, at least; with ten times fewer, chance would choose
+RARE = (
+    10  # rows of a rare class that are drawn in any case; ten times more would change its share of the rows
+)
+# Values of a category. With ten times as many, a table of two of them would have a hundred million cells.
+MOST_VALUES = 1_000
 NUMERIC = {"dtype": "numeric", "ensure_all_finite": "allow-nan"}
 
 
@@ -63,6 +72,32 @@ class TrainingRows:
         )
 
 
+def drawn_rows(labels: Codes, n_classes: int, most: Any, random_state: int | None) -> Codes:
+    """At most so many rows, as large a share of every class; of rare classes at least ten rows.
+
+    Parameters
+    ----------
+    labels : array of int
+    n_classes : int
+    most : int or None
+        None takes all rows.
+    random_state : int or None
+    """
+    if most is None:
+        return np.arange(len(labels))
+    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < LEAST_ROWS:
+        raise DataError(
+            f"rows to compare models on must be a whole number from {LEAST_ROWS} on, or None, not {most!r}"
+        )
+    if len(labels) <= most:
+        return np.arange(len(labels))
+    rng, share, taken = np.random.default_rng(random_state), most / len(labels), []
+    for c in range(n_classes):
+        own = np.flatnonzero(labels == c)
+        taken.append(rng.choice(own, max(min(len(own), RARE), int(share * len(own))), replace=False))
+    return np.sort(np.concatenate(taken))
+
+
 def training_rows(
     clf: Any, X: Any, y: Any, sample_weight: Any, least_classes: int = 2, reset: bool = True
 ) -> TrainingRows:
@@ -82,6 +117,7 @@ def training_rows(
     refuse_duplicate_names(X)
     if _may_hold_categories(X, clf.categorical, clf.ordered):
         schema = Schema.learned(X, clf.categorical, clf.ordered, _labels_of(X))
+        refuse_many_values(schema)
         if not schema.is_plain:
             found = _mixed_rows(clf, X, y, sample_weight, (schema, reset))
             return _with_enough_classes(found, least_classes)
@@ -93,6 +129,17 @@ def _with_enough_classes(rows: TrainingRows, least: int) -> TrainingRows:
         label = rows.classes.tolist()[0]
         raise DataError(f"needs at least two classes, but y holds one class only: {label!r}")
     return rows
+
+
+def refuse_many_values(schema: Schema) -> None:
+    """Refuse a category that is hardly one: text, a date, an identifier."""
+    for j, values in zip(schema.categories, schema.category_values, strict=True):
+        if len(values) > MOST_VALUES:
+            raise DataError(
+                f"column {schema.names[j]!r} is a category of {len(values):,} values, but a category has at "
+                f"most {MOST_VALUES:,}: leave the column out if it holds text, dates or identifiers, or put "
+                "its rare values together"
+            )
 
 
 def known_rows(clf: Any, X: Any) -> tuple[NDArray[Any], Codes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -18,7 +17,9 @@ from surefoot.model.schema import Schema
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-MOST_CELLS = 5_000_000  # of one feature; a graph that needs more is a mistake
+# Numbers in the tables and cells of all features and classes, 240 megabytes; a graph that needs more is a
+# mistake. Ten times as many would not fit into the memory of a laptop.
+MOST_NUMBERS = 30_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +117,13 @@ class Family:
 def number_family(dag: Dag, schema: Schema, i: int) -> Family:
     """The i-th number and its number parents, over the grid of its categorical parents."""
     parents, given = split_parents(dag, schema, schema.numbers[i])
-    return Family((i, *parents), given, _grid(schema, given, schema.numbers[i]))
+    return Family((i, *parents), given, tuple(schema.sizes[k] for k in given))
 
 
 def category_family(dag: Dag, schema: Schema, k: int) -> Family:
     """The k-th category's parents and, last, itself."""
     _, given = split_parents(dag, schema, schema.categories[k])
-    return Family((), (*given, k), _grid(schema, (*given, k), schema.categories[k]))
+    return Family((), (*given, k), tuple(schema.sizes[d] for d in (*given, k)))
 
 
 def gathered(
@@ -148,6 +149,7 @@ def gathered(
     dag, schema = graph
     tables = [category_family(dag, schema, k) for k in range(schema.n_categories)]
     families = [number_family(dag, schema, i) for i in range(schema.n_numbers)]
+    _refuse_huge(schema, n_classes, tables, families)
     counts = [np.zeros((n_classes, *table.grid)) for table in tables]
     moments = [CellMoments.zeros((n_classes, *f.grid), len(f.columns)) for f in families]
     for chunk in row_chunks(len(labels)):
@@ -183,11 +185,19 @@ def cell_moments(Z: Array, cells: Codes, w: Array | None, grid: tuple[int, ...])
     return CellMoments(totals.reshape(grid), means.reshape(*grid, n), scatter.reshape(*grid, n, n))
 
 
-def _grid(schema: Schema, categories: Sequence[int], feature: int) -> tuple[int, ...]:
-    grid = tuple(schema.sizes[k] for k in categories)
-    if prod(grid) > MOST_CELLS:
+def _refuse_huge(schema: Schema, n_classes: int, tables: list[Family], families: list[Family]) -> None:
+    """Refuse tables and cells that would not fit into memory, before they are made."""
+    needed = {schema.categories[k]: n_classes * prod(table.grid) for k, table in enumerate(tables)}
+    for i, family in enumerate(families):
+        wide = len(family.columns)
+        needed[schema.numbers[i]] = n_classes * prod(family.grid) * (1 + wide + wide**2)
+    total = sum(needed.values())
+    if total > MOST_NUMBERS:
+        worst = max(needed, key=needed.__getitem__)
+        grid = dict(zip(schema.categories, tables, strict=True))
+        grid |= dict(zip(schema.numbers, families, strict=True))
         raise StructureError(
-            f"{schema.names[feature]!r} depends on so many categories that they have {prod(grid):,} "
-            "combinations; give it fewer parents"
+            f"the model would have {total:,} parameters, most of them as {schema.names[worst]!r} depends on "
+            f"categories with {prod(grid[worst].grid):,} combinations; give it fewer parents, or put rare "
+            "values of categories together"
         )
-    return grid

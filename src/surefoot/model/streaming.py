@@ -27,7 +27,7 @@ from surefoot.model.fitting import (
     refuse_unusable,
 )
 from surefoot.model.moments import class_moments
-from surefoot.model.rows import TrainingRows, refuse_holes, training_rows
+from surefoot.model.rows import TrainingRows, refuse_holes, refuse_many_values, training_rows
 from surefoot.model.stream import Stream
 
 Array = NDArray[np.float64]
@@ -142,13 +142,14 @@ def streamed(clf: Any, stream: Stream, complete: bool = False) -> tuple[Training
         return None
     if len(classes) < 2:
         raise DataError(f"needs at least two classes, but y holds one class only: {classes[0]!r}")
+    refuse_many_values(rows.schema)
     refuse_unusable(moments, rows.schema, classes)
     report = learned_structure(clf, rows, moments)
     statistics = stream.statistics if rows.schema.n_categories else None
     found = Gathered(report.dag, rows.schema, moments, statistics, classes)
     share = float(clf.shrinkage)
     prior = class_priors(clf.priors, moments.totals, classes)
-    warps = fitted_warps("gaussian", rows)
+    warps = fitted_warps(clf, rows)  # all identities: see `refuse_second_pass`
     return rows, Learned(warps, report, found, share, found.networks(clf, share), prior)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,10 +72,16 @@ class Answer:
     backend : str
         The solver.
     seconds : float
+        For all of it.
+    search_seconds : float
+        For the search alone, without the reasons why there is nothing.
     advice : str
         What else a person should know: the solver's words, or what would have to be given up.
     conflict : tuple of str
         Where there is no point: constraints that leave nothing together, in words.
+    best_probability, best_probability_bound : float
+        Where there is no point: the highest probability of the target that some allowed change reaches, and
+        a proven bound on that of all of them; not a number where they are not known.
     """
 
     status: Status
@@ -89,3 +96,6 @@ class Answer:
     advice: str = ""
     state: tuple[int, ...] = ()
     conflict: tuple[str, ...] = ()
+    best_probability: float = math.nan
+    best_probability_bound: float = math.nan
+    search_seconds: float = 0.0

@@ -14,8 +14,9 @@ from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain
 from surefoot.problem.either import Either, Limit
 from surefoot.problem.geometry import Ball, Metric
-from surefoot.problem.mixed import MixedQuadratic, State
+from surefoot.problem.mixed import MixedQuadratic, State, blended
 from surefoot.problem.robust_problem import Requirement, RobustProblem
+from surefoot.problem.share import Share, entropy
 
 Array = NDArray[np.float64]
 
@@ -65,6 +66,8 @@ class Family:
         Each has a way that numbers and categories take.
     limits : tuple of Limit
         How many numbers and categories change at most.
+    shares : tuple of Share
+        Probabilities among all classes, over requirements that are named by number.
     """
 
     factual: Array
@@ -75,6 +78,7 @@ class Family:
     choices: tuple[Choice, ...] = ()
     eithers: tuple[Either, ...] = ()
     limits: tuple[Limit, ...] = ()
+    shares: tuple[Share, ...] = ()
     _bases: dict[Any, tuple[Requirement, ...]] = field(default_factory=dict, repr=False)
 
     @property
@@ -158,7 +162,19 @@ class Family:
         where = self.domain_at(at) if domain is None else domain
         if where is None:
             raise ProblemError("if-then rules and limits allow nothing in this state of the categories")
-        return RobustProblem(self.factual, requirements, self.metric, self.ball, where)
+        return RobustProblem(self.factual, requirements, self.metric, self.ball, where, self.shares)
+
+    def mixture(self, share: Share, weights: Sequence[float]) -> MixedRequirement:
+        """What a share implies: sum w_r g_r - heat * entropy(w) >= 0 over its members."""
+        pairs = zip(share.members, weights, strict=True)
+        parts = [(float(w), self.requirements[r].margin) for r, w in pairs if w > 0]
+        margin = blended(parts).shifted(-share.heat * entropy(weights))
+        return MixedRequirement(margin, share.robust, share.decides, share.heat)
+
+    def relaxed(self, mixtures: Sequence[tuple[int, Sequence[float]]]) -> Family:
+        """The same with some mixtures, each of a share by its number, in the place of all of them."""
+        more = (self.mixture(self.shares[number], weights) for number, weights in mixtures)
+        return replace(self, requirements=(*self.requirements, *more), shares=(), _bases={})
 
     @property
     def here(self) -> RobustProblem:

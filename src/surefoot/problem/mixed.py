@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -97,3 +97,26 @@ class MixedQuadratic:
     def scaled(self, factor: float) -> MixedQuadratic:
         """The same times a positive number."""
         return replace(self, factor=factor * self.factor, offset=factor * self.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """A weighted sum for every state, without what the categories add; it can be sent elsewhere."""
+
+    parts: tuple[tuple[float, MixedQuadratic], ...]
+
+    def __call__(self, state: State) -> Quadratic:
+        """The sum of a state."""
+        first, *others = (part.shape(state).scaled(weight) for weight, part in self.parts)
+        return sum(others, first)
+
+
+def blended(parts: Sequence[tuple[float, MixedQuadratic]]) -> MixedQuadratic:
+    """The sum of quadratics times positive weights; what the same categories add is one factor."""
+    tables: dict[tuple[int, ...], Array] = {}
+    for weight, part in parts:
+        for factor in part.tables():
+            tables[factor.categories] = tables.get(factor.categories, 0.0) + weight * factor.table
+    shaping = tuple(sorted({k for _, part in parts for k in part.shaping}))
+    factors = tuple(Factor(categories, table) for categories, table in tables.items())
+    return MixedQuadratic(Blend(tuple(parts)), shaping, factors)

@@ -22,6 +22,7 @@ from surefoot.problem.mixed import MixedQuadratic, Same, State
 from surefoot.problem.quadratic import Quadratic
 from surefoot.problem.robust_problem import RobustProblem, checked_threshold, log_odds
 from surefoot.problem.row import Row
+from surefoot.problem.share import Share
 from surefoot.problem.warp import Warp
 
 Array = NDArray[np.float64]
@@ -143,6 +144,49 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class Probability:
+    """The probability of a target among all classes reaches a threshold.
+
+    Not a quadratic: a `Share` over the odds against every rival, which a question with it also requires.
+
+    Parameters
+    ----------
+    target : label
+    threshold : float
+    robust : bool, default=True
+    model : int, default=0
+        Which of the question's models decides.
+    """
+
+    target: Any
+    threshold: float
+    robust: bool = True
+    model: int = 0
+
+    def share(self, models: Sequence[Decider], quadratics: Sequence[Asked]) -> Share:
+        """The same over the odds among the quadratic requirements."""
+        clf = models[self.model]
+        rivals = [c for c in clf.classes_.tolist() if c != self.target]
+        odds = [Odds(self.target, rival, self.threshold, self.robust, self.model) for rival in rivals]
+        if not odds or not all(one in quadratics for one in odds):
+            raise ProblemError("a probability among all classes needs the odds against every rival")
+        calibration = clf.calibration_
+        heat = 1.0 if calibration is None else float(calibration.temperature)
+        members = tuple(quadratics.index(one) for one in odds)
+        return Share(members, heat, self.robust, self.model == 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "kind": "probability",
+            "model": self.model,
+            "target": self.target,
+            "threshold": self.threshold,
+            "robust": self.robust,
+        }
+
+
+@dataclass(frozen=True)
 class DensityFloor:
     """The log density of a class reaches a floor.
 
@@ -210,7 +254,7 @@ class Away:
         return {"kind": "away", "point": list(self.point), "distance": self.distance}
 
 
-Asked = Odds | Decision | DensityFloor | Away
+Asked = Odds | Decision | DensityFloor | Away | Probability
 Budget = float | Mapping[int, tuple[float, float]]
 
 
@@ -236,7 +280,7 @@ class Question:
         The paper's gamma; or how far each feature may miss, in its own units.
     exact : tuple of int
         Features that land exactly.
-    requirements : tuple of Odds, Decision, DensityFloor and Away
+    requirements : tuple of Odds, Decision, DensityFloor, Away and Probability
     domain : Domain
     declared : dict
         The constraints behind the domain in plain values, for printing: see `surefoot.Actions`.
@@ -417,6 +461,12 @@ class Question:
         return frozenset(r.rival for r in self.requirements if isinstance(r, Odds))
 
     @property
+    def against(self) -> str:
+        """``"all"`` where the target's probability is one among all classes, else ``"each"``."""
+        own = (r for r in self.requirements if isinstance(r, Probability))
+        return "all" if any(r.model == 0 and r.target == self.target for r in own) else "each"
+
+    @property
     def decision(self) -> float | None:
         """What the decision value must reach, where the model has no probabilities."""
         own = (r for r in self.requirements if isinstance(r, Decision) and r.target == self.target)
@@ -451,14 +501,17 @@ class Question:
         place = (self.factual_class, self.state, self.whitening, given, self.norm, self.prices)
         metric = _once(kept, place, lambda: self._metric(classifier))
         size = tuple(self.budget.items()) if isinstance(self.budget, Mapping) else self.budget
+        quadratics = [r for r in self.requirements if not isinstance(r, Probability)]
+        shares = [r for r in self.requirements if isinstance(r, Probability)]
         return Family(
             self.warped(self.factual),
-            tuple(_once(kept, r, partial(r.requirement, models)) for r in self.requirements),
+            tuple(_once(kept, r, partial(r.requirement, models)) for r in quadratics),
             metric,
             _once(kept, (*place, size, self.exact), lambda: self.ball(classifier, metric)),
             self.domain.warped(self.warps) if self.warps else self.domain,
             self.choices,
             *self._combined(),
+            tuple(r.share(models, quadratics) for r in shares),
             _once(kept, self.requirements, dict),
         )
 

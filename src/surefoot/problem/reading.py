@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 import numpy as np
 
 from surefoot.exceptions import DataError
-from surefoot.plain import end, entries, finite, label, position, sequence, shallow, shown, text, truth
+from surefoot.plain import each, end, entries, finite, label, position, sequence, shallow, shown, text, truth
 from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.either import Either, Limit, Way
 from surefoot.problem.geometry import MatrixKind
-from surefoot.problem.mixed import State
 from surefoot.problem.question import (
     FORMAT,
     GIVEN_VERSION,
@@ -25,6 +24,7 @@ from surefoot.problem.question import (
     Decision,
     DensityFloor,
     Odds,
+    Probability,
     Question,
 )
 from surefoot.problem.robust_problem import checked_threshold
@@ -35,7 +35,15 @@ KEYS = (
     "format", "version", "models", "features", "factual", "factual_class", "target", "distance", "ball",
     "requirements", "domain", "choices", "warps", "gap",
 )  # fmt: skip
+DOMAIN_KEYS = ("low", "high", "rows", "sets", "eithers", "limits", "declared")
 NORMS = {1: 1.0, 2: 2.0, "inf": math.inf}
+# Of each kind: its class, the keys of its labels and of its number, and what messages call that.
+REQUIREMENTS: dict[str, tuple[Callable[..., Asked], tuple[str, ...], str, str]] = {
+    "odds": (Odds, ("target", "rival"), "threshold", "threshold"),
+    "probability": (Probability, ("target",), "threshold", "threshold"),
+    "decision": (Decision, ("target", "rival"), "value", "the value of a decision"),
+    "density": (DensityFloor, ("class",), "floor", "floor"),
+}
 
 
 def read_question(values: Any) -> Question:
@@ -52,65 +60,61 @@ def read_question(values: Any) -> Question:
     choices = tuple(_choice(entry, row) for entry in sequence(values["choices"], "choices"))
     taken = {choice.feature for choice in choices}
     factual = [finite(v, "a value of the factual") for j, v in enumerate(row) if j not in taken]
-    distance, whitening = _distance(values["distance"], version == GIVEN_VERSION)
-    norm = read_norm(distance["norm"])
-    budget, exact = _ball(values["ball"], norm, len(factual))
-    models = tuple(text(m, "the fingerprint of a model") for m in sequence(values["models"], "models"))
-    domain, declared = _domain(values["domain"], factual)
+    n = len(factual)
+    distance = _distance(values["distance"], version == GIVEN_VERSION, n)
+    budget, exact = _ball(values["ball"], distance["norm"], n)
+    domain = entries(values["domain"], "the domain", DOMAIN_KEYS)
+    warps = values["warps"]
+    if not isinstance(domain["declared"], dict):
+        raise DataError("declared must be an object")
     return Question(
-        models=models,
+        models=tuple(each(text, values["models"], "models", one="the fingerprint of a model")),
         features=features,
         factual=np.array(factual),
         factual_class=label(values["factual_class"], "factual_class"),
         target=label(values["target"], "target"),
-        norm=norm,
-        whitening=whitening,
+        **distance,
         budget=budget,
         exact=exact,
-        requirements=_requirements(values, choices, len(factual)),
-        domain=domain,
-        declared=declared,
+        requirements=_requirements(values, choices, n),
+        domain=_domain(domain, factual),
+        declared=shallow(domain["declared"], "declared"),
         gap=_not_negative(values["gap"], "gap"),
         choices=choices,
-        warps=_warps(values["warps"], len(factual)),
-        eithers=tuple(_either(e, len(factual)) for e in sequence(values["domain"]["eithers"], "eithers")),
-        limits=tuple(_limit(one, factual) for one in sequence(values["domain"]["limits"], "limits")),
-        prices=_prices(distance, len(factual)),
-        matrix=_matrix(distance.get("matrix"), len(factual)),
+        warps=() if warps is None else tuple(map(_warp, sequence(warps, "warps", n))),
+        eithers=tuple(_either(e, n) for e in sequence(domain["eithers"], "eithers")),
+        limits=tuple(_limit(one, factual) for one in sequence(domain["limits"], "limits")),
     )
 
 
-def _distance(values: Any, states_matrix: bool) -> tuple[Mapping[str, Any], MatrixKind]:
-    """The entries of the distance, and the name of its matrix: one of the model's, or the one it states."""
+def _distance(values: Any, states_matrix: bool, n: int) -> dict[str, Any]:
+    """Norm and matrix of the distance (one of the model's, or the one it states), and what numbers cost."""
     more = ("matrix",) if states_matrix else ()
     found = entries(values, "the distance", ("kind", "whitening", "norm", "prices", *more))
-    kind = read_whitening(found["whitening"])
-    if (kind == "given") != states_matrix:
-        raise DataError(f"a question states a matrix exactly where its whitening is given, not {shown(kind)}")
-    return found, kind
-
-
-def _matrix(values: Any, n: int) -> Any:
-    if values is None:
-        return None
-    rows = sequence(values, "the matrix of the distance", n)
-    return [[finite(v, "the matrix of the distance") for v in sequence(row, "its row", n)] for row in rows]
-
-
-def _prices(distance: Any, n: int) -> tuple[tuple[float, float], ...] | None:
-    """What numbers cost, where the distance is of that kind."""
-    kind, listed = distance["kind"], distance["prices"]
-    if kind == "mahalanobis" and listed is None:
-        return None
-    if kind != "cost" or listed is None:
+    whitening, kind, prices = read_whitening(found["whitening"]), found["kind"], found["prices"]
+    if (whitening == "given") != states_matrix:
+        raise DataError(
+            f"a question states a matrix exactly where its whitening is given, not {shown(whitening)}"
+        )
+    if (kind, prices is None) not in (("mahalanobis", True), ("cost", False)):
         raise DataError(f"the distance is of unknown kind {shown(kind)}, or its prices do not belong to it")
-    found = []
-    for pair in sequence(listed, "prices", n):
-        up, down = (finite(v, "a price") for v in sequence(pair, "the prices of a number", 2))
-        if up <= 0 or down <= 0:
-            raise DataError("the price of a number must be above 0")
-        found.append((up, down))
-    return tuple(found)
+    matrix = found.get("matrix")
+    if matrix is not None:
+        rows = sequence(matrix, "the matrix of the distance", n)
+        matrix = [each(finite, row, "its row", n, "the matrix of the distance") for row in rows]
+    return {
+        "norm": read_norm(found["norm"]),
+        "whitening": whitening,
+        "prices": None if prices is None else tuple(map(_prices, sequence(prices, "prices", n))),
+        "matrix": matrix,
+    }
+
+
+def _prices(pair: Any) -> tuple[float, float]:
+    up, down = each(finite, pair, "the prices of a number", 2, "a price")
+    if up <= 0 or down <= 0:
+        raise DataError("the price of a number must be above 0")
+    return up, down
 
 
 def _either(values: Any, n: int) -> Either:
@@ -124,11 +128,11 @@ def _way(values: Any, n: int) -> Way:
     codes: dict[int, frozenset[int]] = {}
     for pair in sequence(way["values"], "the values of a way"):
         k, listed = sequence(pair, "the values of a way", 2)
-        found = [_count(v, "a value") for v in sequence(listed, "the values of a way")]
+        found = each(_count, listed, "the values of a way", one="a value")
         if found != sorted(set(found)) or (codes and _count(k, "a category") <= max(codes)):
             raise DataError("categories and values of a way must be in ascending order")
         codes[_count(k, "a category")] = frozenset(found)
-    return Way(tuple(_row(row, n) for row in sequence(way["rows"], "rows")), codes)
+    return Way(_rows(way["rows"], n), codes)
 
 
 def _limit(values: Any, factual: list[float]) -> Limit:
@@ -138,7 +142,7 @@ def _limit(values: Any, factual: list[float]) -> Limit:
         _count(limit["count"], "the count of a limit"),
         numbers,
         tuple(factual[j] for j in numbers),
-        tuple(_count(k, "a category") for k in sequence(limit["categories"], "categories")),
+        tuple(each(_count, limit["categories"], "categories", one="a category")),
         text(limit["name"], "the name of a limit"),
     )
 
@@ -152,34 +156,27 @@ def _count(value: Any, what: str) -> int:
 def _choice(values: Any, row: list[Any]) -> Choice:
     entry = entries(values, "a choice", ("feature", "values", "prices"))
     j = position(entry["feature"], "the feature of a choice", len(row))
-    names = tuple(label(v, "the value of a category") for v in sequence(entry["values"], "values"))
+    names = tuple(each(label, entry["values"], "values", one="the value of a category"))
     kinds = [(type(name) is bool, name) for name in names]  # True is not 1 here
     today = (type(row[j]) is bool, label(row[j], "a value of the factual"))
     if len(set(kinds)) < len(kinds) or kinds.count(today) != 1:
         raise DataError("the values of a category must differ, and the factual's must be one of them")
-    prices = tuple(end(v, "a price") for v in sequence(entry["prices"], "prices", len(names)))
+    prices = tuple(each(end, entry["prices"], "prices", len(names), "a price"))
     return Choice(j, names, prices, kinds.index(today))
 
 
-def _warps(values: Any, n: int) -> tuple[Warp, ...]:
-    if values is None:
-        return ()
-    found = []
-    for entry in sequence(values, "warps", n):
-        power, shift, scale = sequence(entry, "a warp", 3)
-        found.append(
-            Warp(
-                None if power is None else finite(power, "the power of a warp"),
-                finite(shift, "the shift of a warp"),
-                finite(scale, "the scale of a warp"),
-            )
-        )
-    return tuple(found)
+def _warp(values: Any) -> Warp:
+    power, shift, scale = sequence(values, "a warp", 3)
+    return Warp(
+        None if power is None else finite(power, "the power of a warp"),
+        finite(shift, "the shift of a warp"),
+        finite(scale, "the scale of a warp"),
+    )
 
 
 def read_features(values: Any) -> tuple[Any, ...]:
     """Names of features."""
-    names = tuple(label(name, "the name of a feature") for name in sequence(values, "features"))
+    names = tuple(each(label, values, "features", one="the name of a feature"))
     if not names or len(set(names)) < len(names) or not all(type(name) in (str, int) for name in names):
         raise DataError("features must be different names, at least one")
     return names
@@ -214,8 +211,7 @@ def _ball(values: Any, norm: float, n: int) -> tuple[Budget, tuple[int, ...]]:
     if list(exact) != sorted(set(exact)):
         raise DataError("exact features must be different and in ascending order")
     budget = read_budget(ball["budget"], n)
-    by_feature = isinstance(budget, Mapping)
-    if read_norm(ball["norm"]) != (math.inf if by_feature else norm):
+    if read_norm(ball["norm"]) != (math.inf if isinstance(budget, Mapping) else norm):
         raise DataError("the norm of the ball does not belong to its budget")
     if isinstance(budget, Mapping) and set(exact) != set(range(n)) - set(budget):
         raise DataError("with a budget by feature, exactly the other features land exactly")
@@ -226,99 +222,66 @@ def read_budget(values: Any, n: int) -> Budget:
     """A number, or pairs by feature number."""
     if not isinstance(values, Mapping):
         return _not_negative(values, "budget")
-    return {_written(j, n): _pair(pair) for j, pair in values.items()}
-
-
-def _written(name: Any, n: int) -> int:
-    found = [j for j in range(n) if str(j) == name]
-    if not found:
-        raise DataError(f"the budget names feature {shown(name)}, which does not exist")
-    return found[0]
-
-
-def _pair(values: Any) -> tuple[float, float]:
-    down, up = (_not_negative(v, "budget") for v in sequence(values, "the budget of a feature", 2))
-    return down, up
+    places, found = {str(j): j for j in range(n)}, {}
+    for name, pair in values.items():
+        if name not in places:
+            raise DataError(f"the budget names feature {shown(name)}, which does not exist")
+        down, up = each(_not_negative, pair, "the budget of a feature", 2, "budget")
+        found[places[name]] = (down, up)
+    return found
 
 
 def _requirements(values: Any, choices: tuple[Choice, ...], n: int) -> tuple[Asked, ...]:
-    label_here = label(values["factual_class"], "factual_class")
-    state, n_models = tuple(choice.today for choice in choices), len(values["models"])
     found = tuple(
-        _away(entry, n, label_here, state) if _kind(entry) == "away" else _requirement(entry, n_models)
-        for entry in sequence(values["requirements"], "requirements")
+        _requirement(entry, values, choices, n) for entry in sequence(values["requirements"], "requirements")
     )
     if not any(isinstance(r, Odds | Decision) for r in found):
         raise DataError("a question must ask for the odds of the target")
     return found
 
 
-def _kind(entry: Any) -> Any:
-    return entry.get("kind") if isinstance(entry, Mapping) else None
-
-
-def _away(entry: Any, n: int, label_here: Any, state: State) -> Away:
-    entries(entry, "a requirement", ("kind", "point", "distance"))
-    point = tuple(finite(v, "a point to stay away from") for v in sequence(entry["point"], "point", n))
-    return Away(point, _not_negative(entry["distance"], "distance"), label_here, state)
-
-
-def _requirement(entry: Any, n_models: int) -> Asked:
-    kind = _kind(entry)
-    if kind == "odds":
-        entries(entry, "a requirement", ("kind", "model", "target", "rival", "threshold", "robust"))
-        return Odds(
-            label(entry["target"], "target"),
-            label(entry["rival"], "rival"),
-            checked_threshold(finite(entry["threshold"], "threshold")),
-            truth(entry["robust"], "robust"),
-            position(entry["model"], "the model of a requirement", n_models),
-        )
-    if kind == "decision":
-        entries(entry, "a requirement", ("kind", "model", "target", "rival", "value", "robust"))
-        return Decision(
-            label(entry["target"], "target"),
-            label(entry["rival"], "rival"),
-            finite(entry["value"], "the value of a decision"),
-            truth(entry["robust"], "robust"),
-            position(entry["model"], "the model of a requirement", n_models),
-        )
-    if kind == "density":
-        entries(entry, "a requirement", ("kind", "model", "class", "floor", "robust"))
-        return DensityFloor(
-            label(entry["class"], "class"),
-            finite(entry["floor"], "floor"),
-            truth(entry["robust"], "robust"),
-            position(entry["model"], "the model of a requirement", n_models),
-        )
-    raise DataError(f"a requirement is of unknown kind {shown(kind)}")
-
-
-def _domain(values: Any, factual: list[float]) -> tuple[Domain, dict[str, Any]]:
-    entries(values, "the domain", ("low", "high", "rows", "sets", "eithers", "limits", "declared"))
-    n = len(factual)
-    low, high = (
-        np.array([end(v, f"an end ({name})") for v in sequence(values[name], name, n)])
-        for name in ("low", "high")
+def _requirement(entry: Any, values: Any, choices: tuple[Choice, ...], n: int) -> Asked:
+    kind = entry.get("kind") if isinstance(entry, Mapping) else None
+    if kind == "away":
+        entries(entry, "a requirement", ("kind", "point", "distance"))
+        point = tuple(each(finite, entry["point"], "point", n, "a point to stay away from"))
+        state = tuple(choice.today for choice in choices)
+        distance = _not_negative(entry["distance"], "distance")
+        return Away(point, distance, label(values["factual_class"], "factual_class"), state)
+    if not isinstance(kind, str) or kind not in REQUIREMENTS:
+        raise DataError(f"a requirement is of unknown kind {shown(kind)}")
+    make, labels, level, what = REQUIREMENTS[kind]
+    entries(entry, "a requirement", ("kind", "model", *labels, level, "robust"))
+    value = finite(entry[level], what)
+    return make(
+        *(label(entry[name], name) for name in labels),
+        checked_threshold(value) if level == "threshold" else value,
+        truth(entry["robust"], "robust"),
+        position(entry["model"], "the model of a requirement", len(values["models"])),
     )
-    rows = tuple(_row(row, n) for row in sequence(values["rows"], "rows"))
+
+
+def _domain(values: Mapping[str, Any], factual: list[float]) -> Domain:
+    low, high = (
+        np.array(each(end, values[name], name, len(factual), f"an end ({name})")) for name in ("low", "high")
+    )
     sets = tuple(_set(one, factual) for one in sequence(values["sets"], "sets"))
-    if not isinstance(values["declared"], dict):
-        raise DataError("declared must be an object")
-    return Domain(low, high, rows, sets), shallow(values["declared"], "declared")
+    return Domain(low, high, _rows(values["rows"], len(factual)), sets)
+
+
+def _rows(values: Any, n: int) -> tuple[Row, ...]:
+    return tuple(_row(row, n) for row in sequence(values, "rows"))
 
 
 def _row(values: Any, n: int) -> Row:
     row = entries(values, "a row of the domain", ("coefficients", "low", "high", "name"))
-    coefficients = [finite(v, "a coefficient") for v in sequence(row["coefficients"], "coefficients", n)]
-    ends = (end(row["low"], "the end of a row"), end(row["high"], "the end of a row"))
-    return Row(np.array(coefficients), *ends, text(row["name"], "the name of a row"))
+    coefficients = np.array(each(finite, row["coefficients"], "coefficients", n, "a coefficient"))
+    low, high = (end(row[name], "the end of a row") for name in ("low", "high"))
+    return Row(coefficients, low, high, text(row["name"], "the name of a row"))
 
 
 def _set(values: Any, factual: list[float]) -> ValueSet:
     one = entries(values, "a set of values", ("feature", "values"))
-    j = position(one["feature"], "the feature of a set", len(factual))
-    listed = None
-    if one["values"] is not None:
-        listed = tuple(finite(v, "an allowed value") for v in sequence(one["values"], "values"))
-    return ValueSet(j, listed, factual[j])
+    j, listed = position(one["feature"], "the feature of a set", len(factual)), one["values"]
+    allowed = None if listed is None else tuple(each(finite, listed, "values", one="an allowed value"))
+    return ValueSet(j, allowed, factual[j])

@@ -13,6 +13,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.problem.domain import Domain
 from surefoot.problem.geometry import Ball, Metric, Whitening, dual_exponent, lp_norm
 from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.share import Share
 
 Array = NDArray[np.float64]
 
@@ -56,6 +57,8 @@ class RobustProblem:
     ball : Ball
     domain : Domain, optional
         Default: the whole space.
+    shares : tuple of Share
+        Probabilities among all classes, over requirements that are named by number.
     """
 
     factual: Array
@@ -63,6 +66,7 @@ class RobustProblem:
     metric: Metric
     ball: Ball
     domain: Domain = None  # type: ignore[assignment]  # replaced by the whole space when left out
+    shares: tuple[Share, ...] = ()
 
     def __post_init__(self) -> None:
         factual = np.array(self.factual, dtype=float)
@@ -123,8 +127,9 @@ class RobustProblem:
         return self.metric.distance(x, self.factual)
 
     def margin(self, x: ArrayLike) -> float:
-        """Min over the requirements of g_r(x): not negative exactly where all hold."""
-        return float(min(g(x) for g in self.margins))
+        """Min over the requirements of g_r(x), and over shares: not negative exactly where all hold."""
+        values = np.array([float(g(x)) for g in self.margins])
+        return float(min(values.min(), *(s.margin(values[list(s.members)]) for s in self.shares), np.inf))
 
     def violation(self, x: ArrayLike, perturbations: ArrayLike) -> Array:
         """-g(x + d), worst over the requirements, for each row d; those that are not robust see d = 0."""
@@ -134,7 +139,8 @@ class RobustProblem:
             np.asarray(r.margin(points)) if r.robust else np.full(len(points), float(r.margin(point)))
             for r in self.requirements
         ]
-        return np.asarray(-np.min(values, axis=0))
+        shares = [s.margin(np.array(values)[list(s.members)].T) for s in self.shares]
+        return np.asarray(-np.min([*values, *shares], axis=0))
 
     def lipschitz_bound(self, radius: float) -> float:
         """G with ``|g(x) - g(x')| <= G ||D (x - x')||_p`` for all x, x' within ``radius`` of the factual.

@@ -1,9 +1,10 @@
 """Check an explanation file with integers: one file that needs nothing but Python.
 
 ``python exact.py MODEL.json EXPLANATION.json [MORE_MODELS.json ...] [--time-limit SECONDS]`` prints the
-question in words and one line for each claim of the file. The exit status is 0 if every claim holds, 1 if one
-fails or is not proved, and 2 if a file cannot be read. The page docs/certificate.md of the package defines
-the file and what its proofs mean; this docstring says how they are checked.
+question in words and one line for each claim of the file. The exit status is 0 if every claim holds (a
+refused request claims nothing), 1 if one fails or is not proved, and 2 if a file cannot be read. The page
+docs/certificate.md of the package defines the file and what its proofs mean; this docstring says how they are
+checked.
 
 **Numbers.** A double is a whole number divided by a power of two. A list of them is kept as whole numbers
 over a common power of two (`Dyadic`, `Grid`, `Quadratic`); their sums and products are exact. Only two things
@@ -20,6 +21,11 @@ weights. If their weighted sum F is negative everywhere, there is no such point.
 of two affine functions or a requirement; they add up to a symmetric matrix of whole numbers in the
 coordinates (z, 1), z being the change of the features. F is negative if that of -F is positive definite.
 
+**Probabilities among all classes** are no quadratics, but imply one for every mixture of the rivals' odds,
+with an entropy that is enclosed (`Case.twice_base`): these serve bounds. On a ball, what is proved of the
+odds and of some mixtures keeps the odds in a polyhedron: at a corner of it the probability is lowest
+(`check_share`).
+
 **Definiteness.** `definite` scales the matrix, rounds its entries down to whole numbers of 96 bits (256 if
 that does not do) and eliminates one row after the other, rounding down again. Rounding changes an entry by
 less than 1, hence the matrix by less than its size in the order of definite matrices; so the size is taken
@@ -35,6 +41,7 @@ command.
 
 from __future__ import annotations
 
+import base64
 import decimal
 import hashlib
 import heapq
@@ -46,13 +53,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from itertools import pairwise
-from operator import le, mul
+from functools import cached_property, lru_cache, partial
+from itertools import combinations, islice, pairwise, product
+from operator import itemgetter, le, mul
 from typing import Any, NamedTuple, NoReturn
 
 HOLDS, FAILS, NOT_PROVED = "holds", "FAILS", "not proved"
@@ -73,7 +80,7 @@ SENTENCES = {
     "infeasible": "No allowed change leads to the target.",
     "undecided": "No counterfactual was found, but it was not proved that there is none.",
     "unbounded": "The solver reported an unbounded problem: the model or the domain is degenerate.",
-    "refused": "The request is invalid.",
+    "invalid": "The request is invalid.",
     "failed": "The search failed; its result cannot be used.",
 }
 WITH_POINT = (
@@ -87,11 +94,13 @@ KEYS = (
     "distance", "lower_bound", "gap", "budget", "norm", "whitening", "threshold", "certified_radius",
     "coverage", "violation", "early_stop", "tol", "unit", "parents", "expected_before", "expected_after",
     "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
-    "conflict", "cautions", "model_share",
+    "conflict", "cautions", "model_share", "search_seconds", "best_probability", "best_probability_bound",
 )  # fmt: skip
+LATER_KEYS = KEYS[-3:]  # which files of version 4 do not have
+MORE_KEYS = ("reasons", "enough", "others")  # only in files that were asked for them
 NUMBERS = (
     "factual_probability", "probability", "worst_probability", "distance", "lower_bound", "gap", "threshold",
-    "certified_radius", "coverage", "violation", "tol", "density_percentile", "seconds",
+    "certified_radius", "coverage", "violation", "tol", "density_percentile", "seconds", *LATER_KEYS,
 )  # fmt: skip
 QUESTION_KEYS = (
     "format", "version", "models", "features", "factual", "factual_class", "target", "distance", "ball",
@@ -99,11 +108,16 @@ QUESTION_KEYS = (
 )  # fmt: skip
 DOMAIN_KEYS = ("low", "high", "rows", "sets", "eithers", "limits", "declared")
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
+MORE_PROOFS = ("enough", "best")  # likewise of a certificate of version 4
 SERIES = ("unit", "expected_before", "expected_after", "z_score")
+REGION_KEYS = ("numbers", "categories", "not_enough")
+INTERVAL_KEYS = ("feature", "low", "high", "proven")
+REASON_KEYS = ("feature", "value", "weight", "usual", "share")
 STATE_KEYS = ("shape", "constants", "ways", "left", "proof")
 SPLITS = ("cut", "choice", "either", "changed")
 # Hundreds of models of many classes ask for fewer; ten times as many would take a minute to read.
 MOST_REQUIREMENTS = 5000
+MOST_REFITS = 1000  # that a model keeps; ten times as many would be counted for minutes
 LEAF_KEYS = ("level", "norm", "cross", "products", "requirements", "between")
 MODEL_KEYS = (
     "features", "classes", "class_prior", "parents", "networks", "feature_range", "density_percentiles",
@@ -130,6 +144,12 @@ NEAR_WORST, SHARE_WORST = 0.01, 0.02  # log-odds; share of what the ball takes f
 
 # A logarithm is correctly rounded to 80 digits: far more than PLACES binary places.
 DIGITS = decimal.Context(prec=80, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
+FARTHEST = 20_000  # exponents beyond this are cut off, on the side that hurts the claimant
+OFF = Fraction(1, 10**60)  # by which an exponential may be off, of its size; rounding does far less
+SMALLEST_WEIGHT = 1e-9  # of a mixture, but for zero; smaller ones would be numbers of a thousand bits
+# Candidates for corners of a polyhedron; the search writes a tenth at most. With ten times as many, a file
+# made for that could keep a checker busy for some seconds more.
+MOST_CORNERS = 5_000
 LOG_TWO_PI = Decimal(
     "1.83787706640934548356065947281123527972279494727556682563430308096553139185452079538948659727190840"
 )
@@ -243,12 +263,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _table(value: Any, where: str, keys: Sequence[str]) -> dict[str, Any]:
-    """An object with exactly these keys."""
+def _table(value: Any, where: str, keys: Sequence[str], more: Sequence[str] = ()) -> dict[str, Any]:
+    """An object with exactly these keys, and perhaps some more."""
     if type(value) is not dict:
         raise UnreadableError(f"{where} is not an object")
     for key in value:
-        if key not in keys:
+        if key not in keys and key not in more:
             raise UnreadableError(f"{where} has an unknown key {shown(key)}")
     for key in keys:
         if key not in value:
@@ -487,7 +507,33 @@ def enclosed(value: Decimal, times: int) -> Enclosure:
 def enclosed_log(above: int, below: int, times: int = 1) -> Enclosure:
     """A multiple of the logarithm of a positive fraction."""
     spend(100)
+    return _enclosed_log(above, below, times)
+
+
+@lru_cache(maxsize=100_000)  # files about one model ask for the same ones; ten times as many take 200 MB
+def _enclosed_log(above: int, below: int, times: int) -> Enclosure:
     return enclosed(DIGITS.ln(DIGITS.divide(Decimal(above), Decimal(below))), times)
+
+
+def exp_below(value: Fraction) -> Fraction:
+    """A lower bound of the exponential; of what is above 1000 merely a number far above 1."""
+    return Fraction(0) if value < -FARTHEST else _exp(value) * (1 - OFF)
+
+
+def exp_above(value: Fraction) -> Fraction:
+    """An upper bound of the exponential; of what is above 1000 merely a number far above 1."""
+    return _exp(max(value, Fraction(-FARTHEST))) * (1 + OFF)
+
+
+def _exp(value: Fraction) -> Fraction:
+    """The exponential: 80 digits of an argument with five before the point leave more than 70 of it."""
+    spend(100)
+    return Fraction(DIGITS.exp(_rounded(min(value, Fraction(1000)))))
+
+
+def _rounded(value: Fraction) -> Decimal:
+    """To 80 digits."""
+    return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 # ----- The model ------------------------------------------------------------------------------------------
@@ -589,6 +635,14 @@ class Network:
         for b, (above, below) in zip(offset.whole, self.ratios, strict=True):
             low += (b * b * below << PLACES) // (above << 2 * offset.shift)
         return self.twice_log_peak.minus(Enclosure(low, low + len(self.ratios)))
+
+    def twice_terms(self, point: Dyadic) -> list[Enclosure]:
+        """2 log density of each feature given its parents, without the logarithm of 2 pi."""
+        offset, found = self.deviations(point), []
+        for b, (above, below) in zip(offset.whole, self.ratios, strict=True):
+            low = (b * b * below << PLACES) // (above << 2 * offset.shift)
+            found.append(enclosed_log(above, below, -1).minus(Enclosure(low, low + 1)))
+        return found
 
     def expected(self, x: Sequence[float]) -> list[Fraction]:
         """What the network expects of every feature given its parents' values."""
@@ -744,9 +798,16 @@ class Model:
     has_probability: bool
     fingerprint: str
     intact: bool  # whether the checksum of the file is right
+    kept: list[Any]  # refits of the model, as the file has them
     dates: tuple[int, ...] = ()  # features that count days and may be written as dates
     _views: dict[tuple[int, ...], View] = field(default_factory=dict)
     _networks: dict[tuple[int, tuple[int, ...]], Network] = field(default_factory=dict)
+    gains: dict[Any, Gain] = field(default_factory=dict)  # of one category, for all files about the model
+
+    @cached_property
+    def refits(self) -> list[Model]:
+        """The model with the parameters of each refit that it keeps."""
+        return [_refit(entry, self) for entry in self.kept]
 
     @cached_property
     def numbers(self) -> list[int]:
@@ -786,6 +847,7 @@ class Model:
             return self.networks[c]
         places = tuple(cells.place(state) for cells in self.cells[c])
         if (c, places) not in self._networks:
+            _make_room(self._networks)
             self._networks[c, places] = self._composed(c, places)
         return self._networks[c, places]
 
@@ -811,6 +873,7 @@ class Model:
     def view(self, state: tuple[int, ...]) -> View:
         """The model for one state. Scores are T times the calibrated ones."""
         if state not in self._views:
+            _make_room(self._views)
             self._views[state] = self._decided(state) if self.decision else self._generative(state)
         return self._views[state]
 
@@ -878,6 +941,17 @@ class Model:
     def twice_log_density(self, z: Sequence[float], state: tuple[int, ...], c: int) -> Enclosure:
         """2 log density of numbers and categories in a class."""
         return self.network(c, state).twice_log_density(dyadic(z)).plus(self.twice_log_tables(c, state))
+
+
+# What is kept of a model for the files to come, of each kind. Ten times as many may take gigabytes where
+# there are hundreds of numbers; ten times fewer, and files about many states are checked more slowly.
+KEPT = 5000
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    """Forget everything where it has become too much."""
+    if len(kept) >= KEPT:
+        kept.clear()
 
 
 def topological(parents: list[list[int]]) -> list[int]:
@@ -969,6 +1043,7 @@ def _model(content: dict[str, Any], intact: bool) -> Model:
         has_probability=chance,
         fingerprint="",
         intact=intact,
+        kept=_kept(content.get("refits"), decision is not None),
         dates=_dates(content.get("kinds")),
     )
     return replace(found, fingerprint=_fingerprint(found), _views={}, _networks={})
@@ -1121,6 +1196,88 @@ def _network(entry: Any, parents: list[list[int]]) -> Network:
     return Network(weights, _numbers(entry["means"], where, n), variances)
 
 
+def _kept(value: Any, decided: bool) -> list[Any]:
+    """The refits of a model, still to be read; one that decides by other scores has none."""
+    found = [] if value is None else _list(value, "refits")
+    if len(found) > MOST_REFITS or (found and decided):
+        raise UnreadableError("the model keeps too many refits, or refits that do not decide")
+    return found
+
+
+def _refit(entry: Any, model: Model) -> Model:
+    """The model with other parameters, class by class as doubles in base64; it has no name yet."""
+    entry = _table(entry, "a refit", ("class_prior", "calibration", "parameters"))
+    numbers = iter(_doubles(entry["parameters"]))
+    networks = [_numbers_after(network, model.parents, numbers) for network in model.networks]
+    parts = [
+        _parts_after(*both, numbers) for both in zip(model.tables, model.cells, strict=True)
+    ]  # class by class, like the networks
+    priors = _numbers(entry["class_prior"], "class_prior", len(model.labels))
+    variances = [v for network in networks for v in network.variances]
+    variances += [v for _, cells in parts for one in cells for v in one.variance]
+    chances = priors + [p for tables, _ in parts for table in tables for p in table.flat]
+    if next(numbers, None) is not None or not all(v > 0 for v in variances + chances):
+        raise UnreadableError("a refit has too many parameters, or one that is not positive")
+    temperature, shifts = _calibration(entry["calibration"], len(model.labels))
+    return replace(
+        model,
+        priors=priors,
+        networks=networks,
+        tables=[tables for tables, _ in parts],
+        cells=[cells for _, cells in parts],
+        temperature=temperature,
+        shifts=shifts,
+        calibrated=entry["calibration"] is not None,
+        fingerprint="",
+        kept=[],
+        _views={},
+        _networks={},
+    )
+
+
+def _doubles(value: Any) -> tuple[float, ...]:
+    try:
+        raw = base64.b64decode(_text(value, "the parameters of a refit"), validate=True)
+        found: tuple[float, ...] = struct.unpack(f"<{len(raw) // 8}d", raw)
+    except (ValueError, struct.error):
+        raise UnreadableError("the parameters of a refit are not doubles in base64") from None
+    spend(len(found))
+    if not all(map(math.isfinite, found)):
+        raise UnreadableError("a parameter of a refit is not finite")
+    return found
+
+
+def _taken_from(numbers: Iterator[float], size: int) -> list[float]:
+    found = list(islice(numbers, size))
+    if len(found) < size:
+        raise UnreadableError("a refit has fewer parameters than its model")
+    return found
+
+
+def _numbers_after(network: Network, parents: list[list[int]], numbers: Iterator[float]) -> Network:
+    """A network without categories: weights of parents in ascending order, means, variances."""
+    n = len(network.means)
+    weights = [[0.0] * n for _ in range(n)]
+    for row, group in zip(weights, parents, strict=True):
+        for j, w in zip(sorted(group), _taken_from(numbers, len(group)), strict=True):
+            row[j] = w
+    return Network(weights, _taken_from(numbers, n), _taken_from(numbers, n))
+
+
+def _parts_after(
+    tables: list[Table], cells: list[Cells], numbers: Iterator[float]
+) -> tuple[list[Table], list[Cells]]:
+    """Tables, then cells: mean, at, weights and variance of each number."""
+    found = [table._replace(flat=_taken_from(numbers, len(table.flat))) for table in tables]
+    others = []
+    for one in cells:
+        size, wide = len(one.mean), len(one.parents)
+        mean = _taken_from(numbers, size)
+        at, weights = ([_taken_from(numbers, wide) for _ in range(size)] for _ in range(2))
+        others.append(one._replace(mean=mean, at=at, weights=weights, variance=_taken_from(numbers, size)))
+    return found, others
+
+
 def _fingerprint(model: Model) -> str:
     """The digest of everything that decides: labels, little-endian doubles, then what is more in words."""
     digest = hashlib.sha256(repr(model.labels).encode("utf-8", "surrogatepass") + _bytes(model.priors))
@@ -1168,7 +1325,10 @@ def _bytes(values: Iterable[float]) -> bytes:
 
 
 class Asked(NamedTuple):
-    """The odds of ``label`` against ``rival``, its decision, its density; or a way off a point."""
+    """The odds of ``label`` against ``rival``, its decision, its density; or a way off a point.
+
+    Or its probability among all classes, or a mixture of the odds against its rivals, which that implies.
+    """
 
     kind: str
     model: int
@@ -1177,6 +1337,7 @@ class Asked(NamedTuple):
     mark: float  # the threshold, the value of the decision, the floor, or the distance
     robust: bool
     point: tuple[float, ...] = ()  # to stay away from
+    weights: tuple[float, ...] = ()  # of a mixture, one for each rival in the model's order
 
     @property
     def decides(self) -> bool:
@@ -1498,6 +1659,9 @@ def _asked(value: Any) -> Asked:
     elif kind == "decision":
         entry = _table(value, where, ("kind", "model", "target", "rival", "value", "robust"))
         label, rival, mark = entry["target"], _label(entry["rival"], where), entry["value"]
+    elif kind == "probability":
+        entry = _table(value, where, ("kind", "model", "target", "threshold", "robust"))
+        label, rival, mark = entry["target"], None, entry["threshold"]
     elif kind == "density":
         entry = _table(value, where, ("kind", "model", "class", "floor", "robust"))
         label, rival, mark = entry["class"], None, entry["floor"]
@@ -1605,8 +1769,10 @@ def congruent(entries: dict[tuple[int, int], int], lift: list[list[int]]) -> lis
     products: dict[int, list[int]] = {}
     spend(sum(len(sparse[i]) + len(sparse[j]) for i, j in entries))
     for (i, j), v in entries.items():
-        for row, column in {(i, j), (j, i)}:
-            line = products.setdefault(row, [0] * size)
+        for row, column in ((i, j), (j, i)) if i != j else ((i, j),):
+            line = products.get(row)
+            if line is None:
+                line = products[row] = [0] * size
             for k, b in sparse[column]:
                 line[k] += v * b
     found = [[0] * (a + 1) for a in range(size)]
@@ -1640,7 +1806,7 @@ def added(
 class Requirement(NamedTuple):
     """A function that must not be negative in a proof: a constant, and signed sums of squares."""
 
-    parts: list[tuple[int, Any]]  # a sign, and a Network or an Explicit
+    parts: list[tuple[float, Any]]  # a signed weight, and a Network or an Explicit
     twice_constant: int  # over 2**PLACES, rounded up
     robust: bool
 
@@ -1649,14 +1815,22 @@ class Requirement(NamedTuple):
 
         One over a variance is rounded up where its square is added, and down where it is taken off.
         """
-        return added([(sign, 0, part.block(moving, sign > 0)) for sign, part in self.parts], len(moving))
+        parts = [(*_dyadic(weight), part.block(moving, weight > 0)) for weight, part in self.parts]
+        return added(parts, len(moving))
 
     def line(self, origin: Dyadic, moving: Sequence[int]) -> Dyadic:
         """Of the same half of what is linear in z, and what is constant."""
         total = joined(Dyadic([0] * len(moving), 0), Dyadic([self.twice_constant], PLACES))
-        for sign, part in self.parts:
-            total = total.plus(part.line(origin, moving, sign > 0), sign)
+        for weight, part in self.parts:
+            line, (above, bits) = part.line(origin, moving, weight > 0), _dyadic(weight)
+            total = total.plus(Dyadic([above * v for v in line.whole], line.shift + bits))
         return total
+
+
+def _dyadic(weight: float) -> tuple[int, int]:
+    """A double as a whole number over a power of two."""
+    above, below = weight.as_integer_ratio()
+    return above, below.bit_length() - 1
 
 
 class Ball:
@@ -1792,6 +1966,8 @@ class Proof:
     tree: Any
     _blocks: dict[int, Quadratic] = field(default_factory=dict)
     _lines: dict[tuple[int, int], Dyadic] = field(default_factory=dict)
+    sloped: dict[tuple[float, str], Form] = field(default_factory=dict)  # by level and text
+    between_ends: dict[tuple[int, float], tuple[Form, Form]] = field(default_factory=dict)
 
     def origin(self, s: int) -> Dyadic:
         """The features where z is 0 in scenario s (-1: at the point itself)."""
@@ -2133,7 +2309,7 @@ def norm_terms(piece: Piece, leaf: dict[str, Any]) -> list[Term]:
     if level == math.inf or len(weights) != count or (cross and setting.norm != 1):
         raise FaultError("the weights of the norm do not fit norm and level")
     if setting.norm == math.inf:
-        return [Term(w, *_between_ends(setting, i, level)) for i, w in enumerate(weights) if w]
+        return [Term(w, *_kept_ends(piece.proof, i, level)) for i, w in enumerate(weights) if w]
     above, below = level.as_integer_ratio()
     edge = Form("u", [(last, above)], below.bit_length() - 1)
     entries = [_entry(piece, i) for i in range(last)]
@@ -2149,6 +2325,13 @@ def _entry(piece: Piece, i: int) -> Form:
 
 def _times(form: Form, factor: int) -> Form:
     return form._replace(entries=[(i, factor * a) for i, a in form.entries])
+
+
+def _kept_ends(proof: Proof, i: int, level: float) -> tuple[Form, Form]:
+    """The forms of `_between_ends`: most leaves of a tree have the same level."""
+    if (i, level) not in proof.between_ends:
+        proof.between_ends[i, level] = _between_ends(proof.setting, i, level)
+    return proof.between_ends[i, level]
 
 
 def _between_ends(setting: Setting, i: int, level: float) -> tuple[Form, Form]:
@@ -2239,7 +2422,24 @@ def _from_end(setting: Setting, form: Form, ends: Sequence[float], entry: list[A
 
 
 def sloped(piece: Piece, entry: Any) -> Form:
-    """``c + sum y_i u_i``, not negative by the dual norm or by the ends of u."""
+    """``c + sum y_i u_i``, not negative by the dual norm or by the ends of u.
+
+    Most leaves of a tree name the same functions at the same level: what the dual norm shows is kept.
+    """
+    try:
+        key = piece.level, repr(entry)
+    except RecursionError:
+        raise UnreadableError("an affine function is nested too deeply") from None
+    known = piece.proof.sloped.get(key)
+    if known is None:
+        known, by_level = _sloped(piece, entry)
+        if by_level:
+            piece.proof.sloped[key] = known
+    return known
+
+
+def _sloped(piece: Piece, entry: Any) -> tuple[Form, bool]:
+    """The function, and whether it is not negative by the dual norm: anywhere within the level."""
     where, size = "an affine function", piece.proof.setting.size
     _, first, pairs = _list(entry, where, 3)
     c, slopes = _number(first, where), dict[int, float]()
@@ -2249,10 +2449,11 @@ def sloped(piece: Piece, entry: Any) -> Form:
         if i in slopes:
             raise FaultError("an affine function names an entry of u twice")
         slopes[i] = _number(y, where)
-    if not (_by_dual_norm(piece, c, slopes) or _by_ends(piece, c, slopes)):
+    by_level = _by_dual_norm(piece, c, slopes)
+    if not (by_level or _by_ends(piece, c, slopes)):
         raise FaultError("an affine function may be negative")
     numbers = dyadic([*slopes.values(), c])
-    return Form("u", [*zip([*slopes, size], numbers.whole, strict=True)], numbers.shift)
+    return Form("u", [*zip([*slopes, size], numbers.whole, strict=True)], numbers.shift), by_level
 
 
 def _by_dual_norm(piece: Piece, c: float, slopes: dict[int, float]) -> bool:
@@ -2265,9 +2466,9 @@ def _by_dual_norm(piece: Piece, c: float, slopes: dict[int, float]) -> bool:
         # Only a fall of u_i makes y_i u_i negative where y_i > 0, only a rise where y_i < 0.
         sizes = [Fraction(level) * abs(Fraction(y)) * setting.share(i, y > 0) for i, y in slopes.items()]
         return c >= 0 and _fractions_within(sizes, dual, Fraction(c))
-    numbers, (above, below) = dyadic(slopes.values()), level.as_integer_ratio()
-    scaled = Dyadic([w * above for w in numbers.whole], numbers.shift + below.bit_length() - 1)
-    return c >= 0 and within(scaled, dual, Fraction(c))
+    *whole, edge = dyadic([*slopes.values(), c]).whole
+    above, below = level.as_integer_ratio()
+    return edge >= 0 and within(Dyadic([w * above for w in whole], 0), dual, Fraction(edge * below))
 
 
 def _fractions_within(sizes: list[Fraction], p: float, radius: Fraction) -> bool:
@@ -2371,9 +2572,10 @@ def gathered(terms: Sequence[Term]) -> tuple[dict[tuple[int, int], int], int]:
         factor = -above << (most - shift)
         spend(len(term.one.entries) * len(term.other.entries))
         for i, a in term.one.entries:
+            weighted = factor * a
             for j, b in term.other.entries:
                 at = (i, j) if i >= j else (j, i)
-                found[at] = found.get(at, 0) + factor * a * b * (2 if i == j else 1)
+                found[at] = found.get(at, 0) + (weighted * b if i != j else 2 * weighted * b)
     return found, most
 
 
@@ -2395,6 +2597,49 @@ class Case:
     states: Any
     robustness: Any
     worst: list[float] | None
+    enough: Any = None
+    best: Any = None
+    mixtures: Any = ()
+
+    @property
+    def shares(self) -> list[Asked]:
+        """The probabilities among all classes that are required."""
+        return [entry for entry in self.question.requirements if entry.kind == "probability"]
+
+    @cached_property
+    def quadratics(self) -> list[Asked]:
+        """The other requirements."""
+        return [entry for entry in self.question.requirements if entry.kind != "probability"]
+
+    @cached_property
+    def numbered(self) -> list[Asked]:
+        """What proofs of bounds may use: these, and the certificate's mixtures."""
+        return [*self.quadratics, *(mixture for _, mixture in self.read_mixtures(self.mixtures))]
+
+    def read_mixtures(self, listed: Any) -> list[tuple[int, Asked]]:
+        """Mixtures of the odds of a probability's rivals, each with the number of that probability."""
+        found = []
+        for value in _list(listed, "the mixtures"):
+            entry = _table(value, "a mixture", ("share", "weights"))
+            number = _index(entry["share"], "a mixture", len(self.shares))
+            share = self.shares[number]
+            weights = _numbers(entry["weights"], "a mixture", len(self.odds(share)))
+            if not any(weights) or not all(w == 0 or SMALLEST_WEIGHT <= w <= 1 for w in weights):
+                raise FaultError("the weights of a mixture are not some between 0 and 1")
+            found.append((number, share._replace(kind="mixture", weights=tuple(weights))))
+        if len(found) > MOST_REQUIREMENTS:
+            raise FaultError(f"there are more than {MOST_REQUIREMENTS} mixtures")
+        return found
+
+    def odds(self, share: Asked) -> list[Asked]:
+        """The odds against each rival that a probability, or a mixture, is about."""
+        rivals = [c for c in self.models[share.model].labels if not same(c, share.label)]
+        return [share._replace(kind="odds", rival=rival, weights=()) for rival in rivals]
+
+    def weighed(self, mixture: Asked) -> list[tuple[Asked, Fraction]]:
+        """The odds of a mixture that have a weight."""
+        pairs = zip(self.odds(mixture), mixture.weights, strict=True)
+        return [(odds, Fraction(weight)) for odds, weight in pairs if weight]
 
     @property
     def model(self) -> Model:
@@ -2457,7 +2702,7 @@ class Case:
 
     def heat(self, asked: Asked) -> Fraction:
         """What the log-odds of a requirement are multiplied by here: the model's temperature."""
-        warm = asked.kind in ("odds", "decision")
+        warm = asked.kind in ("odds", "decision", "mixture", "probability")
         return Fraction(self.models[asked.model].temperature) if warm else Fraction(1)
 
     def classes(self, asked: Asked) -> tuple[int, int | None]:
@@ -2466,10 +2711,13 @@ class Case:
         rival = None if asked.kind == "density" else model.position(asked.rival)
         return model.position(asked.label), rival
 
-    def parts(self, asked: Asked, state: tuple[int, ...], sign: int) -> list[tuple[int, Any]]:
+    def parts(self, asked: Asked, state: tuple[int, ...], sign: int) -> list[tuple[float, Any]]:
         """What a requirement adds up, with signs: for a density minus its squares."""
         if asked.kind == "away":
             return [(sign, self.around(asked.point))]
+        if asked.kind == "mixture":
+            weighed = ((odds, float(weight)) for odds, weight in self.weighed(asked))
+            return [(w * s, part) for odds, w in weighed for s, part in self.parts(odds, state, sign)]
         model, (t, r) = self.models[asked.model], self.classes(asked)
         if r is None:
             return [(-sign, model.network(t, state))]
@@ -2488,6 +2736,11 @@ class Case:
             above, below = (Fraction(asked.mark) ** 2).as_integer_ratio()
             low = (-above << PLACES) // below
             return Enclosure(low, low + 1)
+        if asked.kind == "mixture":
+            total = NOTHING
+            for odds, weight in self.weighed(asked):
+                total = total.plus(self.twice_base(odds, state).times(weight))
+            return total.minus(twice_entropy(asked.weights).times(self.heat(asked)))
         model, (t, r) = self.models[asked.model], self.classes(asked)
         if r is None:
             return model.network(t, state).twice_log_peak.minus(twice(asked.mark))
@@ -2503,9 +2756,14 @@ class Case:
 
     def twice_gain(self, asked: Asked, state: tuple[int, ...]) -> Enclosure:
         """Twice what the categories add to a requirement."""
+        total = NOTHING
         if asked.kind == "away":
-            return NOTHING
-        model, (t, r), total = self.models[asked.model], self.classes(asked), NOTHING
+            return total
+        if asked.kind == "mixture":
+            for odds, weight in self.weighed(asked):
+                total = total.plus(self.twice_gain(odds, state).times(weight))
+            return total
+        model, (t, r) = self.models[asked.model], self.classes(asked)
         for k in range(len(state)):
             total = total.plus(model.twice_gain(t, r, state, k))
         return total
@@ -2520,22 +2778,62 @@ class Case:
         total = base.plus(self.twice_gain(asked, state) if gain is None else twice(gain))
         return Requirement(self.parts(asked, state, 1), total.high, asked.robust)
 
-    def breach(self, asked: Asked, slack: float) -> Requirement:
+    def breach(self, asked: Asked, slack: float, state: tuple[int, ...] | None = None) -> Requirement:
         """``slack - g`` (``-g`` where it does not decide): not negative where a perturbation violates."""
-        room = twice(slack if asked.decides else 0.0)
-        total = room.minus(self.twice_constant(asked, self.state))
-        return Requirement(self.parts(asked, self.state, -1), total.high, True)
+        return self.below(asked, slack if asked.decides else 0.0, state)
 
-    def twice_margin(self, asked: Asked, z: Sequence[float]) -> Enclosure:
-        """Twice a requirement at numbers, with the counterfactual's categories."""
-        point, total = dyadic(z), self.twice_constant(asked, self.state)
-        for sign, part in self.parts(asked, self.state, 1):
+    def below(self, asked: Asked, floor: float, state: tuple[int, ...] | None = None) -> Requirement:
+        """``floor - g``: not negative where a requirement is below the floor.
+
+        With the counterfactual's categories, or in a given state.
+        """
+        at = self.state if state is None else state
+        total = twice(floor).minus(self.twice_constant(asked, at))
+        return Requirement(self.parts(asked, at, -1), total.high, True)
+
+    def twice_margin(
+        self, asked: Asked, z: Sequence[float], state: tuple[int, ...] | None = None
+    ) -> Enclosure:
+        """Twice a requirement at numbers, with the counterfactual's categories or in a given state."""
+        at = self.state if state is None else state
+        point, total = dyadic(z), self.twice_constant(asked, at)
+        for sign, part in self.parts(asked, at, 1):
             if isinstance(part, Explicit):
                 value = part.twice_value(point)
             else:  # minus the squares
                 value = part.twice_log_peak.minus(part.twice_log_density(point))
             total = total.plus(value) if sign > 0 else total.minus(value)
         return total
+
+    def sum_of_odds(self, share: Asked, z: Sequence[float]) -> tuple[Fraction, Fraction]:
+        """Enclosed: the sum of exp(-g / T) over the rivals, at most 1 where the probability is reached."""
+        heat, below, above = 2 * self.heat(share), Fraction(0), Fraction(0)
+        for odds in self.odds(share):
+            twice_g = self.twice_margin(odds, z)
+            below += exp_below(Fraction(-twice_g.high, 1 << PLACES) / heat)
+            above += exp_above(Fraction(-twice_g.low, 1 << PLACES) / heat)
+        return below, above
+
+    def violation(self, z: Sequence[float]) -> Fraction:
+        """What the decision lacks at numbers, in log-odds: against some rival, or against all together."""
+        odds = [entry for entry in self.quadratics if entry.decides]
+        found = max(-self.twice_margin(entry, z).half() / self.heat(entry) for entry in odds)
+        for share in self.shares:
+            if share.model == 0:
+                lacking = [-self.twice_margin(one, z).half() / self.heat(one) for one in self.odds(share)]
+                most = max(lacking)
+                total = sum(exp_above(one - most) for one in lacking)
+                found = max(found, most + Fraction(DIGITS.ln(_rounded(Fraction(total)))))
+        return found
+
+
+def twice_entropy(weights: Sequence[float]) -> Enclosure:
+    """Twice the sum of w log(W / w), with W the sum of the weights."""
+    some = [Fraction(w) for w in weights if w]
+    total, found = sum(some, Fraction(0)), NOTHING
+    for w in some:
+        found = found.plus(enclosed_log(*(total / w).as_integer_ratio(), 2).times(w))
+    return found
 
 
 def bound_setting(
@@ -2558,7 +2856,7 @@ def bound_setting(
         moving=list(range(asked.n)),
         requirements=[
             case.requirement(entry, at, None if gains is None else gains[r])
-            for r, entry in enumerate(asked.requirements)
+            for r, entry in enumerate(case.numbered)
         ],
         domain=asked,
         ball=case.perturbations,
@@ -2573,6 +2871,13 @@ def bound_setting(
 
 def robustness_settings(case: Case, radius: float, slack: float) -> list[Setting]:
     """What each proof of ``certificate["robustness"]`` is about: a robust requirement, in their order."""
+    return ball_settings(
+        case, radius, [case.breach(entry, slack) for entry in case.quadratics if entry.robust]
+    )
+
+
+def ball_settings(case: Case, radius: float, breaches: Sequence[Requirement]) -> list[Setting]:
+    """What proofs about perturbations are about: each that one of these is negative on the ball."""
     asked, moving, matrix = case.question, case.question.perturbed, case.perturbations.matrix
     if case.point is None:
         raise FaultError("there is no counterfactual")
@@ -2584,7 +2889,6 @@ def robustness_settings(case: Case, radius: float, slack: float) -> list[Setting
         origin = _middle(origin, asked.budget, radius)
     if matrix is None:
         raise FaultError("the certificate states no ball")
-    breaches = [case.breach(entry, slack) for entry in asked.requirements if entry.robust]
     return [Setting(norm, matrix, half, origin, moving, [breach]) for breach in breaches]
 
 
@@ -2601,11 +2905,16 @@ def proven_robustness(case: Case) -> tuple[float, float]:
     """Radius and slack that every proof of ``certificate["robustness"]`` reaches."""
     if case.robustness is None:
         raise FaultError("no certificate comes with it")
-    document = _table(case.robustness, "the robustness", ("radius", "slack", "proofs"))
+    more = ("floors", "mixtures") if case.shares else ()
+    document = _table(case.robustness, "the robustness", ("radius", "slack", "proofs", *more))
     radius, slack = _wide(document["radius"], "the radius"), _number(document["slack"], "the slack")
     if not (radius >= 0 and slack >= 0):
         raise FaultError("radius or slack is negative")
-    settings = robustness_settings(case, radius, slack)
+    if case.shares:
+        floors = read_floors(case, document, slack)
+        settings = ball_settings(case, radius, [case.below(entry, floor) for entry, floor in floors])
+    else:
+        settings = robustness_settings(case, radius, slack)
     proofs = _list(document["proofs"], "the robustness", len(settings))
     for number, (setting, proof) in enumerate(zip(settings, proofs, strict=True)):
         try:
@@ -2615,6 +2924,92 @@ def proven_robustness(case: Case) -> tuple[float, float]:
         if not level >= radius:
             raise FaultError(f"proof {number} reaches {level:.9g} only")
     return radius, slack
+
+
+def read_floors(case: Case, document: dict[str, Any], slack: float) -> list[tuple[Asked, float]]:
+    """What is to be proved of requirements and mixtures on the ball, if that proves every probability."""
+    mixtures = case.read_mixtures(document["mixtures"])
+    required = [entry for entry in case.quadratics if entry.robust]
+    listed = [*required, *(mixture for _, mixture in mixtures)]
+    stated = _numbers(document["floors"], "the floors", len(listed))
+    if not all(floor >= 0 for floor in stated):
+        raise FaultError("a floor is negative")
+    floors = list(zip(listed, stated, strict=True))
+    for number, share in enumerate(case.shares):
+        pairs = zip(floors[len(required) :], mixtures, strict=True)
+        own = [floor for floor, (k, _) in pairs if k == number]
+        if share.robust:
+            check_share(case, share, floors, own, slack if share.model == 0 else 0.0)
+    return floors
+
+
+def check_share(
+    case: Case,
+    share: Asked,
+    floors: Sequence[tuple[Asked, float]],
+    mixtures: Sequence[tuple[Asked, float]],
+    slack: float,
+) -> None:
+    """Raise `FaultError` unless floors prove a probability on the ball, with a slack.
+
+    With a = g / T of the odds, the sum of exp(-a) is convex and falls with every a. So on the polyhedron of
+    all a that the floors leave it is largest at a corner.
+    """
+    heat, least = case.heat(share), list[Fraction]()
+    for odds in case.odds(share):
+        own = [Fraction(floor) for entry, floor in floors if entry == odds]
+        if not own:
+            raise FaultError(f"the odds against {shown(odds.rival)} have no floor")
+        least.append(max(own) / heat)
+    rows, ends = [], []
+    for mixture, floor in mixtures:
+        rows.append([Fraction(w) for w in mixture.weights])
+        entropy = Fraction(twice_entropy(mixture.weights).low, 2 << PLACES)
+        ends.append(Fraction(floor) / heat + entropy)
+    allowed = exp_below(-Fraction(slack) / heat)
+    for corner in corners(least, rows, ends):
+        if not sum(exp_above(-a) for a in corner) <= allowed:
+            raise FaultError("the floors leave room for a lower probability")
+
+
+def corners(
+    least: list[Fraction], rows: list[list[Fraction]], ends: list[Fraction]
+) -> Iterator[list[Fraction]]:
+    """The corners of ``{a : a >= least, rows a >= ends}``; entries that no row has are at their least."""
+    open_ = [i for i in range(len(least)) if any(row[i] for row in rows)]
+    units = [[Fraction(i == j) for j in open_] for i in open_]
+    lines = [*units, *([row[j] for j in open_] for row in rows)]
+    known = [*(least[i] for i in open_), *ends]
+    if math.comb(len(lines), len(open_)) > MOST_CORNERS:
+        raise FaultError(f"floors have more than {MOST_CORNERS} candidates for corners")
+    for some in combinations(range(len(lines)), len(open_)):
+        spend(20 * (len(open_) + 1) ** 3 + 10 * len(lines) * len(open_))
+        found = solved([[*lines[i], known[i]] for i in some])
+        if found is None or any(
+            sum(map(mul, line, found), Fraction(0)) < end for line, end in zip(lines, known, strict=True)
+        ):
+            continue
+        corner = list(least)
+        for j, value in zip(open_, found, strict=True):
+            corner[j] = value
+        yield corner
+
+
+def solved(rows: list[list[Fraction]]) -> list[Fraction] | None:
+    """The solution of equations, each with its right side last; None where there is not exactly one."""
+    size = len(rows)
+    for i in range(size):
+        pivot = next((k for k in range(i, size) if rows[k][i]), None)
+        if pivot is None:
+            return None
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        top = [v / rows[i][i] for v in rows[i]]
+        rows[i] = top
+        for k in range(size):
+            if k != i and rows[k][i]:
+                factor = rows[k][i]
+                rows[k] = [v - factor * t for v, t in zip(rows[k], top, strict=True)]
+    return [row[-1] for row in rows]
 
 
 def read_case(models: Sequence[Any], explanation: Any) -> Case:
@@ -2629,9 +3024,13 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
     if not known:
         raise UnreadableError("there is no model")
     question = read_question(answer["question"])
-    by_name = {model.fingerprint: model for model in known}
-    certificate = _table(answer["certificate"], "the certificate", CERTIFICATE_KEYS)
-    _header(certificate, "the certificate", "surefoot-certificate", 3)
+    by_name = {model.fingerprint: model for model in _with_refits(known, question.models)}
+    among_all = any(entry.kind == "probability" for entry in question.requirements)
+    certificate = answer["certificate"]
+    later = type(certificate) is dict and certificate.get("version") == 4
+    needed = (*CERTIFICATE_KEYS, "mixtures") if among_all else CERTIFICATE_KEYS
+    certificate = _table(certificate, "the certificate", needed, MORE_PROOFS if later else ())
+    _header(certificate, "the certificate", "surefoot-certificate", *((4,) if among_all else (3, 4)))
     idle = "bound" if question.choices else "states"
     if certificate[idle] is not None:
         raise UnreadableError(f"the certificate has {idle}, which does not go with its question")
@@ -2646,6 +3045,9 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
         states=certificate["states"],
         robustness=certificate["robustness"],
         worst=None if worst is None else _numbers(worst, "the worst perturbation", question.n),
+        enough=certificate.get("enough"),
+        best=certificate.get("best"),
+        mixtures=certificate["mixtures"] if among_all else [],
     )
 
 
@@ -2657,8 +3059,14 @@ def read_answer(value: Any) -> dict[str, Any]:
         raise UnreadableError(
             "is an explanation file of version 1, written by surefoot 0.1; ask the question again"
         )
-    _header(value, "the file", "surefoot-explanation", 4)
-    answer = dict(_table(value, "the explanation", KEYS))
+    _header(value, "the file", "surefoot-explanation", 4, 5)
+    if value["version"] == 4:
+        held = _table(value, "the explanation", KEYS[: -len(LATER_KEYS)], MORE_KEYS[:2])
+        answer = dict(held) | dict.fromkeys(LATER_KEYS)
+    else:
+        answer = dict(_table(value, "the explanation", KEYS, MORE_KEYS))
+    if "others" in answer and (not _list(answer["others"], "others") or answer["status"] == "invalid"):
+        raise UnreadableError("the file names no other target, or is an invalid request")
     for key in ("status", "message", "model", "method", "backend", "advice"):
         _text(answer[key], key)
     _flag(answer["early_stop"], "early_stop")
@@ -2668,8 +3076,13 @@ def read_answer(value: Any) -> dict[str, Any]:
     for caution in _list(answer["cautions"], "cautions"):
         for words in _table(caution, "a caution", ("code", "text")).values():
             _text(words, "a caution")
-    if answer["model_share"] is not None:
-        _table(answer["model_share"], "model_share", ("share", "bound", "refits"))
+    judged = answer["model_share"]
+    if judged is not None:
+        kept = ["kept"] if type(judged) is dict and "kept" in judged else []
+        judged = _table(judged, "model_share", ("share", "bound", "refits", *kept))
+        numbers = [_number(judged[key], "model_share") for key in ("share", "bound")]
+        _whole(judged["refits"], "model_share")
+        answer["model_share"] = (*numbers, judged["refits"], bool(kept) and _flag(judged["kept"], "kept"))
     for key in NUMBERS:
         answer[key] = math.nan if answer[key] is None else _wide(answer[key], key)
     return answer
@@ -2761,11 +3174,11 @@ def _claims(models: Sequence[Any], explanation: Any) -> Iterator[Claim]:
     answer = read_answer(explanation)
     if not known:
         raise UnreadableError("there is no model")
-    if answer["status"] == "refused":
+    if answer["status"] == "invalid":
         yield from (model_claim(known, [answer["model"]]), refusal(answer))
         return
     case = read_case(known, explanation)
-    last = model_claim(known, case.question.models)
+    last = model_claim(_with_refits(known, case.question.models), case.question.models)
     yield last
     for claim in CHECKS:
         if last.verdict == FAILS and last.name in ("model", "question"):
@@ -2775,6 +3188,55 @@ def _claims(models: Sequence[Any], explanation: Any) -> Iterator[Claim]:
             if result is not None:
                 last = result
                 yield last
+    seen = [case.question.target]
+    for other in answer.get("others", ()):
+        posed = other_case(known, explanation, other)
+        yield other_claim(case, posed, seen)
+        seen.append(posed.question.target)
+
+
+def other_case(models: Sequence[Model], explanation: dict[str, Any], other: Any) -> Case:
+    """What a file says of another target: the same file with another question, its bound and its proof."""
+    entry = _table(other, "another target", ("question", "certificate", "lower_bound"))
+    whole = {name: value for name, value in explanation.items() if name not in MORE_KEYS}
+    asked = entry["question"]
+    target = asked.get("target") if type(asked) is dict else None
+    return read_case(models, {**whole, **entry, "target": target})
+
+
+def other_claim(case: Case, other: Case, seen: Sequence[Any]) -> Claim:
+    """No change that is smaller than the file's lower bound leads to another target."""
+    target = other.question.target
+    name, alike = f"target {shown(target)}", _alike(case, other)
+    fault = _first(
+        (any(same(target, one) for one in seen), "the target is named twice"),
+        (bool(alike), f"its {alike} is not that of the file's question"),
+        (
+            not case.answer["lower_bound"] <= other.answer["lower_bound"],
+            "the file's lower bound is larger than that of this target",
+        ),
+    )
+    if fault:
+        return Claim(name, FAILS, fault)
+    for check in (question_claim, geometry_claim, lower_bound_claim):
+        claim = check(other)
+        if claim is not None and claim.verdict != HOLDS:
+            return Claim(name, claim.verdict, f"{claim.name}: {claim.reason}")
+    assert claim is not None
+    return Claim(name, HOLDS, claim.reason)
+
+
+def _alike(case: Case, other: Case) -> str:
+    """What differs between two questions beyond the target and what is asked of it; "" if nothing does.
+
+    What is plausible of single features depends on the target, and is said in either-or rules.
+    """
+    of_target = ("target", "requirements", "eithers")
+    one, two = case.question, other.question
+    for part in fields(Question):
+        if part.name not in of_target and repr(getattr(one, part.name)) != repr(getattr(two, part.name)):
+            return part.name
+    return "" if case.metric == other.metric else "metric"
 
 
 def _claim(name: str, fault: str, fine: str) -> Claim:
@@ -2784,6 +3246,13 @@ def _claim(name: str, fault: str, fine: str) -> Claim:
 def _first(*pairs: tuple[bool, str]) -> str:
     """The first complaint whose condition is true, else nothing."""
     return next((text for wrong, text in pairs if wrong), "")
+
+
+def _with_refits(known: Sequence[Model], names: Sequence[str]) -> list[Model]:
+    """The models, and the refits that the explained one keeps if the question names one of them."""
+    if not set(names) - {model.fingerprint for model in known}:
+        return list(known)
+    return [*known, *(replace(refit, fingerprint=_fingerprint(refit)) for refit in known[0].refits)]
 
 
 def model_claim(known: Sequence[Model], stated: Sequence[str]) -> Claim:
@@ -2802,7 +3271,9 @@ def model_claim(known: Sequence[Model], stated: Sequence[str]) -> Claim:
 def refusal(answer: dict[str, Any]) -> Claim:
     """A refused request claims nothing."""
     blank = ("counterfactual", "decision", "factual_class", "expected_before", "expected_after", "z_score")
-    stated = [key for key in blank if answer[key] is not None] + _stated(answer, "factual_probability")
+    stated = [key for key in blank if answer[key] is not None] + _stated(
+        answer, "factual_probability", "best_probability", "best_probability_bound"
+    )
     stated += [key for key, value in (("gap", math.inf), ("lower_bound", 0)) if answer[key] != value]
     certificate = answer["certificate"]
     held = list(certificate.items()) if type(certificate) is dict else []
@@ -2813,7 +3284,7 @@ def refusal(answer: dict[str, Any]) -> Claim:
         return Claim(
             "refusal", FAILS, f"the request was refused, but the file claims {shown(', '.join(stated))}"
         )
-    if answer["message"] != SENTENCES["refused"]:
+    if answer["message"] != SENTENCES["invalid"]:
         return Claim("refusal", FAILS, "the message is not the sentence of the status")
     return Claim("refusal", NOT_PROVED, "the request was refused; nothing is proved")
 
@@ -2867,14 +3338,15 @@ def _misfit(case: Case) -> str:
             if len(entry.point) != len(case.model.numbers) or not entry.mark >= 0:
                 return "a point to stay away from is none"
             continue
-        labels = [entry.label] if entry.kind == "density" else [entry.label, entry.rival]
+        labels = [entry.label] if entry.kind in ("density", "probability") else [entry.label, entry.rival]
         if any(case.models[entry.model].position(label) < 0 for label in labels):
             return "a requirement names a class that its model does not have"
-        if entry.kind != "density" and same(*labels):
+        if len(labels) == 2 and same(*labels):
             return "a requirement of odds has one class only"
-        if entry.kind == "odds" and not 0 < entry.mark < 1:
+        chance = entry.kind in ("odds", "probability")
+        if chance and not 0 < entry.mark < 1:
             return "a requirement of odds has a threshold outside of 0 to 1"
-        if (entry.kind == "odds") > case.models[entry.model].has_probability:
+        if chance > case.models[entry.model].has_probability:
             return "a requirement asks for a probability that its model does not have"
     return ""
 
@@ -3234,9 +3706,13 @@ def validity_claim(case: Case) -> Claim:
     """Every requirement at the counterfactual, exactly."""
     assert case.point is not None
     answer = case.answer
-    margins = [case.twice_margin(entry, case.point) for entry in case.question.requirements]
+    margins = [case.twice_margin(entry, case.point) for entry in case.quadratics]
     low, high = min(m.low for m in margins), min(m.high for m in margins)
     found = f"the least requirement is met by {near(Enclosure(low, high).half()):.6g}"
+    sums = [case.sum_of_odds(share, case.point) for share in case.shares]
+    if low >= 0 and not all(above <= 1 for _, above in sums):
+        missed = "the probability among all classes is not reached"
+        return Claim("validity", FAILS if any(below > 1 for below, _ in sums) else NOT_PROVED, missed)
     if low >= 0:
         return Claim("validity", HOLDS, found)
     solver = answer["method"] in SOLVERS and answer["status"] == "optimal"
@@ -3277,8 +3753,7 @@ def worst_case_claim(case: Case) -> Claim | None:
     there = [a + d for a, d in zip(case.point, worst, strict=True)]
     if not all(map(math.isfinite, there)) or not case.perturbations.contains(worst, AGREE):
         return Claim(name, FAILS, "the perturbation lies outside the ball")
-    odds = [entry for entry in asked.requirements if entry.decides]
-    violation = max(-case.twice_margin(entry, there).half() / case.heat(entry) for entry in odds)
+    violation = case.violation(there)
     wrong, chance = _chance_fault(
         case, "worst_probability", there, case.state, case.model.position(asked.target)
     )
@@ -3291,9 +3766,9 @@ def worst_case_claim(case: Case) -> Claim | None:
         return Claim(name, HOLDS, f"{text}, which undoes the decision; others may be worse")
     if not answer["certified_radius"] >= asked.radius:
         return Claim(name, HOLDS, f"{text}; worse ones are not excluded, and the file does not say so")
-    centre = near(min(case.twice_margin(entry, case.point).half() / case.heat(entry) for entry in odds))
+    centre = near(-case.violation(case.point))
     room = max(NEAR_WORST, SHARE_WORST * (centre + answer["violation"]))
-    cooled = Fraction(slack) / max(case.heat(entry) for entry in odds)
+    cooled = Fraction(slack) / max(case.heat(entry) for entry in case.quadratics if entry.decides)
     if fault or not radius >= asked.radius or not cooled >= -answer["violation"] - room:
         return Claim(name, NOT_PROVED, f"{text}; that nothing is worse is not proved")
     return Claim(name, HOLDS, f"{text}; nothing is worse by more than {room:.2g} in log-odds")
@@ -3320,6 +3795,40 @@ def lower_bound_claim(case: Case) -> Claim:
         return Claim(name, HOLDS if nowhere else NOT_PROVED, text)
     verdict = HOLDS if stated <= proven else NOT_PROVED
     return Claim(name, verdict, f"claimed {stated:.9g}, proven {proven:.9g}")
+
+
+def best_claim(case: Case) -> Claim | None:
+    """No allowed point gives the target such a probability; for files without an answer that say so.
+
+    It is the claim that the same question with that threshold has no answer: against each rival, under each
+    model that the question names, on the whole ball where that was asked for.
+    """
+    name, asked = "best probability", case.question
+    reached, bound = case.answer["best_probability"], case.answer["best_probability_bound"]
+    if math.isnan(reached) and math.isnan(bound) and case.best is None:
+        return None
+    odds = [entry.kind == "odds" and same(entry.label, asked.target) for entry in asked.requirements]
+    fault = _first(
+        (case.point is not None, "there is a counterfactual"),
+        (not any(odds), "the question is not about probabilities"),
+        (bool(case.shares), "the question is about a probability among all classes"),
+        (not 0 < bound < 1, "the bound is not a probability"),
+        (not 0 <= reached <= bound, "the probability exceeds its bound"),
+    )
+    if fault:
+        return Claim(name, FAILS, fault)
+    pairs = zip(asked.requirements, odds, strict=True)
+    posed = replace(asked, requirements=[e._replace(mark=bound) if lower else e for e, lower in pairs])
+    proof = (case.states if asked.choices else case.bound) if case.best is None else case.best
+    other = replace(
+        case,
+        question=posed,
+        answer={**case.answer, "lower_bound": math.inf},
+        bound=None if asked.choices else proof,
+        states=proof if asked.choices else None,
+    )
+    _, verdict, reason = lower_bound_claim(other)
+    return Claim(name, verdict, f"claimed at most {bound:.9g}; with that threshold: {reason}")
 
 
 def _exceeds_domain(case: Case, level: float) -> bool:
@@ -3376,19 +3885,17 @@ class Gain:
     allowed: list[list[int]]
     prices: list[float]  # of the category's own values
     entries: Ratios | Wholes  # flat
-    _steps: dict[Known, list[tuple[int, float]]] = field(default_factory=dict)
+    _steps: dict[Known, list[tuple[int, tuple[int, int]]]] = field(default_factory=dict)
     _rounded: dict[Fraction, int] = field(default_factory=dict)
 
     def most(self, known: Known, rate: Fraction) -> int:
         """The largest of what is added less the rate times the price, given some values."""
         if known not in self._steps:
             self._steps[known] = self._found_steps(dict(known))
-        return max(
-            entry - math.floor(2 * rate * Fraction(price) * (1 << PLACES))
-            for entry, price in self._steps[known]
-        )
+        above, below = 2 * rate.numerator << PLACES, rate.denominator
+        return max(entry - above * one // (below * other) for entry, (one, other) in self._steps[known])
 
-    def _found_steps(self, known: dict[int, int]) -> list[tuple[int, float]]:
+    def _found_steps(self, known: dict[int, int]) -> list[tuple[int, tuple[int, int]]]:
         """Entries with their prices, the cheapest first: those that exceed all cheaper ones."""
         ranges = [[known[i]] if i in known else values for i, values in enumerate(self.allowed)]
         steps: list[tuple[Fraction | int, float]] = []
@@ -3396,7 +3903,7 @@ class Gain:
             entry = self.entries.largest(_places([*ranges, [v]], self.sizes))
             if not steps or entry > steps[-1][0]:
                 steps.append((entry, self.prices[v]))
-        return [(self._round(entry), price) for entry, price in steps]
+        return [(self._round(entry), price.as_integer_ratio()) for entry, price in steps]
 
     def _round(self, entry: Fraction | int) -> int:
         """A logarithm is computed once."""
@@ -3407,15 +3914,19 @@ class Gain:
         return self._rounded[entry]
 
 
-class Most(dict[tuple[int, ...], int]):
-    """The largest that a category adds less a rate, by the values at some places; found when asked for."""
+class Most(dict[Any, int]):
+    """The largest that a category adds less a rate, by the values at some places; found when asked for.
+
+    The value of a single place is its own key.
+    """
 
     def __init__(self, gain: Gain, places: list[int], rate: Fraction) -> None:
         super().__init__()
         self.gain, self.places, self.rate = gain, places, rate
 
-    def __missing__(self, values: tuple[int, ...]) -> int:
-        self[values] = found = self.gain.most(tuple(zip(self.places, values, strict=True)), self.rate)
+    def __missing__(self, key: Any) -> int:
+        values = key if len(self.places) > 1 else (key,)
+        self[key] = found = self.gain.most(tuple(zip(self.places, values, strict=True)), self.rate)
         return found
 
 
@@ -3449,17 +3960,17 @@ class Ratios(NamedTuple):
 
 
 class Wholes(NamedTuple):
-    """Twice what is added, rounded up already: of a category that depends on no other."""
+    """Twice what is added, rounded up already: of a mixture, or of scores."""
 
     entries: list[int]
 
     def largest(self, places: list[int]) -> int:
-        """The one that there is."""
-        (place,) = places
-        return self.entries[place]
+        """The largest."""
+        return max(self.entries[place] for place in places)
 
 
-Bounds = tuple[int, list[tuple[Most, list[int]]]]  # a sum, and what depends on the values at these places
+# A sum, and what depends on the values at some places, with what picks them out of an assignment.
+Bounds = tuple[int, list[tuple[Most, Callable[[tuple[int, ...]], Any]]]]
 
 
 def covered_claim(case: Case, level: float) -> Claim:
@@ -3497,7 +4008,7 @@ def _refuted(case: Case, entry: Any) -> Refuted:
     entry = _table(entry, "a state", STATE_KEYS)
     asked = case.question
     shape = None if entry["shape"] is None else _shape(case, entry["shape"])
-    gains = _numbers(entry["constants"], "the constants", 0 if shape is None else len(asked.requirements))
+    gains = _numbers(entry["constants"], "the constants", 0 if shape is None else len(case.numbered))
     listed = zip(asked.eithers, _list(entry["ways"], "the ways", len(asked.eithers)), strict=True)
     ways = [
         None if numbers is None else _ascending(numbers, "the ways", len(either.ways))
@@ -3537,7 +4048,7 @@ def _state_of(case: Case, shape: tuple[int, ...] | None) -> tuple[int, ...]:
 def shaping_categories(case: Case) -> list[int]:
     """The categories on which some requirement's squares depend."""
     found: set[int] = set()
-    for asked in case.question.requirements:
+    for asked in case.quadratics:
         if asked.kind == "away":
             continue
         model = case.models[asked.model]
@@ -3572,11 +4083,12 @@ class Cover:
             ]
             for either in case.question.eithers
         ]
-        asked = case.question.requirements
+        asked = case.numbered
         self.trades = [Fraction(rate) for rate in (trades if len(asked) == 1 else [0.0])]
         self.gains = [[self._gain(entry, k) for k in range(len(self.choices))] for entry in asked]
-        self._by_depth: dict[tuple[int, Fraction, int], Bounds] = {}
-        self._alone: dict[tuple[int, Fraction], list[int]] = {}
+        self._by_depth: dict[tuple[int, int, int], Bounds] = {}
+        self._alone: dict[tuple[int, int], list[int]] = {}
+        self._begins: dict[int, Fraction | float] = {}  # the proofs are kept here: their ids stay theirs
         self.steps = 0
 
     def _possible(self, way: Way) -> bool:
@@ -3612,7 +4124,7 @@ class Cover:
         if len(values) < len(self.shaping):
             return False
         proofs = self.holding(values, values[: len(self.shaping)])
-        most = [self.most(r, Fraction(0), values) for r in range(len(self.gains))]
+        most = [self.most(r, 0, values) for r in range(len(self.gains))]
         for proof in proofs:
             enough = all(gain <= room for gain, room in zip(most, proof.twice_gains, strict=True))
             if enough and self._reaches(price, proof):
@@ -3662,37 +4174,56 @@ class Cover:
     def _stair(self, price: Fraction, values: tuple[int, ...], proofs: list[Refuted]) -> bool:
         """With one requirement: between the prices at which the next proof begins to hold."""
         level = Fraction(self.level)
-        steps = sorted((max(level - proof.radius, Fraction(0)), proof.twice_gains[0]) for proof in proofs)
+        steps = sorted((self._begin(proof), proof.twice_gains[0]) for proof in proofs)
         begun = [gain for start, gain in steps if start <= price]
         if not begun:
             return False
         allowed = max(begun)
-        spend(len(self.trades) * len(self.choices))
-        bounds = [(rate, self.most(0, rate, values)) for rate in self.trades]
-        spend(10 * len(bounds) * len(steps))
+        spend(len(self.trades) * len(self.choices) + 10 * len(self.trades) * len(steps))
+        most: list[int | None] = [None] * len(self.trades)
         for end, gain in [*((s, g) for s, g in steps if s > price), (level, allowed)]:
-            if not any((2 * rate * end * (1 << PLACES)) + most <= allowed for rate, most in bounds):
+            if not any(self._bought(k, end, values, most, allowed) for k in range(len(most))):
                 return False
             allowed = max(allowed, gain)
         return True
 
-    def most(self, r: int, rate: Fraction, values: tuple[int, ...]) -> int:
-        """The largest that completions of an assignment can add to requirement r less a rate, twice."""
-        if (r, rate, len(values)) not in self._by_depth:
-            self._by_depth[r, rate, len(values)] = self._at_depth(r, rate, len(values))
-        rest, gains = self._by_depth[r, rate, len(values)]
-        return rest + sum(found[tuple(values[p] for p in at)] for found, at in gains)
+    def _begin(self, proof: Refuted) -> Fraction | float:
+        """The price from which a proof holds."""
+        if id(proof) not in self._begins:
+            self._begins[id(proof)] = max(self.level - proof.radius, Fraction(0))
+        return self._begins[id(proof)]
 
-    def _at_depth(self, r: int, rate: Fraction, depth: int) -> Bounds:
+    def _bought(
+        self, trade: int, end: Fraction | float, values: tuple[int, ...], most: list[int | None], allowed: int
+    ) -> bool:
+        """Whether completions of at most a price add no more than is allowed, by the rate of this trade."""
+        added, rate = most[trade], self.trades[trade]
+        if added is None:
+            added = most[trade] = self.most(0, trade, values)
+        above, below = end.as_integer_ratio()
+        return 2 * rate.numerator * above << PLACES <= (allowed - added) * rate.denominator * below
+
+    def most(self, r: int, trade: int, values: tuple[int, ...]) -> int:
+        """The largest that completions of an assignment can add to requirement r less a rate, twice."""
+        known = self._by_depth.get((r, trade, len(values)))
+        if known is None:
+            known = self._by_depth[r, trade, len(values)] = self._at_depth(r, trade, len(values))
+        rest, gains = known
+        for found, picked in gains:
+            rest += found[picked(values)]
+        return rest
+
+    def _at_depth(self, r: int, trade: int, depth: int) -> Bounds:
         """Given so many values: the sum of what does not depend on them, and the others with their places."""
-        rest, others = 0, []
-        if (r, rate) not in self._alone:
-            self._alone[r, rate] = [gain.most((), rate) for gain in self.gains[r]]
-        for gain, alone in zip(self.gains[r], self._alone[r, rate], strict=True):
+        rest, rate = 0, self.trades[trade]
+        others: list[tuple[Most, Callable[[tuple[int, ...]], Any]]] = []
+        if (r, trade) not in self._alone:
+            self._alone[r, trade] = [gain.most((), rate) for gain in self.gains[r]]
+        for gain, alone in zip(self.gains[r], self._alone[r, trade], strict=True):
             at = [self.order.index(k) for k in gain.categories]
             known = [i for i, place in enumerate(at) if place < depth]
             if known:
-                others.append((Most(gain, known, rate), [at[i] for i in known]))
+                others.append((Most(gain, known, rate), itemgetter(*(at[i] for i in known))))
             else:
                 rest += alone
         return rest, others
@@ -3700,19 +4231,41 @@ class Cover:
     def _gain(self, asked: Asked, k: int) -> Gain:
         """What category k adds to a requirement."""
         categories, sizes, entries = self._entries(asked, k, len(self.choices[k].values))
-        allowed = [self.allowed[j] for j in categories]
-        return Gain(categories, sizes, allowed, self.choices[k].prices, entries)
+        allowed, prices = [self.allowed[j] for j in categories], self.choices[k].prices
+        if asked.kind in ("away", "mixture"):  # of the question and of the certificate, not of the model
+            return Gain(categories, sizes, allowed, prices, entries)
+        model = self.case.models[asked.model]
+        key = (self.case.classes(asked), k, tuple(map(tuple, allowed)), tuple(prices))
+        if key not in model.gains:
+            _make_room(model.gains)
+            model.gains[key] = Gain(categories, sizes, allowed, prices, entries)
+        return model.gains[key]
 
     def _entries(self, asked: Asked, k: int, size: int) -> tuple[list[int], list[int], Ratios | Wholes]:
         """On which categories it depends what category k adds, how many values they have, and the entries."""
         if asked.kind == "away":
             return [k], [size], Wholes([0] * size)
+        if asked.kind == "mixture":
+            return self._mixed_entries(asked, k, size)
         model, (t, r) = self.case.models[asked.model], self.case.classes(asked)
         if model.decision is not None and r is not None:
             states = ([v] * len(self.choices) for v in range(size))
             return [k], [size], Wholes([model.twice_gain(t, r, state, k).high for state in states])
         own = model.tables[t][k]
         return own.categories, own.sizes, Ratios(own.flat, None if r is None else model.tables[r][k].flat)
+
+    def _mixed_entries(self, mixture: Asked, k: int, size: int) -> tuple[list[int], list[int], Wholes]:
+        """The same of a mixture of odds."""
+        parts = [(*self._entries(odds, k, size), weight) for odds, weight in self.case.weighed(mixture)]
+        categories, sizes = parts[0][:2]
+        total = [0] * math.prod(sizes)
+        for _, _, entries, weight in parts:
+            for place in range(len(total)):
+                largest = entries.largest([place])
+                if isinstance(largest, Fraction):
+                    largest = enclosed_log(largest.numerator, largest.denominator, 2).high
+                total[place] += Enclosure(0, largest).times(weight).high
+        return categories, sizes, Wholes(total)
 
 
 def undominated(proofs: list[Refuted]) -> list[Refuted]:
@@ -3826,10 +4379,302 @@ def _percentile(density: Fraction, table: list[float]) -> Fraction:
     return above - 1 + (density - low) / (high - low)
 
 
-OF_A_POINT = (distance_claim, domain_claim, validity_claim, robustness_claim, worst_case_claim)
+class Box(NamedTuple):
+    """What is said to be enough: of numbers between which values they are, of categories which they have."""
+
+    stated: dict[int, tuple[float, float]]  # infinite where open
+    proven: dict[int, tuple[float, float]]
+    values: dict[int, list[int]]
+
+    def states(self, state: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Every combination of the categories' values, the last one moving fastest."""
+        return product(*(self.values.get(k, [v]) for k, v in enumerate(state)))
+
+
+def enough_claim(case: Case) -> Claim | None:
+    """Every combination of values in the stated region keeps the decision; and what is not enough is not."""
+    name, stated = "enough", case.answer.get("enough")
+    if stated is None:
+        return None if case.enough is None else Claim(name, FAILS, "there are proofs of nothing")
+    if case.point is None or case.shares:
+        missing = "there is no counterfactual" if case.point is None else "it is not known among all classes"
+        return Claim(name, FAILS, missing)
+    document = _table(stated, "what is enough", REGION_KEYS)
+    box = read_box(case, document)
+    fault = _box_fault(case, box) or _outside_fault(case, box, document["not_enough"])
+    if fault:
+        return Claim(name, FAILS, fault)
+    try:
+        count = check_box(case, box)
+    except FaultError as unproved:
+        return Claim(name, NOT_PROVED, str(unproved))
+    return Claim(name, HOLDS, f"every combination keeps the decision ({_count(count, 'state')})")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def read_box(case: Case, document: dict[str, Any]) -> Box:
+    """The region, by the numbers of its features."""
+    asked, found = case.question, Box({}, {}, {})
+    for entry in _list(document["numbers"], "what is enough"):
+        parts = _table(entry, "a number of what is enough", INTERVAL_KEYS)
+        j = _place_of(parts["feature"], asked.names)
+        if j in found.proven:
+            raise UnreadableError("what is enough names a feature twice")
+        found.proven[j] = tuple(_numbers(parts["proven"], "what is proven to be enough", 2))  # type: ignore[assignment]
+        found.stated[j] = _wide(parts["low"], "low"), _wide(parts["high"], "high")
+    for entry in _list(document["categories"], "what is enough"):
+        parts = _table(entry, "a category of what is enough", ("feature", "values"))
+        k = _place_of(parts["feature"], [asked.features[choice.feature] for choice in asked.choices])
+        if k in found.values:
+            raise UnreadableError("what is enough names a feature twice")
+        listed = _list(parts["values"], "values of what is enough")
+        found.values[k] = [_place_of(value, asked.choices[k].values) for value in listed]
+    return found
+
+
+def _place_of(value: Any, known: Sequence[Any]) -> int:
+    places = [k for k, other in enumerate(known) if same(value, other)]
+    if not places:
+        raise UnreadableError(f"what is enough names {shown(value)}, which is not there")
+    return places[0]
+
+
+def _box_fault(case: Case, box: Box) -> str:
+    """Why a region is none: it lacks the answer, an end is not what is proven, a value is not allowed."""
+    asked, x = case.question, case.counterfactual
+    assert x is not None
+    for j, (low, high) in box.proven.items():
+        least, most = _ends_of(case, j, x[j])
+        fault = _first(
+            (not low <= x[j] <= high, "does not hold the counterfactual"),
+            (
+                box.stated[j][0] != (low if low > least else -math.inf),
+                "has a lower end that is not what is proven",
+            ),
+            (
+                box.stated[j][1] != (high if high < most else math.inf),
+                "has an upper end that is not what is proven",
+            ),
+            (not all(map(math.isfinite, _scaled_ends(case, j, box))), "lies beyond what its scale can hold"),
+        )
+        if fault:
+            return f"the interval of {shown(asked.names[j])} {fault}"
+    for k, values in box.values.items():
+        fault = _first(
+            (case.state[k] not in values, "lacks that of the counterfactual"),
+            (len(set(values)) < len(values), "name one twice"),
+            (not all(math.isfinite(asked.choices[k].prices[v]) for v in values), "are not all allowed"),
+        )
+        if fault:
+            return f"the values of {shown(asked.features[asked.choices[k].feature])} {fault}"
+    return ""
+
+
+def _ends_of(case: Case, j: int, x: float) -> tuple[float, float]:
+    """Where a number ends: where the domain does, else where the data do that hold the counterfactual."""
+    asked, (least, most) = case.question, (ends[j] for ends in case.model.ranges)
+    low = asked.low[j] if math.isfinite(asked.low[j]) or not least <= x else least
+    high = asked.high[j] if math.isfinite(asked.high[j]) or not x <= most else most
+    return low, high
+
+
+def _scaled_ends(case: Case, j: int, box: Box) -> tuple[float, float]:
+    """Ends of an interval on the scale of the model: rounding keeps their order."""
+    scale = case.model.scales[j]
+    low, high = box.proven[j]
+    return (low, high) if scale is None else (scale(low), scale(high))
+
+
+def _outside_fault(case: Case, box: Box, document: Any) -> str:
+    """Why a value that is said not to be enough may be: it is inside, or the decision is another one."""
+    if document is None:
+        return ""
+    entry, asked = _table(document, "what is not enough", ("feature", "value", "decision")), case.question
+    assert case.point is not None
+    z, state, name = list(case.point), list(case.state), entry["feature"]
+    if any(same(name, other) for other in asked.names):
+        j, value = _place_of(name, asked.names), _number(entry["value"], "what is not enough")
+        inside = j not in box.proven or box.proven[j][0] <= value <= box.proven[j][1]
+        scale = case.model.scales[j]
+        z[j] = value if scale is None else scale(value)
+    else:
+        k = _place_of(name, [asked.features[choice.feature] for choice in asked.choices])
+        state[k] = _place_of(entry["value"], asked.choices[k].values)
+        inside = k not in box.values or state[k] in box.values[k]
+    if inside or not all(map(math.isfinite, z)):
+        return "what is said not to be enough is not outside"
+    scores = case.model.twice_scores(z, tuple(state))
+    t, d = case.model.position(asked.target), case.model.position(entry["decision"])
+    decided = d >= 0 and scores[d].low > scores[t].high and not any(o.low > scores[d].high for o in scores)
+    return "" if decided else "what is said not to be enough is decided otherwise"
+
+
+def check_box(case: Case, box: Box) -> int:
+    """How many states of the categories there are in a region, each proven; raises `FaultError` if not."""
+    if case.enough is None:
+        raise FaultError("no certificate comes with it")
+    documents = _list(case.enough, "the proofs of what is enough")
+    if len(documents) != math.prod(map(len, box.values.values())):
+        raise FaultError("there must be proofs for each combination of the categories")
+    asked = [
+        entry for entry in case.question.requirements if entry.robust and entry.kind in ("odds", "decision")
+    ]
+    for state, document in zip(box.states(case.state), documents, strict=True):
+        settings = box_settings(case, box, asked, state)
+        proofs = _list(document, "the proofs of what is enough")
+        if settings and len(proofs) != len(settings):
+            raise FaultError("there must be a proof for each requirement")
+        if not settings and any(case.twice_margin(entry, case.point or [], state).low < 0 for entry in asked):
+            raise FaultError("a value of a category is not enough")
+        for setting, proof in zip(settings, proofs, strict=False):
+            level = case.proven_level(read_proof(setting, proof))
+            if not level >= 1:
+                raise FaultError(f"a proof reaches {level:.9g} of it only")
+    return len(documents)
+
+
+def box_settings(case: Case, box: Box, asked: Sequence[Asked], state: tuple[int, ...]) -> list[Setting]:
+    """What each proof of ``certificate["enough"]`` is about; nothing where no number has any room.
+
+    As `robustness_settings` for a budget by feature: the middle of the box and its half widths.
+    """
+    ends = [
+        (v, v) if j not in box.proven else _scaled_ends(case, j, box) for j, v in enumerate(case.point or [])
+    ]
+    moving = [j for j, (low, high) in enumerate(ends) if low < high]
+    total = dyadic(low for low, _ in ends).plus(dyadic(high for _, high in ends))
+    origin = Dyadic(total.whole, total.shift + 1)
+    half = [(Fraction(ends[j][1]) - Fraction(ends[j][0])) / 2 for j in moving]
+    matrix = [[float(i == j) for j in moving] for i in moving]
+    breaches = [case.breach(entry, 0.0, state) for entry in asked] if moving else []
+    return [Setting(math.inf, matrix, half, origin, moving, [breach]) for breach in breaches]
+
+
+def reasons_claim(case: Case) -> Claim | None:
+    """Reasons are about this row, and add up to its log-odds."""
+    name, stated, asked = "reasons", case.answer.get("reasons"), case.question
+    if stated is None:
+        return None
+    keys = ("decided", "other", "wanted", "prior", "features", "kept")
+    document = _table(stated, "the reasons", keys)
+    entries = [_table(e, "a reason", REASON_KEYS) for e in _list(document["features"], "the reasons")]
+    weights = [Fraction(_number(entry["weight"], "a weight")) for entry in entries]
+    d, o = (case.model.position(document[key]) for key in ("decided", "other"))
+    row = _row_of(asked, asked.factual, asked.state)
+    values = [entry["value"] for entry in entries]
+    values = [_days(v, "reasons") if j in case.model.dates else v for j, v in enumerate(values)]
+    if len(values) == len(row):  # a whole number may be written as one
+        pairs = zip(values, row, strict=True)
+        values = [_number(v, "a value") if type(v) is int and type(w) is float else v for v, w in pairs]
+    other_wanted = same(document["other"], asked.target) or same(asked.target, asked.factual_class)
+    fault = _first(
+        (not same(document["decided"], asked.factual_class), "the row was decided otherwise"),
+        (not same(document["wanted"], asked.target), "another class was wanted"),
+        (o < 0 or o == d or not other_wanted, "they compare with another class"),
+        (not _same_row([entry["feature"] for entry in entries], asked.features), "they name other features"),
+        (not _same_row(values, row), "they are about another row"),
+    )
+    if fault:
+        return Claim(name, FAILS, fault)
+    scores = case.model.twice_scores(case.posed.factual, asked.state)
+    odds = scores[d].minus(scores[o]).half() / Fraction(case.model.temperature)
+    total = Fraction(_number(document["prior"], "the prior")) + sum(weights, Fraction(0))
+    size = sum(map(abs, weights), Fraction(1))
+    text = f"they add up to {near(total):.9g}, the log-odds are {near(odds):.9g}"
+    fault = "" if abs(total - odds) <= AGREE * size else text
+    return _claim(name, fault or _weight_fault(case, weights, d, o), text)
+
+
+def _weight_fault(case: Case, weights: list[Fraction], d: int, o: int) -> str:
+    """Which weight is not that of its feature given its parents; an adopted model states its own terms."""
+    model, asked = case.model, case.question
+    if model.decision is not None:
+        return ""
+    point, state, heat = dyadic(case.posed.factual), asked.state, Fraction(model.temperature)
+    one, other = (model.network(c, state).twice_terms(point) for c in (d, o))
+    found = dict(zip(asked.numbers, zip(one, other, strict=True), strict=True))
+    terms = {j: (a.minus(b).half(), abs(a.half()) + abs(b.half())) for j, (a, b) in found.items()}
+    for k, choice in enumerate(asked.choices):
+        terms[choice.feature] = (model.twice_gain(d, o, state, k).half(), Fraction(1))
+    for j, (term, size) in terms.items():
+        if abs(weights[j] - term / heat) > AGREE * max(size / heat, Fraction(1)):
+            return f"the weight of {shown(asked.features[j])} is {near(term / heat):.9g}"
+    return ""
+
+
+def refits_claim(case: Case) -> Claim | None:
+    """Under how many of the refits that the model keeps the counterfactual has what was asked for."""
+    stated, kept = case.answer["model_share"], case.model.kept
+    if stated is None and kept:
+        return Claim(
+            "refits", FAILS, "the model keeps refits, but the file does not say how many of them agree"
+        )
+    if stated is None or not stated[3]:
+        return None  # of refits that no file holds
+    if len(kept) != stated[2]:
+        verdict = FAILS if kept else NOT_PROVED
+        return Claim("refits", verdict, f"{stated[2]} refits are claimed, the model keeps {len(kept)}")
+    others = set(case.question.models[1:])
+    seen = [bool(others) and _fingerprint(refit) in others for refit in case.model.refits]
+    verdicts = [_agrees(case, refit) for refit in case.model.refits]
+    sure, open_ = verdicts.count(True), verdicts.count(None)
+    counts = range(sure, sure + open_ + 1)
+    fresh = [one for one, known in zip(verdicts, seen, strict=True) if not known]
+    hits = range(fresh.count(True), fresh.count(True) + fresh.count(None) + 1)
+    fault = _first(
+        (
+            not any(agree(stated[0], Fraction(count, len(kept))) for count in counts),
+            f"{sure} of {len(kept)} agree, not the share {stated[0]:.6g}",
+        ),
+        (
+            not any(_is_least_share(stated[1], count, len(fresh)) for count in hits),
+            "the bound on the share of all refits is another one",
+        ),
+    )
+    return _claim("refits", fault, f"it holds under {sure} of {len(kept)} refits that the model keeps")
+
+
+def _agrees(case: Case, refit: Model) -> bool | None:
+    """Whether a refit decides as was asked at the counterfactual; None where rounding may hide it."""
+    assert case.point is not None
+    scores, heat = refit.twice_scores(case.point, case.state), Fraction(refit.temperature)
+    largest = max(abs(score.half()) for score in scores)
+    room = 2 * AGREE * max(Fraction(1), largest)
+    found: list[Fraction] = []
+    for entry in case.quadratics:
+        if entry.decides:
+            above, below = entry.mark.as_integer_ratio()
+            needed = enclosed_log(above, below - above, 2).times(heat)
+            t, r = refit.position(entry.label), refit.position(entry.rival)
+            found.append(scores[t].minus(scores[r]).minus(needed).half())
+    least = -heat * _log_of_sum(found, heat) if case.shares else min(found)
+    return None if abs(least) <= room else least > 0
+
+
+def _log_of_sum(margins: list[Fraction], heat: Fraction) -> Fraction:
+    """Log sum exp(-g / heat), to more digits than agree has: negative where a probability is reached."""
+    least = min(margins)
+    return Fraction(math.log(sum(math.exp((least - g) / heat) for g in margins))) - least / heat
+
+
+def _is_least_share(bound: float, hits: int, trials: int) -> bool:
+    """Whether so many hits or more have the probability 5 % where the share is the bound."""
+    if not hits:
+        return bound == 0
+    if not 0 < bound < 1:
+        return False
+    p = Fraction(bound)
+    tail = sum(math.comb(trials, k) * p**k * (1 - p) ** (trials - k) for k in range(hits, trials + 1))
+    return abs(tail - Fraction(1, 20)) <= AGREE
+
+
+OF_A_POINT = (distance_claim, domain_claim, validity_claim, robustness_claim, worst_case_claim, refits_claim)
 CHECKS: tuple[Callable[[Case], Claim | None], ...] = (
     question_claim, geometry_claim, status_claim, probabilities_claim, *OF_A_POINT,
-    lower_bound_claim, gap_claim, context_claim,
+    lower_bound_claim, best_claim, gap_claim, context_claim, enough_claim, reasons_claim,
 )  # fmt: skip
 
 
@@ -3839,7 +4684,7 @@ CHECKS: tuple[Callable[[Case], Claim | None], ...] = (
 def words(models: Sequence[Any], explanation: Any) -> list[str]:
     """The question of an explanation, a line for each thing that was asked."""
     answer = read_answer(explanation)
-    if answer["status"] == "refused":
+    if answer["status"] == "invalid":
         return ["The request was refused."]
     case = read_case(models, explanation)
     asked, names = case.question, [shown(name) for name in case.question.names]
@@ -3850,11 +4695,12 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
     )
     return [
         f"Factual: {values}; decided {shown(asked.factual_class)}",
-        f"Target: {shown(asked.target)}, against each rival by at least {_asked_for(case):g}",
+        f"Target: {shown(asked.target)}, {_reached_words(case)}",
         f"Distance: {_distance_words(asked, names)}; allowed gap {asked.gap:g}",
         _ball_words(asked, names),
         *_domain_words(case, names),
         *_more_words(case),
+        *_other_words(case, models, explanation),
         f"Made by {shown(answer['method'])} {shown(answer['backend'])} (this claims nothing)",
     ]
 
@@ -3865,6 +4711,32 @@ def _day_text(days: float) -> str:
         return (date(1970, 1, 1) + timedelta(int(days))).isoformat() if days == int(days) else shown(days)
     except OverflowError:
         return shown(days)
+
+
+def _other_words(case: Case, models: Sequence[Any], explanation: dict[str, Any]) -> list[str]:
+    """The other targets, each with what is asked of it beyond what is asked of the first."""
+    lines, names = [], [shown(name) for name in case.question.names]
+    known = [model if isinstance(model, Model) else read_model(model) for model in models]
+    said = {*_domain_words(case, names), *_more_words(case)}
+    for other in explanation.get("others", ()):
+        posed = other_case(known, explanation, other)
+        more = [line for line in (*_domain_words(posed, names), *_more_words(posed)) if line not in said]
+        also = f"; {'; '.join(more)}" if more else ""
+        lines.append(f"Or the target: {shown(posed.question.target)}, {_reached_words(posed)}{also}")
+    return lines
+
+
+def _reached_words(case: Case) -> str:
+    among_all = any(map(partial(_usual_share, case), case.shares))
+    if among_all:
+        return f"with a probability of at least {_asked_for(case):g} among all classes"
+    return f"against each rival by at least {_asked_for(case):g}"
+
+
+def _usual_share(case: Case, share: Asked) -> bool:
+    """Whether it is the explained model's probability of the target that reaches the threshold, robustly."""
+    usual = (share.model, share.mark, share.robust) == (0, _asked_for(case), True)
+    return usual and same(share.label, case.question.target)
 
 
 def _distance_words(asked: Question, names: list[str]) -> str:
@@ -3965,6 +4837,10 @@ def _more_words(case: Case) -> list[str]:
         if entry.kind == "away":
             place = ", ".join(f"{v:g}" for v in entry.point)
             lines.append(f"Required: numbers at least {entry.mark:g} away from {place}")
+        elif entry.kind == "probability":
+            if not _usual_share(case, entry):
+                chance = f"probability of {shown(entry.label)} among all classes at least {entry.mark:g}"
+                lines.append(f"Required {by}: {chance}")
         elif entry.kind == "density":
             lines.append(f"Required {by}: log density of {shown(entry.label)} at least {entry.mark:g}")
         elif not _usual(case, entry):
@@ -4034,7 +4910,7 @@ def _report(models: list[Model], document: Any, time_limit: float) -> int:
             _write(sys.stdout, line)
         for claim in claims:
             _write(sys.stdout, f"{claim.verdict:<10} {claim.name}: {claim.reason}")
-            every &= claim.verdict == HOLDS
+            every &= claim.verdict == HOLDS or (claim.name, claim.verdict) == ("refusal", NOT_PROVED)
     return 0 if every else 1
 
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, verify
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot import ConditionalGaussianNetworkClassifier, verify
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, datasets
+from tests.asking import CounterfactualExplainer
 from tests.enumeration import fault, judged, nearest, saved
 
 COUNT = 40

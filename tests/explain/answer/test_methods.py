@@ -3,18 +3,12 @@
 import numpy as np
 import pytest
 
-from surefoot import (
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Milp,
-    Qcqp,
-    Refits,
-    datasets,
-)
+from surefoot import ConditionalGaussianNetworkClassifier, Milp, Qcqp, Refits, datasets
 from surefoot.exceptions import ProblemError
 from surefoot.explain.answer import methods
 from surefoot.problem.answer import Round
 from surefoot.status import Status
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

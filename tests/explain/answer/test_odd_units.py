@@ -4,16 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    datasets,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, datasets, verify
 from surefoot.exceptions import ProblemError
 from surefoot.model.columns import LAST_WHOLE
+from tests.asking import CounterfactualExplainer
 
 ROW = 545
 UNITS = {

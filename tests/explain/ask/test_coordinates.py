@@ -8,17 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanation,
-    plots,
-    verify,
-    write_report,
-)
+from surefoot import ConditionalGaussianNetworkClassifier, Explanation, plots, verify, write_report
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
+from tests.asking import CounterfactualExplainer
 from tests.brute import nearest_by_trying
 from tests.mixed_tables import lender, refused_rows
 

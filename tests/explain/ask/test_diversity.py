@@ -3,15 +3,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    datasets,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, datasets, verify
 from surefoot.exceptions import ProblemError
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

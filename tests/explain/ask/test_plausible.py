@@ -2,18 +2,11 @@ import numpy as np
 import pytest
 from sklearn.model_selection import train_test_split
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanation,
-    datasets,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Explanation, datasets, verify
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.plausible import checked_plausible
 from surefoot.explain.diagnose.largest_share import Reachable
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

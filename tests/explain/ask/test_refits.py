@@ -6,16 +6,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from surefoot import (
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanation,
-    datasets,
-    verify,
-)
+from surefoot import ConditionalGaussianNetworkClassifier, Explanation, datasets, verify
 from surefoot.exceptions import ProblemError
-from surefoot.explain.ask import refits
 from surefoot.explain.ask.refits import FRESH, RefittedModels, lower_bound
+from surefoot.model.refits import Bootstrap
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +154,7 @@ def test_refits_are_fitted_before_any_time_limit_runs(monkeypatch):
     clf = ConditionalGaussianNetworkClassifier("naive").fit(bank.X, bank.y)
     explainer = CounterfactualExplainer(clf, models=2, data=(bank.X, bank.y))
     assert (len(explainer.refits.searched), len(explainer.refits.fresh)) == (2, FRESH)
-    monkeypatch.setattr(refits, "refit", lambda *_: pytest.fail("a model was fitted during an explanation"))
+    fitted = "a model was fitted during an explanation"
+    monkeypatch.setattr(Bootstrap, "refit", lambda *_: pytest.fail(fitted))
     assert explainer.explain(bank.X.iloc[0]).model_share is not None
     assert explainer.copy(budget=0.01).refits is explainer.refits

@@ -12,7 +12,6 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     Rule,
     Status,
@@ -23,6 +22,7 @@ from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.document import read_constraints
 from surefoot.explain.diagnose.relaxations import parts, without
 from surefoot.explain.result.words import allowed_words, question_words
+from tests.asking import CounterfactualExplainer
 
 NAMES = ["age", "income", "cards"]
 RANGE = [[18.0, 0.0, 0.0], [90.0, 9000.0, 8.0]]

@@ -7,16 +7,11 @@ import tomllib
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Rule,
-    datasets,
-)
+import surefoot
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Rule, datasets
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.constraints.grammar import quoted_name
+from tests.asking import CounterfactualExplainer
+from tests.explain.constraints.test_grammar import quoted_name
 
 EXAMPLE = """
 at_most = 3
@@ -282,8 +277,14 @@ def test_templates_load_as_they_are_and_line_by_line():
     german = datasets.load_german_credit()
     clf = ConditionalGaussianNetworkClassifier("naive").fit(german.X, german.y)
     text = Actions.template(clf)
-    assert Actions.from_toml(text) == Actions()
-    begun = [line[2:] for line in text.split("[features]\n")[1].splitlines() if " = " in line]
+    assert Actions.from_toml(text) == Actions.proposed(clf)
+    assert list(Actions.proposed(clf).features)[-2:] == ["age", "foreign_worker"]
+    assert "# It stays, since its name says how old someone or something is" in text
+    freed = text.replace('age = { may = "stay", protected = true }', 'age = "change"')
+    assert "age" not in surefoot.CounterfactualExplainer(clf, actions=Actions.from_toml(freed)).kept.features
+    begun = [
+        line[2:] for line in text.split("[features]\n")[1].splitlines() if line[0:1] == "#" and " = " in line
+    ]
     actions = Actions.from_toml("[features]\n" + "\n".join(begun))
     assert list(actions.features) == list(german.X.columns)
     CounterfactualExplainer(clf, actions=actions)

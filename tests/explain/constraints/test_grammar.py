@@ -8,7 +8,12 @@ import pytest
 
 from surefoot import Actions, Rule
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.grammar import Moves, Takes, parse_condition, parse_rule, quoted_name
+from surefoot.explain.constraints.grammar import Moves, Takes, parse_condition, parse_rule
+
+
+def quoted_name(name):
+    """A name as a rule has to write it."""
+    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, verify
 from surefoot.datasets import load_pima
+from tests.asking import CounterfactualExplainer
 from tests.mixed_tables import lender, refused_rows
 
 NORMS = [np.inf, 2, 1]

@@ -6,17 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanation,
-    datasets,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Explanation, datasets, verify
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.proof import exact
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.exceptions import ProblemError
 from surefoot.search.certified.search import Search
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

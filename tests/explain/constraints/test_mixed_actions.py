@@ -6,15 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanation,
-    Status,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Explanation, Status, verify
+from tests.asking import CounterfactualExplainer
 
 FEATURES = ["income", "age", "housing", "schooling"]
 SCHOOLING = ["basic", "high school", "university"]

@@ -3,18 +3,11 @@
 import numpy as np
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Rule,
-    Status,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Rule, Status, verify
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.presolve import held, joined
 from surefoot.problem.row import Row
+from tests.asking import CounterfactualExplainer
 
 INF = np.inf
 

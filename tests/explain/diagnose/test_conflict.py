@@ -10,7 +10,6 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     NoCounterfactualError,
     Rule,
@@ -20,6 +19,7 @@ from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose import conflict as diagnosis
 from surefoot.explain.diagnose import feasibility_oracle as judging
 from surefoot.explain.diagnose.relaxations import parts
+from tests.asking import CounterfactualExplainer
 
 FEATURES = ["variance", "skewness", "curtosis", "entropy"]
 

@@ -8,16 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import (
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanations,
-    Status,
-    verify,
-)
+from surefoot import ConditionalGaussianNetworkClassifier, Explanations, Status, verify
 from surefoot.exceptions import BackendMissingError, BackendTooLargeError, DataError, ProblemError
 from surefoot.explain.answer import executor as answering
 from surefoot.explain.diagnose import feasibility_oracle as judging
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture
@@ -139,13 +134,13 @@ def test_failures_keep_their_place(clf, pima):
     rows["age"] = [45, 45, 20, 45, 45]
     batch = explainer.explain_batch(rows, progress=False)
     assert [e.row for e in batch] == [0, 1, 2, 3, 4]
-    assert [e.status for e in batch] == ["optimal", "refused", "refused", "refused", "optimal"]
+    assert [e.status for e in batch] == ["optimal", "invalid", "invalid", "invalid", "optimal"]
     assert "value of 'pres' is not a finite number: 'n/a'" in batch[1].advice
     assert "'age' must not change, but its value 20 lies outside its bounds 40 to 60" in batch[2].advice
     assert "value of 'preg' is not a finite number: nan" in batch[3].advice
-    assert batch[1].message == Status.REFUSED.sentence
+    assert batch[1].message == Status.INVALID.sentence
     assert batch[1].factual["plas"] == rows["plas"].iloc[1]
-    assert str(batch) == "5 explanations: 2 optimal, 3 refused"
+    assert str(batch) == "5 explanations: 2 optimal, 3 invalid"
     again = Explanations.from_json(batch.to_json())
     pd.testing.assert_frame_equal(again.to_frame(), batch.to_frame())
     assert len(batch.found) == 2

@@ -8,15 +8,17 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     datasets,
     diagnose,
     verify,
 )
 from surefoot.exceptions import ModelFileError
-from surefoot.explain.result.cautions import Caution, _against_means, _edges, class_means
+from surefoot.explain.result.cautions import NOTICEABLE, Caution, _against_means, _edges, class_means
 from surefoot.model.content import classifier_content, restore_classifier
+from surefoot.ui.report.summary import summary_of
+from tests.asking import CounterfactualExplainer
+from tests.edited import edited
 
 
 def two_classes(rows=200, shift=2.0, n=3, seed=0):
@@ -73,20 +75,52 @@ def test_advice_that_was_followed_is_not_given_again(model):
     assert plain.endswith("say so with actions, or ask for plausible answers.")
     assert asked.endswith("say so with actions.")
     high = model.feature_range_[1]
-    point, changed = np.array([high[0], high[1] + 1.0, 0.0]), np.ones(3, dtype=bool)
-    at, beyond = _edges(model, question.question, point, changed)
+    point, steps = np.array([high[0], high[1] + 1.0, 0.0]), np.ones(3)
+    at, beyond = _edges(model, question.question, point, steps)
     assert at.startswith("a ends where the training data end. Farther out the model knows nothing:")
     assert beyond.startswith("b ends beyond the training data. There the model knows nothing:")
 
 
-def test_no_change_against_the_means_goes_without_a_caution():
+@pytest.mark.parametrize("step", [0.0, 0.04, -0.5])
+def test_who_is_at_the_edge_already_or_moves_away_from_it_is_not_warned(model, step):
+    """Only a noticeable step towards the edge is worth a caution."""
+    question, (low, high) = explained(model, [0.2, -0.1, 0.3]).question, model.feature_range_
+    assert list(_edges(model, question, high, np.full(3, step))) == []
+    assert list(_edges(model, question, low, np.full(3, -step))) == []
+    assert len(list(_edges(model, question, high, np.full(3, 0.06)))) == 1
+    assert len(list(_edges(model, question, low, np.full(3, -0.06)))) == 1
+    assert list(_edges(model, question, high, np.full(3, -0.06))) == []
+
+
+def test_every_change_is_listed_and_counted(model):
+    e = explained(model, [0.2, -0.1, 0.3])
+    point = e.answer.point.copy()
+    point[1] = np.nextafter(e.question.factual[1], np.inf)
+    tiny = edited(e, counterfactual=point)
+    assert "b" in tiny.changed
+    assert [change.feature for change in summary_of(tiny).changes] == [str(name) for name in tiny.changed]
+    point[1] = e.question.factual[1]
+    assert "b" not in edited(e, counterfactual=point).changed
+
+
+@pytest.mark.parametrize(
+    ("budget", "large"), [(0.05, False), (2.0, False), (50, True), ({"a": 0.1}, False), ({"a": 9}, True)]
+)
+def test_a_budget_beyond_all_differences(model, budget, large):
+    explainer = CounterfactualExplainer(model, budget=budget)
+    e = explainer.explain(pd.Series([0.2, -0.1, 0.3], list("abc")), 1, on_failure="return")
+    assert ("large_budget" in codes(e)) == large
+    assert ("large_budget" in codes(Explanation.from_json(e.to_json()))) == large
+
+
+def test_no_noticeable_change_against_the_means_goes_without_a_caution():
     data = datasets.load_pima()
     clf = fitted(data.X, data.y, "tan")
     es = CounterfactualExplainer(clf, budget=0.05, whole=False).explain_batch(data.X.head(40), progress=False)
     for e in es.found:
         direction = class_means(clf, e.target) - class_means(clf, e.factual_class)
         moved = (e.counterfactual - e.factual).to_numpy(float)
-        wrong = (direction * moved < 0) & (np.abs(moved) > 1e-6 * e.unit.to_numpy())
+        wrong = (direction * moved < 0) & (np.abs(moved) > NOTICEABLE * e.unit.to_numpy())
         assert wrong.any() == ("against_means" in codes(e))
 
 

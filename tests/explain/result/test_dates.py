@@ -91,6 +91,33 @@ def test_dates_stay_unless_an_action_names_them(clf, row, later):
     assert isinstance(free.counterfactual["applied"], dt.date)
 
 
+@pytest.mark.parametrize("preset", ["practical", "paper"])
+def test_every_preset_keeps_dates_and_says_so(clf, row, preset):
+    explainer = CounterfactualExplainer(clf, preset=preset)
+    assert explainer.kept.reasons == {"applied": "it is a date"}
+    found = explainer.explain(row, "good")
+    assert found.counterfactual["applied"] == found.factual["applied"]
+    assert found.kept.startswith("Kept: applied, since it is a date. To free a feature,")
+    assert verify(found, clf).ok
+    for own in (
+        {"actions": Actions({"applied": "change"})},
+        {"actions": Actions(when=[("applied >= 19000", "income >= 1")])},
+        {"bounds": {"applied": ("2022-01-01", None)}},
+    ):
+        assert CounterfactualExplainer(clf, preset=preset, **own).kept.features == {}
+
+
+def test_a_date_and_a_name_are_kept_for_their_own_reasons(table):
+    frame, y = table
+    clf = ConditionalGaussianNetworkClassifier().fit(frame.assign(age=frame["income"] + 30), y)
+    found = CounterfactualExplainer(clf).explain(
+        frame.assign(age=frame["income"] + 30).iloc[0], on_failure="return"
+    )
+    assert "Kept: age, since by its name a person cannot change it; applied, since it is a date." in str(
+        found
+    )
+
+
 def test_ends_may_be_dates(clf, row, later, tmp_path):
     last = dt.date(2023, 12, 31)
     path = tmp_path / "actions.toml"
@@ -112,6 +139,26 @@ def test_ends_may_be_dates(clf, row, later, tmp_path):
     )
     with pytest.raises(ProblemError, match="must be numbers or None, not 'soon'"):
         Action(low="soon")
+
+
+def test_what_stands_in_the_way_is_told_in_dates(clf, row):
+    day = row["applied"].date()
+    early = {"income": "stay"} | ({"housing": "stay"} if "housing" in row else {})
+    for given in (
+        {"actions": Actions({"applied": Action("rise", high=day + dt.timedelta(1)), **early})},
+        {"actions": Actions(early), "bounds": {"applied": (day, day + dt.timedelta(1))}},
+    ):
+        found = CounterfactualExplainer(clf, budget=0, **given).explain(row, "good", on_failure="return")
+        assert found.counterfactual is None
+        assert any(f"'applied' is at most {day + dt.timedelta(1)}" in wish for wish in found.conflict)
+        assert f"'applied' may be more than {day + dt.timedelta(1)}" in found.advice
+        assert "whole" not in found.advice
+
+
+def test_answers_that_differ_name_dates(clf, row):
+    explainer = CounterfactualExplainer(clf, actions=Actions({"applied": "rise"}))
+    first, second = explainer.alternatives(row, "good", n=2, differ="distance")
+    assert f"standard deviations from applied {first.counterfactual['applied'].isoformat()}" in str(second)
 
 
 def test_every_face_shows_dates(clf, later):
@@ -140,6 +187,50 @@ def test_both_checkers_hold(clf, later):
         f"applied {later.factual['applied'].isoformat()}"
         in exact.words([classifier_content(clf)], json.loads(later.to_json()))[0]
     )
+
+
+def test_reasons_tell_dates(clf, row, later):
+    """The checkers read them as days; another day is another row."""
+    explainer = CounterfactualExplainer(clf, actions=Actions({"applied": "rise", "income": "stay"}))
+    found = explainer.explain(row, "good", reasons=True)
+    line = found.reasons.table.set_index("feature").loc["applied"]
+    assert line["value"] == row["applied"].date().isoformat()
+    assert dt.date.fromisoformat(line["usual"]) > row["applied"].date()
+    assert line["value"] in str(found.reasons)
+    again = Explanation.from_json(found.to_json())
+    assert again.to_json() == found.to_json()
+    assert verify(again, clf).ok
+
+    def moved(values):
+        at = values["factual"]["names"].index("applied")
+        values["reasons"]["features"][at]["value"] = line["usual"]
+
+    claims = exact.check([classifier_content(clf)], forged(found, moved))
+    assert [claim.name for claim in claims if claim.verdict == exact.FAILS] == ["reasons"]
+    assert not verify(Explanation.from_dict(forged(found, moved)), clf).ok
+
+
+def test_what_is_enough_is_told_in_dates(clf, later):
+    region = later.enough()
+    again = Explanation.from_json(later.to_json())
+    assert verify(again, clf).ok
+    first = region.table.set_index("feature").loc["applied", "low"]
+    assert first <= later.counterfactual["applied"]
+    for one in (region, again.region):
+        assert f"applied of at least {first.isoformat()}" in one.words
+        assert str(one.example.value).removesuffix(".0") not in one.not_enough
+        for form in (first, first.isoformat(), pd.Timestamp(first)):
+            assert one.contains({**later.counterfactual, "applied": form})
+        assert not one.contains({**later.counterfactual, "applied": later.factual["applied"]})
+        assert not one.contains({"applied": "soon"})
+
+
+def test_a_date_that_stays_is_compared_as_a_date(clf, row):
+    found = CounterfactualExplainer(clf).explain(row, "good")
+    region, day = found.enough(), row["applied"]
+    for form in (day, day.date(), day.date().isoformat()):
+        assert region.contains({**found.counterfactual, "applied": form})
+    assert not region.contains({"applied": day + pd.Timedelta(1, "D")})
 
 
 def forged(later, change):
@@ -211,7 +302,7 @@ def test_a_row_that_cannot_be_asked_about_keeps_its_date(clf, row):
     found = CounterfactualExplainer(clf).explain_batch(
         pd.DataFrame([row]).assign(income=np.nan), "good", progress=False
     )
-    assert str(found[0].status) == "refused"
+    assert str(found[0].status) == "invalid"
     assert str(found[0].factual["applied"])[:10] == row["applied"].date().isoformat()
     assert Explanation.from_json(found[0].to_json()).to_json() == found[0].to_json()
 
@@ -224,4 +315,11 @@ def test_a_hole_in_a_date_is_filled_with_a_date(clf, row):
 
 
 def test_the_template_names_dates(clf):
-    assert "# applied: date from 2022-01-0" in Actions.template(clf)
+    text = Actions.template(clf)
+    assert "# applied: date from 2022-01-0" in text
+    assert "# It stays, since it is a date." in text
+    assert Actions.from_toml(text).features["applied"] == Action("stay")
+    begun = next(line for line in text.splitlines() if line.startswith("# applied = "))
+    freed = Actions.from_toml(f"[features]\n{begun[2:]}\n").features["applied"]
+    seen = clf.feature_range_[:, 0]
+    assert (freed.may, freed.low, freed.high) == ("change", *seen)

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.exceptions import DataError
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from surefoot import (
     Action,
     Actions,
     ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
     Explanation,
     Rule,
     datasets,
@@ -19,6 +18,7 @@ from surefoot import (
 from surefoot.exceptions import DataError
 from surefoot.proof.exact import SENTENCES
 from surefoot.ui.cli import main
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def test_no_line_can_be_added_to_a_verdict(clf, bank, tmp_path, capsys):
     other["row"] = "1\nholds      everything: the auditor has signed"
     clf.save(tmp_path / "model.json")
     (tmp_path / "e.json").write_text(json.dumps([e, other]))
-    main(["verify", str(tmp_path / "model.json"), str(tmp_path / "e.json")])
+    main(["verify", "--all-claims", str(tmp_path / "model.json"), str(tmp_path / "e.json")])
     lines = capsys.readouterr().out.splitlines()
     assert "row 1 holds everything: the auditor has signed" in lines
     assert not any(line.startswith("holds      everything") for line in lines)

@@ -3,16 +3,11 @@ import html
 import numpy as np
 import pytest
 
-from surefoot import (
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    datasets,
-    verify,
-    write_report,
-)
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, verify, write_report
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.result.trade_off import TradeOff, trade_off
 from surefoot.ui.report.costs import _more, curves_of
+from tests.asking import CounterfactualExplainer
 
 pytest.importorskip("matplotlib").use("Agg")
 

@@ -7,19 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot import (
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Explanation,
-    Status,
-    verify,
-)
+from surefoot import ConditionalGaussianNetworkClassifier, Explanation, Status, verify
 from surefoot.exceptions import DataError
 from surefoot.explain.result.words import allowed_words
 from surefoot.model.network import LinearGaussianNetwork
 from surefoot.problem.domain import Domain
 from surefoot.problem.question import Away, Decision, DensityFloor, Odds
 from surefoot.ui.cli import main
+from tests.asking import CounterfactualExplainer
 from tests.edited import edited
 
 CASES = [

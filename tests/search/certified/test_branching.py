@@ -1,6 +1,7 @@
 """Where regions are cut."""
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, verify
+from tests.asking import CounterfactualExplainer
 from tests.search.certified.trees import cuts, leaves
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, verify
 from surefoot.problem.domain import Domain
 from surefoot.problem.geometry import Ball, Metric, Whitening
 from surefoot.problem.quadratic import Quadratic
@@ -20,6 +20,7 @@ from surefoot.search.certified.contradiction import _dependence, _doubles, _writ
 from surefoot.search.certified.region import Region
 from surefoot.search.certified.space import whitened
 from surefoot.status import Status
+from tests.asking import CounterfactualExplainer
 from tests.mixed_tables import lender, refused_rows
 from tests.proof import handmade
 

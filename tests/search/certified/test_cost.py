@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer, verify
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, verify
 from surefoot.exceptions import ProblemError
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.geometry import Ball, Metric, Whitening
@@ -27,6 +27,7 @@ from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import MilpFormulation, QcqpFormulation
 from surefoot.search.paper.program import Options
 from surefoot.status import Status
+from tests.asking import CounterfactualExplainer
 from tests.families import all_states, random_family
 from tests.mixed_tables import lender, refused_rows
 from tests.search.certified.cost_problems import NORMS, cost_problem

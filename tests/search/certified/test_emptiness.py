@@ -5,14 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    datasets,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, datasets, verify
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.either import Either, Way
 from surefoot.problem.geometry import Ball, Metric, Whitening
@@ -25,6 +18,7 @@ from surefoot.search.certified.emptiness import allows_nothing
 from surefoot.search.certified.region import Region
 from surefoot.search.certified.space import whitened
 from surefoot.status import Status
+from tests.asking import CounterfactualExplainer
 
 
 def random_domain(rng):

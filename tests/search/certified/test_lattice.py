@@ -5,14 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Qcqp,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Qcqp, verify
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.geometry import Ball, Metric, Whitening, dual_exponent, lp_norm
 from surefoot.problem.quadratic import Quadratic
@@ -27,6 +20,7 @@ from surefoot.search.certified.peak import Columns
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import whitened
 from surefoot.status import Status
+from tests.asking import CounterfactualExplainer
 from tests.problems import mixed_problem
 
 

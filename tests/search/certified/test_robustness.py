@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, verify
 from surefoot.problem.quadratic import Quadratic
 from surefoot.search.certified import answer, robustness
 from surefoot.search.certified.adversary import lowest
@@ -12,6 +12,7 @@ from surefoot.search.certified.points import Points
 from surefoot.search.certified.proof import proof_of
 from surefoot.search.certified.search import Search
 from surefoot.search.certified.space import around, whitened
+from tests.asking import CounterfactualExplainer
 from tests.problems import random_problem
 from tests.search.certified.trees import cuts, leaves
 

@@ -6,15 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from surefoot import (
-    Action,
-    Actions,
-    ConditionalGaussianNetworkClassifier,
-    CounterfactualExplainer,
-    Status,
-    datasets,
-    verify,
-)
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Status, datasets, verify
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.either import Limit
 from surefoot.problem.geometry import Ball, Metric, Whitening
@@ -32,6 +24,7 @@ from surefoot.search.certified.space import decided_rows, whitened
 from surefoot.search.certified.stacks import cholesky, first_weights, minimise, of_points
 from surefoot.search.certified.subsets import Subsets
 from surefoot.threads import one_blas_thread
+from tests.asking import CounterfactualExplainer
 from tests.problems import mixed_problem, random_problem
 from tests.search.certified.cost_problems import cost_problem
 

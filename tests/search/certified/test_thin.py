@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, verify
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.geometry import Ball, Metric, Whitening
 from surefoot.problem.quadratic import Quadratic
@@ -11,6 +11,7 @@ from surefoot.problem.robust_problem import Requirement, RobustProblem
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search
 from surefoot.status import Status
+from tests.asking import CounterfactualExplainer
 
 GAP = 1e-3
 

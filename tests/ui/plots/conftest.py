@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Status
+from surefoot import ConditionalGaussianNetworkClassifier, Status
+from tests.asking import CounterfactualExplainer
 from tests.edited import edited
 
 AWKWARD = ["$x^{2$ & $\\frac", "<b>bold</b>", '"it\'s" größer', "a very long name " * 8]

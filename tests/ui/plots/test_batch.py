@@ -2,8 +2,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Explanations, plots
+from surefoot import ConditionalGaussianNetworkClassifier, Explanations, plots
 from surefoot.exceptions import DataError
+from tests.asking import CounterfactualExplainer
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, plots
+from surefoot import ConditionalGaussianNetworkClassifier, datasets, plots
 from surefoot.exceptions import DataError
 from surefoot.ui.plots.section import feature_section, whitened_section
 from surefoot.ui.plots.style import CHOSEN
+from tests.asking import CounterfactualExplainer
 from tests.ui.mixed import FLAT, refused_rows, toy_explainer, toy_model, toy_table
 
 MARGINALS = ["gaussian", "power"]

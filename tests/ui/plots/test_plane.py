@@ -2,10 +2,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer
+from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError, StructureError
 from surefoot.ui.plots import plot_plane, plot_whitened_plane
 from surefoot.ui.plots.section import feature_section, unit_outline, whitened_section
+from tests.asking import CounterfactualExplainer
 from tests.edited import edited
 
 NORMS = [np.inf, 2, 1]

@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, write_report
+from surefoot import ConditionalGaussianNetworkClassifier, write_report
+from tests.asking import CounterfactualExplainer
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [

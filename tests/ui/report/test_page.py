@@ -2,10 +2,11 @@ import re
 
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, Explanations, write_report
+from surefoot import ConditionalGaussianNetworkClassifier, Explanations, write_report
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.ui.report import pictures
 from surefoot.ui.report.page import report_page
+from tests.asking import CounterfactualExplainer
 
 NASTY = [
     "a b",

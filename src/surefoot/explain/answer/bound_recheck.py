@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.explain.result.explanation import Explanation
-from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.explain.answer.claims import claims
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.content import classifier_content
 from surefoot.problem.answer import Answer
 from surefoot.problem.question import Question
@@ -23,6 +24,7 @@ FAR = 1e3  # standard deviations, beyond which rounding may undo a proof
 # How many times as long as another a change by a standard deviation may be in a given matrix. Ten times more
 # would let bounds pass that rounding has undone; ten times fewer would check many that it has not.
 UNEVEN = 1e4
+BOUNDS = ("lower bound", "best probability", "verification")  # claims that rest on such proofs
 FEW = 200  # nodes of a proof that is checked before it is shown
 # Seconds for that check, after which the bound is not claimed. Ten times as long would keep some more bounds
 # of models with hundreds of features, and answers would take that much longer.
@@ -31,56 +33,53 @@ PATIENCE = 10.0
 AT_LEAST = 0.25
 
 
-def is_unproved(
-    e: Explanation, scores: Array, clf: ConditionalGaussianNetworkClassifier, seconds: float = PATIENCE
-) -> bool:
-    """Whether the lower bound is doubtful, and the checker does not accept it in time.
+def is_doubtful(question: Question, answer: Answer, distance: float, unit: Array, scores: Array) -> bool:
+    """Whether a bound may not withstand a check: far from the data, or where features hardly differ.
 
-    Parameters
-    ----------
-    e : Explanation
-    scores : array
-        Those of the classes where it speaks of them.
-    clf : ConditionalGaussianNetworkClassifier
-    seconds : float
-        That are left for the whole answer.
+    ``scores`` are those of the classes wherever the answer speaks of them.
     """
-    if not _is_doubtful(e, scores):
+    large = np.abs(scores).max() > LARGE
+    if question.matrix is not None:
+        lengths = np.linalg.svd(question.matrix * unit, compute_uv=False)
+        return bool(large or lengths[0] > UNEVEN * lengths[-1])
+    far = FAR < distance < np.inf or FAR < answer.lower_bound < np.inf
+    if not (far or large):
         return False
+    trees = list(_trees(answer.certificate or {}))
+    return bool(trees) and sum(map(_n_nodes, trees)) <= FEW
+
+
+def rechecked(question: Question, answer: Answer, models: Sequence[Classifier], seconds: float) -> Answer:
+    """The answer, without its bound where the checker does not accept that in the seconds that are left.
+
+    ``models`` are those that the question names.
+    """
     from surefoot.proof import exact  # lazily: most answers need no check
 
     limit = min(PATIENCE, max(seconds, AT_LEAST))
-    models = [classifier_content(one) for one in (clf, *e.searched_with)]
-    claims = {claim.name: claim.verdict for claim in exact.check(models, e.to_dict(), limit)}
-    return any(claims.get(name, exact.HOLDS) != exact.HOLDS for name in ("lower bound", "verification"))
+    found = exact.check([classifier_content(one) for one in models], claims(question, answer), limit)
+    verdicts = {claim.name: claim.verdict for claim in found}
+    holds = all(verdicts.get(name, exact.HOLDS) == exact.HOLDS for name in BOUNDS)
+    return answer if holds else _without_bound(answer)
 
 
-def without_bound(answer: Answer) -> Answer:
+def _without_bound(answer: Answer) -> Answer:
     """The same point with nothing claimed about others."""
     assert answer.certificate is not None
     finished = answer.status in (Status.OPTIMAL, Status.INFEASIBLE)
     status = Status.PRECISION_LIMIT if finished else answer.status
     nothing = answer.status is Status.INFEASIBLE  # and why that would be
+    best = {"best": None} if "best" in answer.certificate else {}
     return replace(
         answer,
         status=status if answer.point is not None else status.without_point,
         lower_bound=0.0,
-        certificate={**answer.certificate, "bound": None, "states": None},
+        certificate={**answer.certificate, "bound": None, "states": None} | best,
+        best_probability=math.nan,
+        best_probability_bound=math.nan,
         conflict=() if nothing else answer.conflict,
         advice="" if nothing else answer.advice,
     )
-
-
-def _is_doubtful(e: Explanation, scores: Array) -> bool:
-    """Whether its bound may not withstand a check: far from the data, or where features hardly differ."""
-    if isinstance(e.question, Question) and e.question.matrix is not None:
-        lengths = np.linalg.svd(e.question.matrix * e.context.unit, compute_uv=False)
-        return bool(lengths[0] > UNEVEN * lengths[-1] or np.abs(scores).max() > LARGE)
-    far = FAR < e.distance < np.inf or FAR < e.lower_bound < np.inf
-    if not (far or np.abs(scores).max() > LARGE):
-        return False
-    trees = list(_trees(e.answer.certificate or {}))
-    return bool(trees) and sum(map(_n_nodes, trees)) <= FEW
 
 
 def _trees(certificate: dict[str, Any]) -> Iterator[Any]:

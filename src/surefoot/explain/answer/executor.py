@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import SurefootError
-from surefoot.explain.answer.methods import Settings, at_factual, search
+from surefoot.explain.answer.methods import GRACE, SMALLEST_GAP, Settings, at_factual, search
+from surefoot.explain.answer.printable import SPARE, in_decimals
 from surefoot.formats import one_line, sentence
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
@@ -43,34 +44,51 @@ class Task:
     question : Question
     method : str
     settings : Settings
+    printable : bool, default=False
+        Whether the point goes to short decimals, within the gap that was asked for.
     """
 
     problem: Family
     question: Question
     method: str
     settings: Settings
+    printable: bool = False
 
     def within(self, seconds: float) -> Task:
         """The same task with so many seconds for all of it."""
-        options = replace(self.settings.options, time_limit=max(seconds, 0.0))
-        return replace(self, settings=replace(self.settings, options=options))
+        return replace(self, settings=self.settings.within(seconds))
 
     def answer(self) -> Answer:
         """Search; the point comes in the features' own units."""
         start = time.perf_counter()
+        question = self.question
+        found = self._already_there(self.problem.here) if self.is_there else self._search()
+        found = question.unwarped(found)
+        if self.printable:
+            left = self.settings.options.time_limit - (time.perf_counter() - start)
+            found = in_decimals(question, self.problem, found, max(left, GRACE))
+        return replace(found, seconds=time.perf_counter() - start)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the row is allowed as it is and has the target, errors apart."""
         here, question = self.problem.here, self.question
-        if question.allows(question.factual, question.state) and here.margin(here.factual) >= 0:
-            found = self._already_there(here)
-        else:
-            found = search(self.method, self.problem, self.settings)
-        return replace(question.unwarped(found), seconds=time.perf_counter() - start)
+        return question.allows(question.factual, question.state) and here.margin(here.factual) >= 0
+
+    def _search(self) -> Answer:
+        """Run the method; with a narrower gap where rounding needs a part of it."""
+        if not self.printable:
+            return search(self.method, self.problem, self.settings)
+        options = self.settings.options
+        narrow = replace(options, gap=max((1 - SPARE) * options.gap, SMALLEST_GAP))
+        return search(self.method, self.problem, replace(self.settings, options=narrow))
 
     def _already_there(self, here: RobustProblem) -> Answer:
         """Nothing needs to change; or, where a small error undoes it, the least change that makes it safe."""
         found = replace(at_factual(here, self.settings.options.time_limit), state=self.question.state)
         if found.worst is None or here.violation(here.factual, found.worst)[0] <= 0:
             return found
-        safe = search(self.method, self.problem, self.settings)
+        safe = self._search()
         return found if safe.point is None else safe
 
 
@@ -115,18 +133,18 @@ def answers(work: Iterable[tuple[int, Work]], n_jobs: int | None) -> Iterator[It
     streams = backend.supports_return_generator
     # Other processes are children of this one only where joblib starts them its own way.
     parent = os.getpid() if type(backend).__name__ == "LokyBackend" else None
-    begun = (
-        {}
-        if parent is None or not _takes_more(Parallel)
-        else {"initializer": _end_with, "initargs": (parent,)}
-    )
+    begun: dict[str, Any] = {}
+    if parent is not None and _takes_more(Parallel):
+        begun = {"initializer": _end_with, "initargs": (parent,)}
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list", **begun)
     found = parallel(delayed(_numbered)(number, one, parent) for number, one in work)
     try:
         yield iter(found)
     finally:
         if streams:
-            _close_quietly(found)
+            with warnings.catch_warnings():  # whoever leaves early knows that some answers will not be used
+                warnings.filterwarnings("ignore", message=".*tasks ", category=UserWarning)
+                found.close()
 
 
 def _takes_more(parallel: type) -> bool:
@@ -137,13 +155,6 @@ def _takes_more(parallel: type) -> bool:
 def failed(status: Status, problem: Family, advice: str = "") -> Answer:
     """The answer that there is none."""
     return Answer(status, certificate=certificate(problem.here), advice=advice)
-
-
-def _close_quietly(found: Generator[Any, None, None]) -> None:
-    """Whoever leaves early knows that some answers will not be used; joblib need not warn of it."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*tasks ", category=UserWarning)
-        found.close()
 
 
 def _numbered(number: int, work: Work, parent: int | None = None) -> tuple[int, Answer]:

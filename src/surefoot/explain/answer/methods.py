@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from surefoot.status import Status
 Array = NDArray[np.float64]
 
 GAPS = {"certified": 1e-3, "qcqp": 1e-2, "milp": 1e-2}
+SMALLEST_GAP = 1e-6  # of the certified method; ten times less is what rounding leaves of its bounds
 PATIENCE = 2.0  # seconds for the radius of a factual about which nothing was searched
 # Seconds for what is said of a point although the time is over. Ten times as long would overrun every limit.
 GRACE = 0.25
@@ -71,17 +72,14 @@ class Qcqp:
     def __post_init__(self) -> None:
         for field in fields(self):
             refuse_huge(field.name, getattr(self, field.name), ProblemError)
-        for name, value in (("tol", self.tol), ("max_iterations", self.max_iterations)):
-            check_positive(name, value, whole=name == "max_iterations")
+        check_positive("tol", self.tol)
+        check_positive("max_iterations", self.max_iterations, whole=True)
         if not self.tol <= 1:
             raise ProblemError(f"tol must be at most 1 in log-odds, not {self.tol!r}")
         if not isinstance(self.threads, Integral) or not 0 <= self.threads <= MOST_THREADS:
             raise ProblemError(f"threads must be an integer from 0 to {MOST_THREADS}, not {self.threads!r}")
 
-    @property
-    def name(self) -> str:
-        """The method in one word."""
-        return "qcqp"
+    name: ClassVar[str] = "qcqp"  # the method in one word
 
 
 @dataclass(frozen=True)
@@ -102,6 +100,7 @@ class Milp(Qcqp):
     'milp'
     """
 
+    name: ClassVar[str] = "milp"
     n_segments: int = 20
     contraction: float = 0.5
 
@@ -112,11 +111,6 @@ class Milp(Qcqp):
         if not self.contraction < 1:
             raise ProblemError(f"contraction must lie between 0 and 1, not {self.contraction!r}")
 
-    @property
-    def name(self) -> str:
-        """The method in one word."""
-        return "milp"
-
 
 def chosen_method(method: Any, old: Mapping[str, Any]) -> tuple[str, Milp]:
     """The method in one word, and options of the paper's methods; old names of these give a warning."""
@@ -125,8 +119,7 @@ def chosen_method(method: Any, old: Mapping[str, Any]) -> tuple[str, Milp]:
     if wrong:
         hint = suggestion(wrong[0], sorted(known))
         raise TypeError(f"CounterfactualExplainer got an unexpected keyword argument {wrong[0]!r}{hint}")
-    own = {field.name: getattr(method, field.name) for field in fields(method)} if _is_paper(method) else {}
-    word = method.name if _is_paper(method) else method
+    own, word = (vars(method), method.name) if isinstance(method, Qcqp) else ({}, method)
     if not isinstance(word, str) or word not in GAPS:
         words = ", ".join(map(repr, GAPS))
         raise ProblemError(f"method must be one of {words}, or a Qcqp or Milp, not {method!r}")
@@ -143,14 +136,9 @@ def chosen_method(method: Any, old: Mapping[str, Any]) -> tuple[str, Milp]:
 
 def as_method(word: str, options: Milp) -> str | Qcqp:
     """What `chosen_method` was given, with the names of today."""
-    if word == "certified":
-        return word
-    own = {field.name: getattr(options, field.name) for field in fields(Qcqp)}
-    return options if word == "milp" else Qcqp(**own)
-
-
-def _is_paper(method: Any) -> bool:
-    return isinstance(method, Qcqp)
+    if word == "qcqp":
+        return Qcqp(**{field.name: getattr(options, field.name) for field in fields(Qcqp)})
+    return word if word == "certified" else options
 
 
 def check_positive(name: str, value: Any, whole: bool = False) -> None:
@@ -162,21 +150,15 @@ def check_positive(name: str, value: Any, whole: bool = False) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What a method has to go by.
+    """What a method has to go by."""
 
-    Parameters
-    ----------
-    options : Options
-        Time limit, gap, threads and verbosity.
-    paper : Milp
-        Options of the paper's methods.
-    percentiles : pair of arrays
-        5th and 95th percentiles of the features, where the MILP starts to look.
-    """
+    options: Options  # time limit, gap, threads and verbosity
+    paper: Milp  # options of the paper's methods
+    percentiles: tuple[Array, Array]  # 5th and 95th, of the features: where the MILP starts to look
 
-    options: Options
-    paper: Milp
-    percentiles: tuple[Array, Array]
+    def within(self, seconds: float) -> Settings:
+        """The same with so many seconds."""
+        return replace(self, options=replace(self.options, time_limit=max(seconds, 0.0)))
 
 
 def search(method: str, problem: Family, settings: Settings) -> Answer:
@@ -186,14 +168,10 @@ def search(method: str, problem: Family, settings: Settings) -> Answer:
         return certified_states(problem, settings.options.gap, limit)
 
     def run(posed: RobustProblem, seconds: float) -> Answer:
-        return each_way(posed, lambda case, left: PAPER[method](case, _within(settings, left)), seconds)
+        return each_way(posed, lambda case, left: _paper(method, case, settings.within(left)), seconds)
 
     found = each_state(problem, run, limit) if problem.choices else run(problem.problem(), limit)
     return found if found.certificate is not None else replace(found, certificate=certificate(problem.here))
-
-
-def _within(settings: Settings, seconds: float) -> Settings:
-    return replace(settings, options=replace(settings.options, time_limit=seconds))
 
 
 def at_factual(problem: RobustProblem, time_limit: float) -> Answer:
@@ -201,43 +179,24 @@ def at_factual(problem: RobustProblem, time_limit: float) -> Answer:
     return _judged(problem, Answer(Status.ALREADY_TARGET, problem.factual), min(PATIENCE, time_limit))
 
 
-def _qcqp(problem: RobustProblem, settings: Settings) -> Answer:
-    backend = choose_backend("qcqp", settings.paper.backend)
-    tol = _tolerance(problem, settings.paper.tol)
-    return _cutting(problem, settings, QcqpFormulation(problem, backend, settings.options, tol), tol)
-
-
-def _milp(problem: RobustProblem, settings: Settings) -> Answer:
-    backend = choose_backend("milp", settings.paper.backend)
-    tol = _tolerance(problem, settings.paper.tol)
-    formulation = MilpFormulation(
-        problem,
-        backend,
-        settings.options,
-        *settings.percentiles,
-        settings.paper.n_segments,
-        settings.paper.contraction,
-        tol,
-    )
-    return _cutting(problem, settings, formulation, tol)
-
-
-PAPER: dict[str, Callable[[RobustProblem, Settings], Answer]] = {
-    "qcqp": _qcqp,
-    "milp": _milp,
-}
+def _paper(method: str, problem: RobustProblem, settings: Settings) -> Answer:
+    """One of the paper's methods."""
+    paper = settings.paper
+    backend, tol = choose_backend(method, paper.backend), _tolerance(problem, paper.tol)
+    place = (problem, backend, settings.options)
+    if method == "qcqp":
+        return _cutting(problem, settings, QcqpFormulation(*place, tol), tol)
+    segments = (paper.n_segments, paper.contraction)
+    return _cutting(problem, settings, MilpFormulation(*place, *settings.percentiles, *segments, tol), tol)
 
 
 def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulation, tol: float) -> Answer:
     """The paper's cutting-set procedure; an interrupt keeps the rounds that are done."""
     rounds: list[Round] = []
     limit, start = settings.options.time_limit, time.perf_counter()
+    most = settings.paper.max_iterations
     try:
-        rounds.extend(
-            cutting_set(
-                problem, formulation, tol=tol, time_limit=limit, max_iterations=settings.paper.max_iterations
-            )
-        )
+        rounds.extend(cutting_set(problem, formulation, tol=tol, time_limit=limit, max_iterations=most))
     except KeyboardInterrupt:
         bound = rounds[-1].lower_bound if rounds else 0.0
         rounds.append(Round(np.inf, bound, np.inf, None, 0.0, 0.0, status=Status.INTERRUPTED))
@@ -267,12 +226,8 @@ def _judged(problem: RobustProblem, answer: Answer, patience: float) -> Answer:
         robust = proven_robustness(problem, answer.point, patience)
     except KeyboardInterrupt:
         return replace(answer, status=Status.INTERRUPTED, certificate=certificate(problem))
-    return replace(
-        answer,
-        radius=robust.radius,
-        worst=robust.worst,
-        certificate=certificate(problem, robustness=robust),
-    )
+    proof = certificate(problem, robustness=robust)
+    return replace(answer, radius=robust.radius, worst=robust.worst, certificate=proof)
 
 
 def _tolerance(problem: RobustProblem, tol: float) -> float:

@@ -26,12 +26,7 @@ def check_name(whitening: Any) -> None:
 def coordinates(whitening: Any, numbers: Sequence[Any]) -> tuple[MatrixKind, Array | None]:
     """The name of the whitening, and the matrix where it is the user's own.
 
-    Parameters
-    ----------
-    whitening : str, array or DataFrame
-        A DataFrame has a column for each number, in any order, and a row for each coordinate.
-    numbers : sequence
-        The names of the numbers.
+    A DataFrame has a column for each of the numbers, in any order, and a row for each coordinate.
     """
     check_name(whitening)
     if isinstance(whitening, str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,19 +18,11 @@ Array = NDArray[np.float64]
 
 
 class Filled(NamedTuple):
-    """A row without holes.
-
-    Parameters
-    ----------
-    numbers : array of shape (n,)
-    state : tuple of int
-    imputed : tuple
-        Names of the features that were missing.
-    """
+    """A row without holes."""
 
     numbers: Array
     state: State
-    imputed: tuple[Any, ...] = ()
+    imputed: tuple[Any, ...] = ()  # names of the features that were missing
 
 
 def filled(row: Any, clf: ConditionalGaussianNetworkClassifier) -> Filled:
@@ -56,9 +47,10 @@ def filled(row: Any, clf: ConditionalGaussianNetworkClassifier) -> Filled:
         for network, prior in zip(clf.networks_, clf.class_prior_, strict=True)
     ]
     full, values = expected_values(clf.networks_[int(np.argmax(scores))], z, codes)
+    imputed = tuple(schema.names[j] for j in sorted(holes))
     x = _usual(unwarped(full, clf.warps_)[0], clf)
     numbers = np.where(np.isnan(numbers), x, numbers)
-    return Filled(numbers, tuple(int(v) for v in values[0]), _names(schema.names, sorted(holes)))
+    return Filled(numbers, tuple(int(v) for v in values[0]), imputed)
 
 
 def _usual(x: Array, clf: ConditionalGaussianNetworkClassifier) -> Array:
@@ -67,7 +59,3 @@ def _usual(x: Array, clf: ConditionalGaussianNetworkClassifier) -> Array:
     low, high = clf.feature_range_[:, list(schema.numbers)]
     whole = np.array([schema.whole[j] for j in schema.numbers], dtype=bool)
     return np.asarray(np.clip(np.where(whole, np.round(x), x), low, high))
-
-
-def _names(names: Sequence[Any], positions: Sequence[int]) -> tuple[Any, ...]:
-    return tuple(names[j] for j in positions)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import product
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
+from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.mixed import MixedNetwork
 from surefoot.problem.either import Either, Way
@@ -24,13 +23,7 @@ CONDITIONAL = "conditional"
 
 
 class Plausible(NamedTuple):
-    """What is asked: a share of the target's training rows, or a number of standard deviations.
-
-    Parameters
-    ----------
-    share : float or None
-    deviations : float or None
-    """
+    """What is asked: a share of the target's training rows, or a number of standard deviations."""
 
     share: float | None = None
     deviations: float | None = None
@@ -53,10 +46,10 @@ def checked_plausible(value: Any) -> Plausible | None:
     if value is None:
         return None
     if isinstance(value, list | tuple) and len(value) == 2 and value[0] == CONDITIONAL:
-        if not _is_number(value[1]) or not 0 < value[1] < math.inf:
+        if not is_number(value[1]) or not 0 < value[1] < math.inf:
             raise ProblemError(f"plausible=('conditional', k) needs a finite k above 0, not {value[1]!r}")
         return Plausible(deviations=float(value[1]))
-    if not _is_number(value) or not 0 < value < 1:
+    if not is_number(value) or not 0 < value < 1:
         raise ProblemError(
             f"plausible must be a share between 0 and 1, or ('conditional', k), not {value!r:.80}"
         )
@@ -73,22 +66,19 @@ def density_floor(clf: ConditionalGaussianNetworkClassifier, target: Any, share:
 def near_expected(
     clf: ConditionalGaussianNetworkClassifier, target: Any, factual: Array, deviations: float
 ) -> tuple[Either, ...]:
-    """Each number stays, or is so near to what its parents predict in the target class."""
+    """Each number stays, or is within so many standard deviations of what its parents predict."""
     if not all(warp.is_identity for warp in clf.warps_):
         raise ProblemError(
             "plausible=('conditional', k) needs a model on straight scales; fit it with "
             "marginals='gaussian', or give plausible as a share"
         )
-    network = clf.networks_[clf.classes_.tolist().index(target)]
-    names = [clf.feature_labels_[j] for j in clf.schema_.numbers]
-    return tuple(
-        _stays_or_fits(names[j], factual, j, _predicted(network, j, deviations)) for j in range(len(names))
-    )
-
-
-def _stays_or_fits(name: Any, factual: Array, j: int, fits: Sequence[Way]) -> Either:
-    stays = Way((Row(np.eye(len(factual))[j], float(factual[j]), float(factual[j])),))
-    return Either((stays, *fits), f"{name} stays or is near what its parents predict")
+    network, units = clf.networks_[clf.classes_.tolist().index(target)], np.eye(len(factual))
+    found = []
+    for k, j in enumerate(clf.schema_.numbers):
+        stays = Way((Row(units[k], float(factual[k]), float(factual[k])),))
+        name = f"{clf.feature_labels_[j]} stays or is near what its parents predict"
+        found.append(Either((stays, *_predicted(network, k, deviations)), name))
+    return tuple(found)
 
 
 def _predicted(network: Any, j: int, deviations: float) -> list[Way]:
@@ -109,7 +99,3 @@ def _predicted(network: Any, j: int, deviations: float) -> list[Way]:
 def _band(j: int, weights: Array, mean: float, width: float) -> Row:
     """Mean - width <= x_j - weights'x <= mean + width."""
     return Row(np.eye(len(weights))[j] - weights, mean - width, mean + width)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -16,19 +15,21 @@ from surefoot.exceptions import DataError, ProblemError, SurefootWarning
 from surefoot.explain.answer.executor import Task
 from surefoot.explain.answer.methods import Settings
 from surefoot.explain.ask.coordinates import check_name, coordinates
-from surefoot.explain.ask.differing import NOTHING, Differing
+from surefoot.explain.ask.diversity import NOTHING, Differing, keeping_one
 from surefoot.explain.ask.imputation import Filled
-from surefoot.explain.ask.keeping import keeping_one
 from surefoot.explain.ask.plausible import Plausible, density_floor, near_expected
 from surefoot.explain.ask.refits import RefittedModels
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
+from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
-from surefoot.explain.diagnose.conflict import Noise
+from surefoot.explain.constraints.document import NO_PRESET, Preset
+from surefoot.explain.diagnose.feasibility_oracle import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
 from surefoot.explain.result.dates import plain_cell
-from surefoot.explain.result.explanation import Refusal
+from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.decision import numbers_network
@@ -36,9 +37,8 @@ from surefoot.problem.family import Family
 from surefoot.problem.geometry import checked_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Asked as Required
-from surefoot.problem.question import Budget, Decision, Odds, Question
+from surefoot.problem.question import Budget, Decision, Odds, Probability, Question
 from surefoot.problem.robust_problem import checked_threshold
-from surefoot.problem.warp import Warp
 
 Array = NDArray[np.float64]
 EVEN = 0.5  # the threshold of those who name none
@@ -46,39 +46,27 @@ NO_MORE = 0.0  # likewise of a decision value
 SMALLEST_BUDGET = 1e-9  # standard deviations; doubles cannot tell a smaller one from none
 NoiseOn = Literal["changeable", "all"]
 Distance = Literal["mahalanobis", "cost"]
+Against = Literal["each", "all"]
 
 
 class Terms(NamedTuple):
-    """What all questions of an explainer have in common.
-
-    Parameters
-    ----------
-    norm : float
-    whitening : str, array or DataFrame
-    threshold : float
-    budget : float or dict
-        As the user gives it: by feature name.
-    noise_on : {"changeable", "all"}
-    decision : float
-        In the place of the threshold, for models without probabilities.
-    distance : {"mahalanobis", "cost"}
-    plausible : Plausible or None
-    """
+    """What all questions of an explainer have in common."""
 
     norm: float
-    whitening: Any
+    whitening: Any  # a name, an array or a DataFrame
     threshold: float
-    budget: Any
+    budget: Any  # as the user gives it: by feature name
     noise_on: NoiseOn
-    decision: float = NO_MORE
+    decision: float = NO_MORE  # in the place of the threshold, for models without probabilities
     distance: Distance = "mahalanobis"
     plausible: Plausible | None = None
+    against: Against = "each"  # whether the threshold is one against each rival, or among all classes
 
     def checked(self) -> Terms:
         """The same, unless no question could have these terms."""
         checked_norm(self.norm)
         checked_threshold(self.threshold)
-        if isinstance(self.decision, bool) or not isinstance(self.decision, Real):
+        if not is_number(self.decision):
             raise ProblemError(f"decision must be a number, not {self.decision!r}")
         if not math.isfinite(self.decision):
             raise ProblemError(f"decision must be a finite number, not {self.decision!r}")
@@ -87,6 +75,9 @@ class Terms(NamedTuple):
             raise ProblemError(f"noise_on must be 'changeable' or 'all', not {self.noise_on!r}")
         if not isinstance(self.distance, str) or self.distance not in get_args(Distance):
             raise ProblemError(f"distance must be 'mahalanobis' or 'cost', not {self.distance!r}")
+        if not isinstance(self.against, str) or self.against not in get_args(Against):
+            hint = suggestion(str(self.against), get_args(Against))
+            raise ProblemError(f"against must be 'each' or 'all', not {self.against!r}{hint}")
         if not isinstance(self.budget, Mapping):
             _size(self.budget, "the budget")
         return self
@@ -110,18 +101,7 @@ class Asked(NamedTuple):
 
 
 class QuestionBuilder:
-    """Makes questions about the rows of one fitted classifier, and keeps what they share.
-
-    Parameters
-    ----------
-    classifier : ConditionalGaussianNetworkClassifier
-    constraints : ConstraintSet
-    terms : Terms
-    method : str
-    settings : Settings
-    refits : RefittedModels, optional
-        Further models under which the decision must turn.
-    """
+    """Makes questions about the rows of one fitted classifier, and keeps what they share."""
 
     def __init__(
         self,
@@ -131,16 +111,21 @@ class QuestionBuilder:
         method: str,
         settings: Settings,
         refits: RefittedModels | None = None,
+        printable: bool = False,
+        preset: Preset = NO_PRESET,
     ) -> None:
+        self.printable = printable
         self.others = () if refits is None else refits.searched
-        self.classifier, self.terms = classifier, terms
+        self.classifier, self.terms, self.plausible = classifier, terms, terms.plausible or Plausible()
         self.has_probability = classifier.has_probability
         self._refuse_idle_terms()
+        self._refuse_against_all(method)
         self.method, self.settings = method, settings
         self.networks = classifier.networks_
         self.models = tuple(model.fingerprint_ for model in (classifier, *self.others))
         self.features = tuple(classifier.feature_labels_)
-        self.schema, self.warps = classifier.schema_, _curved(classifier.warps_)
+        self.schema, warps = classifier.schema_, tuple(classifier.warps_)
+        self.warps = () if all(warp.is_identity for warp in warps) else warps
         self.numbers = tuple(self.features[j] for j in self.schema.numbers)
         self.whitening, self.matrix = coordinates(terms.whitening, self.numbers)
         if terms.distance != "cost" and constraints.priced:
@@ -149,7 +134,7 @@ class QuestionBuilder:
             unused = f"{names} {said} with distance='cost' only"
             warnings.warn(unused, SurefootWarning, stacklevel=4)  # where the explainer is made
             constraints = constraints.unpriced()
-        self.constraints, self.declared = constraints, constraints.declared()
+        self.constraints, self.declared = constraints, constraints.declared() | preset.declared()
         self.budget = self._positioned(terms.budget)
         self.exact = self._exact()
         if len(self.exact) == len(self.numbers):
@@ -157,17 +142,7 @@ class QuestionBuilder:
         self.shared: dict[Any, Any] = {}
 
     def asked(self, row: Filled, target: Any, label: Any, differing: Differing = NOTHING) -> Asked:
-        """The question about a row that was read: its numbers and its categories.
-
-        Parameters
-        ----------
-        row : Filled
-        target : label or None
-        label
-            What the row is called.
-        differing : Differing
-            What earlier answers about the row ask of this one.
-        """
+        """The question about a row; its label is what the row is called."""
         clf, terms = self.classifier, self.terms
         factual, state, imputed = row
         declared = {**self.declared, **differing.declared()}
@@ -191,38 +166,71 @@ class QuestionBuilder:
             matrix=self.matrix,
             budget=self.budget,
             exact=self.exact,
-            requirements=(*self._requirements(wanted, labels), *differing.away),
+            requirements=(*self._requirements(wanted, labels), *differing.away, *self._among_all(wanted)),
             declared=declared,
             gap=float(self.settings.options.gap),
             warps=self.warps,
             prices=self.constraints.prices if terms.distance == "cost" else None,
             **self._allowed(factual, state, wanted, differing)._asdict(),
         )
+        self._refuse_curved_sums(question)
         posed = question.family(clf, *self.others, shared=self.shared)
-        typical = terms.plausible is not None and terms.plausible.share is not None
+        typical = self.plausible.share is not None
         percentiles = clf.density_percentiles_[labels.index(wanted)] if typical else None
-        task = Task(posed, question, self.method, self.settings)
+        task = Task(posed, question, self.method, self.settings, self.printable)
         return Asked(label, Inquiry(task, self.constraints, self._noise(state), percentiles))
+
+    def _refuse_curved_sums(self, question: Question) -> None:
+        """Refuse to add up numbers on curved scales, and say how to make a model that can."""
+        if not self.warps:
+            return
+        ways = [row for either in question.eithers for way in either.ways for row in way.rows]
+        for row in (*question.domain.rows, *ways):
+            terms = list(zip(self.numbers, row.coefficients, self.warps, strict=True))
+            bent = [name for name, a, warp in terms if a and not warp.is_identity]
+            if bent and row.feature is None:
+                names = [name for name, a, _ in terms if a]
+                raise ProblemError(
+                    f"{row.name!r} adds up {listed(names)}, but the model measures {listed(bent)} on a "
+                    f"curved scale; fit the model with plain={names!r}, which leaves their scales as they are"
+                )
 
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
         """What constraints allow, what differs from earlier answers, what is plausible of each feature."""
-        found = self.constraints.allowed(factual, state)
-        place = (self.features, self.schema.numbers, factual)
-        kept = [keeping_one(features, *place) for features in differing.keeping]
-        eithers = list(found.eithers)
-        if self.terms.plausible is not None and self.terms.plausible.deviations is not None:
-            eithers += near_expected(self.classifier, target, factual, self.terms.plausible.deviations)
-        return found._replace(eithers=tuple(eithers), limits=(*found.limits, *kept))
+        found, deviations = self.constraints.allowed(factual, state), self.plausible.deviations
+        kept = [keeping_one(one, self.features, self.schema.numbers, factual) for one in differing.keeping]
+        near = () if deviations is None else near_expected(self.classifier, target, factual, deviations)
+        return found._replace(eithers=(*found.eithers, *near), limits=(*found.limits, *kept))
 
     def _requirements(self, target: Any, labels: Sequence[Any]) -> tuple[Required, ...]:
         """The odds against every rival, what is plausible as a whole, and the odds under further models."""
-        odds = [self._required(target, c) for c in labels if c != target]
-        plausible, found = self.terms.plausible, list[Required](odds)
-        if plausible is not None and plausible.share is not None:
-            found.append(density_floor(self.classifier, target, plausible.share))
+        rivals = [c for c in labels if c != target]
+        if self.has_probability:
+            odds: list[Odds | Decision] = [Odds(target, c, float(self.terms.threshold)) for c in rivals]
+        else:
+            odds = [Decision(target, c, float(self.terms.decision)) for c in rivals]
+        found: list[Required] = [*odds]
+        if self.plausible.share is not None:
+            found.append(density_floor(self.classifier, target, self.plausible.share))
         for number in range(1, len(self.models)):
             found += [replace(r, model=number) for r in odds]
         return tuple(found)
+
+    def _among_all(self, target: Any) -> tuple[Probability, ...]:
+        """The probability among all classes, by every model; with two classes the odds are the same."""
+        if self.terms.against == "each" or len(self.classifier.classes_) < 3:
+            return ()
+        threshold = float(self.terms.threshold)
+        return tuple(Probability(target, threshold, model=number) for number in range(len(self.models)))
+
+    def _refuse_against_all(self, method: str) -> None:
+        """Refuse a probability among more than two classes where there is none, or no search for it."""
+        if self.terms.against == "each" or len(self.classifier.classes_) < 3:
+            return
+        if not self.has_probability:
+            raise ProblemError("against='all' needs probabilities, which this model does not have")
+        if method != "certified":
+            raise ProblemError(f"against='all' needs method='certified', not {method!r}")
 
     def _refuse_idle_terms(self) -> None:
         """Refuse a threshold or decision value that the model cannot be asked for: it would be ignored."""
@@ -233,12 +241,6 @@ class QuestionBuilder:
                 f"the model has no probabilities, so that threshold={self.terms.threshold:g} cannot be "
                 "reached; use decision, a value of its decision function"
             )
-
-    def _required(self, target: Any, rival: Any) -> Odds | Decision:
-        """What must hold against one rival: a probability, or a decision value where there is none."""
-        if self.has_probability:
-            return Odds(target, rival, float(self.terms.threshold))
-        return Decision(target, rival, float(self.terms.decision))
 
     def refusal(self, values: list[Any], target: Any) -> Refusal:
         """What is known of a row about which nothing can be asked."""
@@ -260,17 +262,16 @@ class QuestionBuilder:
             if wrong:
                 raise ProblemError(f"the budget names {wrong[0]!r}, which is a category and lands exactly")
         found = positioned(budget, self.numbers)
-        curved = [self.numbers[j] for j in found if self.warps] if isinstance(found, Mapping) else []
-        bent = [name for name in curved if not self.warps[self.numbers.index(name)].is_identity]
-        if bent:
-            raise ProblemError(
-                f"the budget names {bent[0]!r}, which the model measures on a curved scale; give the budget "
-                "as one number, or fit the model with marginals='gaussian'"
-            )
+        for j in found if isinstance(found, Mapping) and self.warps else ():
+            if not self.warps[j].is_identity:
+                raise ProblemError(
+                    f"the budget names {self.numbers[j]!r}, which the model measures on a curved scale; give "
+                    f"the budget as one number, or fit the model with plain={[self.numbers[j]]!r}"
+                )
         return found
 
     def _noise(self, state: State) -> Noise | None:
-        """What the ball depends on when a feature may change that must not now."""
+        """What the ball depends on when a constraint on a feature is given up."""
         if self.terms.noise_on == "all" or isinstance(self.budget, Mapping):
             return None
         return Noise(self.budget, numbers_network(self.networks[0], state).dag.smallest_first_order)
@@ -280,11 +281,6 @@ class QuestionBuilder:
         if isinstance(self.budget, Mapping):
             return tuple(j for j in range(len(self.numbers)) if j not in self.budget)
         return self.constraints.kept if self.terms.noise_on == "changeable" else ()
-
-
-def _curved(warps: tuple[Warp, ...]) -> tuple[Warp, ...]:
-    """The scales of the numbers; none at all where each is its own."""
-    return () if all(warp.is_identity for warp in warps) else tuple(warps)
 
 
 def positioned(budget: Any, features: Sequence[Any]) -> Budget:
@@ -322,6 +318,6 @@ def _pair(size: Any, name: Any) -> tuple[float, float]:
 
 
 def _size(value: Any, what: str) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < math.inf:
+    if not is_number(value) or not 0 <= float(value) < math.inf:
         raise DataError(f"{what} must be a finite number >= 0, not {value!r}")
     return float(value)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from surefoot.bars import stepped
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.refits import Bootstrap, drawn_weights
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Decision, Odds
 from surefoot.threads import one_blas_thread
@@ -23,26 +24,47 @@ Array = NDArray[np.float64]
 
 FRESH = 100  # refits that judge an answer and that the search has not seen
 CONFIDENCE = 0.95
-TRIES = 50  # draws until every class, and every category that the model must know, is among the rows
+TRIES = (
+    50  # draws until every category that the model must know is among the rows; more would only take longer
+)
 JUDGES = 1_000_003  # added to the seed of what searches, so that what judges is drawn apart from it
 
 
 class ModelShare(NamedTuple):
-    """How many of the models that the search has not seen come to the target's side.
+    """Under how many refits of the model an answer holds: they decide as was asked, at the answer itself.
 
     Parameters
     ----------
     share : float
-        Of the fresh refits.
+        Of the refits.
     bound : float
-        The share of all such refits is at least this (Clopper and Pearson, 95 %, one-sided).
+        The share of all such refits is at least this (Clopper and Pearson, 95 %, one-sided), as far as refits
+        tell that the search has not seen; 0 where it has seen all of them.
     refits : int
         How many were asked.
+    kept : bool, default=False
+        Whether they are those that the model keeps, so that anybody can count again. Otherwise they were
+        fitted for this.
+
+    Examples
+    --------
+    >>> str(ModelShare(0.55, 0.34, 20, kept=True))
+    '11 of 20 refits of the model'
     """
 
     share: float
     bound: float
     refits: int
+    kept: bool = False
+
+    @property
+    def agreeing(self) -> int:
+        """How many of them do."""
+        return round(self.share * self.refits)
+
+    def __str__(self) -> str:
+        fresh = "" if self.kept else "fresh "
+        return f"{self.agreeing} of {self.refits} {fresh}refits of the model"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +131,8 @@ class RefittedModels:
     searched : tuple of classifiers
         Under which the decision must turn.
     fresh : tuple of classifiers
-        Refits that the search does not see, and that judge its answers; none without data.
+        Refits that the search does not see, and that judge its answers; none without data. Then those judge
+        that the explained model keeps.
     """
 
     def __init__(
@@ -122,52 +145,78 @@ class RefittedModels:
     ) -> None:
         self.original, self.classifier, self.data = original, classifier, data
         self.random_state = _seed(random_state)
-        self.searched: tuple[ConditionalGaussianNetworkClassifier, ...] = (
-            self._drawn(_count(models, data), self.random_state)
-            if isinstance(models, Integral)
-            else tuple(_like(adopt(model, data), classifier) for model in _listed(models))
-        )
+        self.searched: tuple[ConditionalGaussianNetworkClassifier, ...] = self._searched(models)
         # Made here, not when the first answer is judged: no time limit of an explanation is for them.
         judged = data is not None and hasattr(original, "fit")
         self.fresh = self._drawn(FRESH, self.random_state + JUDGES) if judged else ()
 
-    def share(self, asked: Sequence[Odds | Decision], numbers: Array, state: State) -> ModelShare | None:
-        """How many fresh refits satisfy what is asked of the explained model, at one point on its scales."""
+    def share(
+        self, asked: Sequence[Odds | Decision], numbers: Array, state: State, among_all: bool = False
+    ) -> ModelShare | None:
+        """How many fresh refits satisfy what is asked of the explained model, at one point on its scales.
+
+        ``among_all``: against all rivals together, not against each by itself.
+        """
         if not self.fresh:
             return None
-        agree = sum(all(_holds(r, model, numbers, state) for r in asked) for model in self.fresh)
+        agree = sum(_holds(asked, model, numbers, state, among_all) for model in self.fresh)
         return ModelShare(agree / len(self.fresh), lower_bound(agree, len(self.fresh)), len(self.fresh))
+
+    def _searched(self, models: Any) -> tuple[ConditionalGaussianNetworkClassifier, ...]:
+        """So many refits: of the rows that are given, else of those that the model keeps; or a list."""
+        if not isinstance(models, Integral):
+            return tuple(_like(adopt(model, self.data), self.classifier) for model in _listed(models))
+        count = _count(models)
+        if self.data is not None:
+            return self._drawn(count, self.random_state)
+        kept = self.classifier.refits_
+        if not kept:
+            raise ProblemError(
+                "models needs data=(X, y), the rows to which the model is fitted again: it keeps no refits"
+            )
+        if count > len(kept):
+            raise ProblemError(
+                f"models={count} asks for more refits than the {len(kept)} that the model keeps; ask for at "
+                f"most {len(kept)}, or pass the training data too: models=Refits({count}, data=(X, y))"
+            )
+        return kept[:count]
 
     def _drawn(self, count: int, seed: int) -> tuple[ConditionalGaussianNetworkClassifier, ...]:
         """So many refits; a bar on a terminal says so where they take longer than a second."""
-        from tqdm.auto import trange
-
         rng = np.random.default_rng(seed)
         assert self.data is not None
-        bar = trange(
-            count, desc="fitting the model again", unit="refit", delay=1.0, disable=None, leave=False
-        )
         with one_blas_thread():  # small matrices: threads would wait for each other
-            return tuple(refit(self.original, self.classifier, self.data, rng) for _ in bar)
+            refit = self._refit()
+            return tuple(refit(rng) for _ in stepped(range(count), "fitting the model again", "refit"))
+
+    def _refit(self) -> Callable[[np.random.Generator], ConditionalGaussianNetworkClassifier]:
+        """What fits the classifier anew to as many rows, drawn with replacement; structure and all.
+
+        Curved scales are kept as they are: what is compared must be measured alike.
+        """
+        original, classifier, data = self.original, self.classifier, self.data
+        assert data is not None
+        if not hasattr(original, "fit"):
+            raise DataError(
+                f"a {type(original).__name__} cannot be fitted again; models must be a list of models"
+            )
+        if original is classifier:
+            return Bootstrap(classifier, *data, structure=True).refit
+        return lambda rng: _refitted_estimator(original, classifier, data, rng)
 
 
-def refit(
-    original: Any,
-    classifier: ConditionalGaussianNetworkClassifier,
-    data: tuple[Any, Any],
-    rng: np.random.Generator,
-) -> ConditionalGaussianNetworkClassifier:
-    """The classifier fitted anew to as many rows, drawn with replacement; structure and all.
+def kept_share(agree: Sequence[bool], seen: Sequence[bool]) -> ModelShare | None:
+    """What the refits that a model keeps say; those that the search has seen tell nothing about others.
 
-    Curved scales are kept as they are: what is compared must be measured alike.
+    Examples
+    --------
+    >>> kept_share([True, True, False, True], [True, True, False, False])
+    ModelShare(share=0.75, bound=0.02532056..., refits=4, kept=True)
     """
-    if not hasattr(original, "fit"):
-        raise DataError(
-            f"a {type(original).__name__} cannot be fitted again; models must be a list of models"
-        )
-    if original is classifier:
-        return _refitted_network(classifier, *data, rng)
-    return _refitted_estimator(original, classifier, data, rng)
+    if not agree:
+        return None
+    fresh = [one for one, known in zip(agree, seen, strict=True) if not known]
+    return ModelShare(sum(agree) / len(agree), lower_bound(sum(fresh), len(fresh)), len(agree), kept=True)
 
 
 def lower_bound(hits: int, trials: int, confidence: float = CONFIDENCE) -> float:
@@ -183,49 +232,6 @@ def lower_bound(hits: int, trials: int, confidence: float = CONFIDENCE) -> float
     return float(beta.ppf(1 - confidence, hits, trials - hits + 1)) if hits else 0.0
 
 
-def _refitted_network(
-    clf: ConditionalGaussianNetworkClassifier, X: Any, y: Any, rng: np.random.Generator
-) -> ConditionalGaussianNetworkClassifier:
-    curved = not all(warp.is_identity for warp in clf.warps_)
-    model = clone(clf)
-    weights = _weights(y, rng)
-    table = _as_known(X, clf) if curved or clf.schema_.n_categories else X
-    # Scales are those of the explained model: left to choose, a draw would choose others.
-    model.set_params(marginals="gaussian").fit(table, y, sample_weight=weights)
-    if not curved:
-        return _like(model, clf)
-    model.warps_, model.schema_ = clf.warps_, clf.schema_
-    for name in ("feature_range_", "feature_percentiles_"):
-        setattr(model, name, getattr(clf, name))
-    return _like(model, clf)
-
-
-def _as_known(X: Any, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
-    """A table as the model knows it: numbers on its scales, all values of a category, drawn or not."""
-    schema = clf.schema_
-    numbers, codes = schema.encode(X)
-    frame = pd.DataFrame(X).copy()
-    frame.columns = list(schema.names)
-    for i, j in enumerate(schema.numbers):
-        if not clf.warps_[i].is_identity:
-            frame[schema.names[j]] = np.asarray(clf.warps_[i](numbers[:, i]), dtype=float)
-    for k, (j, values) in enumerate(zip(schema.categories, schema.category_values, strict=True)):
-        known = pd.CategoricalDtype(list(values), schema.ordered[j])
-        frame[schema.names[j]] = pd.Categorical.from_codes(codes[:, k], dtype=known)
-    return frame
-
-
-def _weights(y: Any, rng: np.random.Generator) -> Array:
-    """How often each row is drawn; every class at least twice."""
-    labels = np.asarray(y)
-    classes = np.unique(labels)
-    for _ in range(TRIES):
-        drawn = np.bincount(rng.integers(len(labels), size=len(labels)), minlength=len(labels))
-        if all(drawn[labels == c].sum() >= 2 and (drawn[labels == c] > 0).sum() >= 2 for c in classes):
-            return drawn.astype(float)
-    raise DataError("a class has too few rows to fit the model again to rows drawn with replacement")
-
-
 def _refitted_estimator(
     original: Any,
     classifier: ConditionalGaussianNetworkClassifier,
@@ -234,9 +240,10 @@ def _refitted_estimator(
 ) -> ConditionalGaussianNetworkClassifier:
     """A scikit-learn model fitted anew; one that a draw leaves without some category is drawn again."""
     X, y = data
+    labels = np.unique(np.asarray(y), return_inverse=True)[1]
     reason: Exception | None = None
     for _ in range(TRIES):
-        rows = np.repeat(np.arange(len(y)), _weights(y, rng).astype(int))
+        rows = np.repeat(np.arange(len(y)), drawn_weights(labels, labels.max() + 1, rng).astype(int))
         model = clone(original).fit(_taken(X, rows), _taken(y, rows))
         try:
             return _like(adopt(model, data), classifier)
@@ -249,8 +256,17 @@ def _taken(values: Any, rows: NDArray[np.intp]) -> Any:
     return values.iloc[rows] if hasattr(values, "iloc") else np.asarray(values)[rows]
 
 
-def _holds(r: Odds | Decision, model: ConditionalGaussianNetworkClassifier, z: Array, state: State) -> bool:
-    return float(r.requirement([model]).margin.at(state)(z)) >= 0
+def _holds(
+    asked: Sequence[Odds | Decision],
+    model: ConditionalGaussianNetworkClassifier,
+    z: Array,
+    state: State,
+    among_all: bool,
+) -> bool:
+    """Whether a model gives the target the odds against each rival, or against all of them together."""
+    required = [r.requirement([model]) for r in asked]
+    lacking = [-float(r.margin.at(state)(z)) / r.heat for r in required]
+    return float(np.logaddexp.reduce(lacking)) <= 0 if among_all else max(lacking) <= 0
 
 
 def _like(
@@ -278,11 +294,9 @@ def _listed(models: Any) -> Sequence[Any]:
     return models
 
 
-def _count(models: Any, data: Any) -> int:
+def _count(models: Any) -> int:
     if isinstance(models, bool) or models < 1:
         raise ProblemError(f"models must be at least 1, not {models!r}")
-    if data is None:
-        raise ProblemError("models needs data=(X, y): the rows to which the model is fitted again")
     return int(models)
 
 

@@ -25,20 +25,41 @@ def chosen_target(target: Any, labels: list[Any], factual_class: int) -> Any:
     return found[0]
 
 
+def several_targets(target: Any, labels: list[Any]) -> tuple[Any, ...]:
+    """The labels of which the nearest is wanted; one alone where no list is given."""
+    if not _is_list(target):
+        return (target,)
+    found = [chosen_target(one, labels, 0) for one in target]
+    if not found:
+        raise ProblemError(f"target is an empty list; the classes are {labels}")
+    twice = [one for k, one in enumerate(found) if one in found[:k]]
+    if twice:
+        raise ProblemError(f"target names {twice[0]!r} twice")
+    return tuple(found)
+
+
+def _is_list(target: Any) -> bool:
+    return isinstance(target, list | tuple | np.ndarray | pd.Series | pd.Index) and np.ndim(target) > 0
+
+
 def each_target(target: Any, rows: Any, n_rows: int, labels: list[Any]) -> list[Any]:
-    """One target for each row; labels that do not exist are refused before anything is searched."""
+    """One target for each row, or a list of which the nearest is wanted.
+
+    Labels that do not exist are refused before anything is searched.
+    """
     if (
         isinstance(target, pd.Series)
         and isinstance(rows, pd.DataFrame)
         and not target.index.equals(rows.index)
     ):
         raise ProblemError("the targets have another index than the rows")
-    each = isinstance(target, list | tuple | np.ndarray | pd.Series | pd.Index) and np.ndim(target) > 0
+    each = isinstance(target, list) or _is_list(target)
     targets = list(target) if each else [target] * n_rows
     if len(targets) != n_rows:
         raise ProblemError(f"there are {len(targets)} targets for {n_rows} rows")
     for wanted in targets if each else [target]:
-        chosen_target(wanted, labels, 0)
+        for one in several_targets(wanted, labels):
+            chosen_target(one, labels, 0)
     return targets
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,8 +11,11 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.at_most import AtMost
 from surefoot.explain.constraints.constraint import Broken, Constraint, column_of
 from surefoot.explain.constraints.feature import Action
+from surefoot.explain.constraints.if_then import When
 from surefoot.explain.constraints.kinds import KINDS
 from surefoot.explain.constraints.linear import Rule
+from surefoot.explain.constraints.link import Link
+from surefoot.model.adoption import adopt
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -47,6 +50,8 @@ class Actions:
         The feature changes by the factor times the change of the leader.
     constraints : list of Constraint, optional
         Constraints of any kind: `Rule`, and those of ``surefoot.explain.constraints.kinds``.
+    reasons : dict, optional
+        Feature -> why it has its action, in words. A comment: neither files nor comparisons know it.
 
     Examples
     --------
@@ -66,6 +71,7 @@ class Actions:
     at_most_of: Sequence[tuple[int, Sequence[Any]]] = ()
     links: Sequence[tuple[Any, Any, float]] = ()
     constraints: Sequence[Constraint] = ()
+    reasons: Mapping[Any, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.features, Mapping):
@@ -104,6 +110,56 @@ class Actions:
         named = (one for kind in KINDS if kind.key in self.__dict__ for one in getattr(self, kind.key))
         found = (*every, *named, *self.constraints)
         return tuple(one for kind in KINDS for one in found if type(one) is kind)
+
+    @property
+    def added_up(self) -> tuple[Any, ...]:
+        """The features that rules, links and if-then rules add up: a model must measure them on plain scales.
+
+        Examples
+        --------
+        >>> Actions(rules=["debt <= 0.4 * income", "age <= 90"]).added_up
+        ('debt', 'income')
+        """
+        return tuple(dict.fromkeys(name for one in self.over_several for name in one.added_up()))
+
+    @classmethod
+    def proposed(cls, classifier: Any) -> Actions:
+        """Features that stay: dates, and what names say is age, sex, origin, the past, and the like.
+
+        Names are read in English, German, French and Spanish. They are guesses: look at `reasons`.
+
+        Parameters
+        ----------
+        classifier : fitted classifier
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, datasets
+        >>> pima = datasets.load_pima()
+        >>> Actions.proposed(ConditionalGaussianNetworkClassifier().fit(pima.X, pima.y)).reasons["age"]
+        'its name says how old someone or something is, which only time changes'
+        """
+        from surefoot.explain.constraints.proposals import proposals
+
+        found = proposals(adopt(classifier).schema_)
+        reasons = {name: reason for name, (_, reason) in found.items()}
+        return cls({name: action for name, (action, _) in found.items()}, reasons=reasons)
+
+    def without(self, features: Iterable[Any]) -> Actions:
+        """The same without the actions of some features."""
+        names = {str(name) for name in features}
+        left = {name: action for name, action in self.features.items() if str(name) not in names}
+        return replace(self, features=left, reasons={n: r for n, r in self.reasons.items() if n in left})
+
+    def named_to_change(self) -> Iterator[Any]:
+        """The features that these say something about: by an action, a link, or an if-then rule."""
+        yield from self.features
+        for one in self.over_several:
+            if isinstance(one, Link):
+                yield from one[:2]
+            elif isinstance(one, When):
+                for part in one.conditions:
+                    yield from (*part.coefficients, *part.now) if isinstance(part, Rule) else (part.feature,)
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> Actions:

@@ -34,8 +34,13 @@ def check_ends(low: Any, high: Any, what: str) -> None:
         raise ProblemError(f"the ends {what} exclude each other: at least {low:g} and at most {high:g}")
 
 
+def open_ends(low: float | None, high: float | None) -> tuple[float, float]:
+    """Both ends as doubles; one that is left out is infinite."""
+    return -math.inf if low is None else float(low), math.inf if high is None else float(high)
+
+
 def check_size(value: float, what: str) -> None:
-    """Refuse a factor so large or so small that nothing can be calculated with it and proved of it."""
+    """Refuse a factor too large or too small to calculate and prove with."""
     if value and not LEAST <= abs(value) <= MOST:
         raise ProblemError(f"{what} is {value:g}; it must be 0, or of a size between {LEAST:g} and {MOST:g}")
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.constraint import Constraint, Features, Place
-from surefoot.explain.constraints.naming import positions
 from surefoot.problem.either import Limit
 
 
@@ -20,14 +19,7 @@ class _Fields(NamedTuple):
 
 
 class AtMost(_Fields, Constraint):
-    """A limit on how many features change, categories included.
-
-    Parameters
-    ----------
-    most : int
-    features : tuple, optional
-        None for all features.
-    """
+    """A limit on how many of some features change, categories included; None stands for all features."""
 
     __slots__ = ()
     key = "at_most_of"
@@ -80,15 +72,15 @@ class AtMost(_Fields, Constraint):
 
     def check(self, features: Features) -> None:
         """Refuse features that do not exist, or that are one under two names."""
-        if len(self.concerned(features)) < len(self.features or ()):
+        if len(self.concerned(features)) < len(self.named()):
             raise ProblemError(f"at_most_of names a feature twice: {self.name}")
 
-    def concerned(self, features: Features) -> tuple[int, ...]:
+    def named(self) -> tuple[Any, ...]:
         """The features that it names; none where it is about all."""
-        return positions(self.features or (), features.names, "at_most_of")
+        return self.features or ()
 
     def limits(self, place: Place) -> tuple[Limit, ...]:
-        """Over the features that can change at all; nothing where all of them may."""
+        """A limit over the features that can change at all; nothing where it lets all of them change."""
         x0, domain = place.now[place.numbers], place.domain
         moves = (domain.low < x0) | (domain.high > x0)
         named = range(len(place.names)) if self.features is None else self.concerned(place)
@@ -100,7 +92,7 @@ class AtMost(_Fields, Constraint):
         return (Limit(self.most, tuple(numbers), today, tuple(categories), self.name),)
 
     def relaxation(self) -> tuple[str, str]:
-        """That more may change."""
+        """How a conflict names it, and that more may change."""
         who = "features" if self.features is None else f"of {', '.join(map(str, self.features))}"
         return self.name, f"more than {self.most} {who} may change"
 

@@ -19,20 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Category:
-    """What is known of a category: its position, its values, and whether they have an order.
+    """What is known of a category."""
 
-    Parameters
-    ----------
-    feature : int
-    name : str or int
-    values : tuple
-    ordered : bool, default=False
-    """
-
-    feature: int
+    feature: int  # its position
     name: Any
     values: tuple[Any, ...]
-    ordered: bool = False
+    ordered: bool = False  # whether its values have an order
 
     def check(self, action: Action) -> None:
         """Refuse values that do not exist."""
@@ -54,35 +46,36 @@ class Category:
 
     def choice(self, action: Action, today: int) -> Choice:
         """The values that may be taken, with their prices."""
-        prices = [
-            0.0 if v == today else self._price(action, v) if self._may_go(action, today, v) else math.inf
-            for v in range(len(self.values))
-        ]
+        named: dict[int, float] = {}
+        price = PRICE
+        if isinstance(action.cost, Mapping):
+            named = {self.code(value): float(cost) for value, cost in action.cost.items()}
+        elif action.cost is not None:
+            price = float(action.cost)
+        prices = [math.inf] * len(self.values)
+        for code in self._reached(action, today):
+            prices[code] = named.get(code, price)
+        prices[today] = 0.0
         return Choice(self.feature, self.values, tuple(prices), today)
 
-    def _may_go(self, action: Action, today: int, to: int) -> bool:
-        if (
-            action.may == "stay"
-            or (action.may == "rise" and to < today)
-            or (action.may == "fall" and to > today)
-        ):
-            return False
-        if action.values is not None and to not in self._codes(action.values):
-            return False
-        if action.moves is None:
+    def _reached(self, action: Action, today: int) -> set[int]:
+        """The codes that it may go to from today's."""
+        if action.may == "stay":
+            return set()
+        start = today if action.may == "rise" else 0
+        found = set(range(start, today if action.may == "fall" else len(self.values)))
+        if action.values is not None:
+            found &= self._codes(action.values)
+        if action.moves is not None:
+            here = [ends for value, ends in action.moves.items() if self.code(value) == today]
+            found &= {code for ends in here for code in self._codes(ends)}
+        if action.values is None and action.moves is None:
             # Nobody can be told to become one of the rare; an action that lists it may mean something by it.
-            return action.values is not None or self.values[to] != RARE
-        open_ones = [ends for start, ends in action.moves.items() if self.code(start) == today]
-        return any(to in self._codes(ends) for ends in open_ones)
+            found -= {code for code in found if self.values[code] == RARE}
+        return found
 
     def _codes(self, values: Iterable[Any]) -> set[int]:
         return {self.code(value) for value in values}
-
-    def _price(self, action: Action, to: int) -> float:
-        if not isinstance(action.cost, Mapping):
-            return PRICE if action.cost is None else float(action.cost)
-        named = {self.code(value): float(price) for value, price in action.cost.items()}
-        return named.get(to, PRICE)
 
 
 def same_value(known: Any, value: Any) -> bool:

@@ -1,8 +1,9 @@
 """Constraint: what a kind of constraint over several features has to be able to do.
 
 A kind is a subclass in a file of its own, and a line in `kinds.py`. It says how a user, a TOML file and a
-document write it; whether it fits the features; what it means for a row, as linear rows, disjunctions or
-limits; which rows of a table break it today; its words; and what it means to give it up.
+document write it; whether it fits the features; what it means for a row, as linear rows, disjunctions (of
+several sets of rows one must hold) or limits; which rows of a table break it today; its words; and what it
+means to give it up.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, ProblemError, StructureError
 from surefoot.explain.constraints.category import Category
-from surefoot.explain.constraints.naming import position
+from surefoot.model.dag import feature_index
 from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain, ValueSet
-from surefoot.problem.either import Either, Limit
+from surefoot.problem.either import Either, Limit, Way
 from surefoot.problem.row import Row
 
 if TYPE_CHECKING:
@@ -31,14 +32,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features that constraints name.
-
-    Parameters
-    ----------
-    names : tuple
-    categories : dict of position -> Category
-        Those that are no numbers.
-    """
+    """The features that constraints name. Categories are given by position; all others are numbers."""
 
     names: tuple[Any, ...]
     categories: Mapping[int, Category]
@@ -49,62 +43,67 @@ class Features:
         return [i for i in range(len(self.names)) if i not in self.categories]
 
     def position(self, name: Any, what: str) -> int:
-        """Position of a feature; ``what`` names it and is to blame where there is none."""
-        return position(name, self.names, what)
+        """Position of a feature; an error about an unknown one begins with ``what`` names it.
+
+        Files and rules write names that are numbers as text.
+
+        Examples
+        --------
+        >>> Features(("age", 7), {}).position("7", "rules")
+        1
+        """
+        if isinstance(name, str) and name not in self.names:
+            written = [own for own in self.names if str(own) == name]
+            name = written[0] if len(written) == 1 else name
+        try:
+            return feature_index(name, self.names)
+        except StructureError as error:
+            raise ProblemError(f"{what}: {error}") from None
 
 
 @dataclass(frozen=True, eq=False)
 class Today(Features):
-    """The features and their values of today.
+    """The features and a row's values of today."""
 
-    Parameters
-    ----------
-    now : array
-        The row's numbers by feature; anything for categories.
-    codes : dict of position -> int
-        The row's categories.
-    """
-
-    now: Array
-    codes: Mapping[int, int]
+    now: Array  # its numbers by feature; anything for categories
+    codes: Mapping[int, int]  # of its categories, by feature
 
 
 @dataclass(frozen=True, eq=False)
 class Place(Today):
-    """A row, and what its features may be by themselves and by linear rules.
+    """A row, and the values that its features may take by themselves and by linear rules."""
 
-    Parameters
-    ----------
-    gaps : array
-        How far beyond an end each number counts as beyond it.
-    domain : Domain
-        Of the numbers.
-    choices : tuple of Choice
-        Of the categories.
-    """
-
-    gaps: Array
-    domain: Domain
-    choices: tuple[Choice, ...]
+    gaps: Array  # how far beyond an end each number counts as beyond it
+    domain: Domain  # of the numbers
+    choices: tuple[Choice, ...]  # of the categories
 
     def set_of(self, i: int) -> ValueSet | None:
         """The set of values of a number, if it has one."""
         k = self.numbers.index(i)
         return next((one for one in self.domain.sets if one.feature == k), None)
 
+    def disjunction(self, ways: Sequence[Way], name: str) -> tuple[Either, ...]:
+        """A disjunction of the possible ways; nothing where every allowed point takes one of them anyway."""
+        if any(self._is_certain(way) for way in ways):
+            return ()
+        possible = [way for way in ways if self._is_possible(way)]
+        return (Either(tuple(possible or ways), name),)
 
-class Ends(NamedTuple):
-    """The ends of all features, which a kind may narrow before the search.
+    def _is_certain(self, way: Way) -> bool:
+        """Whether every allowed point takes a way."""
+        low, high = self.domain.low, self.domain.high
+        return all(
+            row.feature is not None and row.low <= low[row.feature] and row.high >= high[row.feature]
+            for row in way.rows
+        ) and all(codes.issuperset(self.choices[k].allowed) for k, codes in way.values.items())  # noqa: PD011
 
-    Parameters
-    ----------
-    today, low, high : arrays
-        By feature. ``low`` and ``high`` are changed in place.
-    """
-
-    today: Array
-    low: Array
-    high: Array
+    def _is_possible(self, way: Way) -> bool:
+        """Whether ends and choices allow a point that takes a way."""
+        low, high = self.domain.low, self.domain.high
+        return all(
+            row.feature is None or (row.low <= high[row.feature] and row.high >= low[row.feature])
+            for row in way.rows
+        ) and not any(codes.isdisjoint(self.choices[k].allowed) for k, codes in way.values.items())  # noqa: PD011
 
 
 class Broken(NamedTuple):
@@ -119,39 +118,29 @@ class Broken(NamedTuple):
 class Constraint:
     """A constraint over several features; each kind is a subclass.
 
-    Attributes
-    ----------
-    key : str
-        What a TOML file calls a list of them. In Python, `Actions` has an argument of this name for the
-        oldest kinds; all kinds can be given as ``Actions(constraints=[...])``.
-    document_key : str
-        What explanation files call it. Default: the key.
-    says : int
-        How much it says (a link 1, a limit 2, an if-then rule 3, a rule 4). Where constraints exclude each
-        other, those that say less are left out first; it does not matter who comes first of two that say
-        as much.
-
-    A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `concerned`, and one of `rows`,
+    A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `named`, and one of `rows`,
     `disjunctions` and `limits`; the other methods have defaults that do.
-    is_strict : bool
-        Whether it needs to know when a number is beyond an end, not only at it.
     """
 
     __slots__ = ()
+    # What a TOML file calls a list of them. `Actions` has an argument of this name for the oldest kinds; all
+    # kinds can be given as ``Actions(constraints=[...])``.
     key: ClassVar[str]
-    document_key: ClassVar[str]
+    document_key: ClassVar[str]  # what explanation files call it; the key, unless a kind says otherwise
+    # How much it says: a link 1, a limit 2, an if-then rule 3, a rule 4. In a conflict it is
+    # first tried to leave out those that say less; the order of equals does not matter.
     says: ClassVar[int]
-    is_strict: ClassVar[bool] = False
+    is_strict: ClassVar[bool] = False  # whether it must know when a number is beyond an end, not only at it
     name: Any  # in words
 
     def __init_subclass__(cls) -> None:
-        """A kind has one name, unless it says otherwise."""
+        """Documents know a kind by its key, unless it says otherwise."""
         if "document_key" not in cls.__dict__ and "key" in cls.__dict__:
             cls.document_key = cls.key
 
     @classmethod
     def read(cls, entry: Any) -> Self:
-        """From what a user gives, or from one that is made; whatever is wrong is refused in one line."""
+        """From what a user gives; whatever is wrong is refused in one line."""
         raise NotImplementedError
 
     def plain(self) -> Any:
@@ -173,34 +162,45 @@ class Constraint:
         return cls.read(entry)
 
     def validated(self) -> Self:
-        """The same, refused where it makes no sense: whoever makes one need not go through `read`."""
+        """The same after the checks of `read`, which a user who makes one directly has not passed."""
         return type(self).from_document(self)
 
     def check(self, features: Features) -> None:
         """Refuse features and values that do not exist, and what makes no sense for them."""
         raise NotImplementedError
 
-    def concerned(self, features: Features) -> Iterable[int]:
-        """Positions of the features that it names."""
+    def named(self) -> Iterable[Any]:
+        """The features that it names."""
         raise NotImplementedError
+
+    def concerned(self, features: Features) -> list[int]:
+        """Positions of the features that it names, each once."""
+        return list(dict.fromkeys(features.position(name, self.key) for name in self.named()))
 
     # What a kind does not say is left to these; they take what others need.
     # ruff: noqa: ARG002, ARG003
     @classmethod
-    def presolve(cls, own: Sequence[Self], features: Features, ends: Ends) -> Sequence[Self]:
-        """Narrow ends by what constraints of this kind leave no choice about; those that say more."""
+    def presolve(cls, own: Sequence[Self], today: Today, low: Array, high: Array) -> Sequence[Self]:
+        """Narrow the ends of features, in place, where constraints of this kind leave no choice.
+
+        Gives the constraints that still say something then.
+        """
         return own
+
+    def added_up(self) -> tuple[Any, ...]:
+        """Features that its rows add up, which a model must measure on plain scales."""
+        return ()
 
     def rows(self, today: Today) -> tuple[Row, ...]:
         """Linear rows that an answer must satisfy."""
         return ()
 
     def disjunctions(self, place: Place) -> tuple[Either, ...]:
-        """Disjunctions: of each, an answer takes one of its ways."""
+        """Disjunctions that an answer must satisfy: it takes at least one way of each."""
         return ()
 
     def limits(self, place: Place) -> tuple[Limit, ...]:
-        """How many features may change."""
+        """Limits on how many features change."""
         return ()
 
     def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:
@@ -208,11 +208,11 @@ class Constraint:
         yield from ()
 
     def words(self) -> str:
-        """How an answer says that it was asked for."""
+        """The constraint as an answer states it."""
         return str(self.name)
 
     def relaxation(self) -> tuple[str, str]:
-        """What stands in the way, and what would be if it were given up."""
+        """How a conflict names it, and what holds when it is given up."""
         return repr(self.name), f"{self.name!r} is lifted"
 
 

@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.days import as_days
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.actions import Actions
+from surefoot.explain.constraints.arithmetic import open_ends
 from surefoot.explain.constraints.category import Category
-from surefoot.explain.constraints.constraint import Constraint, Ends, Features, Place, Today
-from surefoot.explain.constraints.feature import FREE, SAID, Action, check_action
+from surefoot.explain.constraints.constraint import Constraint, Features, Place, Today
+from surefoot.explain.constraints.feature import FREE, SAID, Action, May, check_action
 from surefoot.explain.constraints.if_then import GAP
 from surefoot.explain.constraints.kinds import KINDS
 from surefoot.explain.constraints.linear import as_plain
-from surefoot.explain.constraints.naming import position, positions
 from surefoot.explain.constraints.number import Number, worthwhile
 from surefoot.explain.constraints.presolve import held, joined
-from surefoot.explain.constraints.prices import check_prices, up_and_down
+from surefoot.explain.constraints.prices import up_and_down
 from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain
 from surefoot.problem.either import Either, Limit
@@ -33,21 +33,11 @@ from surefoot.problem.row import Row
 Array = NDArray[np.float64]
 
 DATA = "data"
-MAY = {"immutable": "stay", "increasing": "rise", "decreasing": "fall"}
+MAY: dict[str, May] = {"immutable": "stay", "increasing": "rise", "decreasing": "fall"}
 
 
 class Allowed(NamedTuple):
-    """What is allowed for one row.
-
-    Parameters
-    ----------
-    domain : Domain
-        Of the numbers.
-    choices : tuple of Choice
-        Of the categories.
-    eithers : tuple of Either
-    limits : tuple of Limit
-    """
+    """What is allowed for one row: a domain of its numbers, choices of its categories, what joins both."""
 
     domain: Domain
     choices: tuple[Choice, ...]
@@ -56,28 +46,8 @@ class Allowed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ConstraintSet:
-    """What is said about features, by position: bounds, actions, rules and limits.
-
-    Parameters
-    ----------
-    names : tuple
-        Of the features.
-    low, high : arrays of shape (n,)
-        Bounds; infinite ends are open.
-    actions : tuple of Action
-        One for each feature.
-    observed : tuple of int
-        The features whose bounds are only the range seen in training: they give way to the ends of an
-        action, and to today's value.
-    over_several : tuple of Constraint
-        In the order of their kinds.
-    categories : tuple of Category
-        The features that are no numbers.
-    whole : tuple of int
-        Numbers that were whole in every training row: they stay whole, unless an action says otherwise.
-    gaps : array of shape (n,), optional
-        How far beyond an end each number counts as beyond it in an if-then rule. Default: a millionth.
+class ConstraintSet(Features):
+    """What is said about features, by position: bounds, actions, and constraints over several of them.
 
     Examples
     --------
@@ -89,19 +59,16 @@ class ConstraintSet:
     {'age': {'may': 'stay'}, 'income': {'may': 'rise'}}
     """
 
-    names: tuple[Any, ...]
-    low: Array
+    low: Array  # bounds; infinite ends are open
     high: Array
-    actions: tuple[Action, ...]
-    observed: tuple[int, ...] = ()
-    over_several: tuple[Constraint, ...] = ()
-    categories: tuple[Category, ...] = ()
-    whole: tuple[int, ...] = ()
-    gaps: Array = None  # type: ignore[assignment]  # replaced by millionths when left out
-
-    def __post_init__(self) -> None:
-        if self.gaps is None:
-            object.__setattr__(self, "gaps", np.full(len(self.names), GAP))
+    actions: tuple[Action, ...]  # one for each feature
+    # Features whose bounds are only the range seen in training: it gives way to the ends of an action, and
+    # to today's value.
+    observed: tuple[int, ...]
+    over_several: tuple[Constraint, ...]  # in the order of their kinds
+    whole: tuple[int, ...]  # whole in every training row: they stay so, unless an action says otherwise
+    gaps: Array  # how far beyond an end each number counts as beyond it in an if-then rule
+    dates: tuple[int, ...] = ()  # numbers of days, which words show as dates
 
     @classmethod
     def by_name(
@@ -113,6 +80,7 @@ class ConstraintSet:
         observed_range: ArrayLike | None = None,
         categories: Sequence[Category] = (),
         whole: Sequence[int] = (),
+        dates: Sequence[int] = (),
         gaps: Mapping[Any, float] | None = None,
         **kinds: Iterable[Any],
     ) -> ConstraintSet:
@@ -122,43 +90,26 @@ class ConstraintSet:
         features to (low, high) or ``"data"``; ``kinds`` are lists of features that are ``immutable``,
         ``increasing`` or ``decreasing``. ``gaps`` takes the place of what the ``observed_range`` says.
         """
-        named = {category.feature: category for category in categories}
-        low, high, observed = _bounds(bounds, names, observed_range, named)
+        features = Features(tuple(names), {category.feature: category for category in categories})
+        low, high, observed = _bounds(bounds, features, observed_range)
         said = Actions() if actions is None else actions
         found = cls(
-            tuple(names),
-            low,
-            high,
-            _actions(said, names, kinds),
-            observed,
-            said.over_several,
-            categories=tuple(categories),
+            names=features.names,
+            categories=features.categories,
+            low=low,
+            high=high,
+            actions=_actions(said, features, kinds),
+            observed=observed,
+            over_several=said.over_several,
             whole=tuple(whole),
-            gaps=_gaps(names, observed_range, gaps),
+            gaps=_gaps(features, observed_range, gaps),
+            dates=tuple(dates),
         )
-        found._check(named)
+        for i, action in enumerate(found.actions):
+            check_action(action, names[i], features.categories.get(i))
+        for one in found.over_several:
+            one.check(found)
         return found
-
-    def _check(self, categories: Mapping[int, Category]) -> None:
-        """Refuse what names something that does not exist, or asks of a feature what it cannot do."""
-        for i, action in enumerate(self.actions):
-            known = categories.get(i)
-            check_action(action, self.names[i], known is not None, known is not None and known.ordered)
-            check_prices(action.cost, self.names[i], known is not None)
-            if known is not None:
-                known.check(action)
-        for one in self.over_several:
-            one.check(self.features)
-
-    @cached_property
-    def features(self) -> Features:
-        """The features, for constraints that name them."""
-        return Features(self.names, {category.feature: category for category in self.categories})
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """Positions of the features that are numbers."""
-        return tuple(self.features.numbers)
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -186,28 +137,21 @@ class ConstraintSet:
         domain, choices = self.domain(factual), self.choices(state)
         today = self._today(factual, state)
         place = Place(today.names, today.categories, today.now, today.codes, self.gaps, domain, choices)
-        found = (*self._worthwhile(place), *(e for one in self.over_several for e in one.disjunctions(place)))
-        limits = (limit for one in self.over_several for limit in one.limits(place))
-        return Allowed(domain, choices, found, tuple(limits))
+        eithers = [either for i in self.numbers for either in worthwhile(self.actions[i].least, i, place)]
+        eithers += [either for one in self.over_several for either in one.disjunctions(place)]
+        limits = [limit for one in self.over_several for limit in one.limits(place)]
+        return Allowed(domain, choices, tuple(eithers), tuple(limits))
 
     def _today(self, factual: ArrayLike, state: State = ()) -> Today:
         """A row's values by feature."""
-        values, categories = np.zeros(len(self.names)), self.features.categories
-        values[list(self.numbers)] = np.asarray(factual, dtype=float)
-        codes = dict(zip(categories, state, strict=bool(state)))
-        return Today(self.names, categories, values, codes)
-
-    def _worthwhile(self, place: Place) -> Iterable[Either]:
-        """Numbers that change by some amount at least, or not at all."""
-        for k, i in enumerate(self.numbers):
-            least = self.actions[i].least
-            if least is not None:
-                yield from worthwhile(self.names[i], k, float(place.now[i]), least, place)
+        values, codes = np.zeros(len(self.names)), zip(self.categories, state, strict=bool(state))
+        values[self.numbers] = np.asarray(factual, dtype=float)
+        return Today(self.names, self.categories, values, dict(codes))
 
     def choices(self, state: Sequence[int]) -> tuple[Choice, ...]:
         """Where the categories may go from a state, and what that costs."""
-        pairs = zip(self.categories, state, strict=True)
-        return tuple(category.choice(self.actions[category.feature], today) for category, today in pairs)
+        pairs = zip(self.categories.items(), state, strict=True)
+        return tuple(category.choice(self.actions[i], today) for (i, category), today in pairs)
 
     def domain(self, factual: ArrayLike) -> Domain:
         """Where the numbers of a counterfactual may lie, given the factual's; contradictions are named."""
@@ -221,39 +165,29 @@ class ConstraintSet:
                 known = Number(k, self.names[i], float(x0[i]), self.is_whole(i), i in self.observed)
                 low[i], high[i], values = known.ends(self.actions[i], float(low[i]), float(high[i]))
                 sets += values
-        rows = joined(self._rows(today, Ends(x0, low, high)))
-        return Domain(*held(low[numbers], high[numbers], rows), tuple(sets))
-
-    def _rows(self, today: Today, ends: Ends) -> tuple[Row, ...]:
-        """Linear rows, once each kind has narrowed the ends by what leaves no choice."""
-        found: list[Row] = []
+        rows: list[Row] = []
         for kind in KINDS:
-            own = [one for one in self.over_several if type(one) is kind]
-            left = kind.presolve(own, self.features, ends)
-            found += [row for one in left for row in one.rows(today)]
-        return tuple(found)
+            left = kind.presolve(self.of_kind(kind), today, low, high)
+            rows += [row for one in left for row in one.rows(today)]
+        return Domain(*held(low[numbers], high[numbers], joined(rows)), tuple(sets))
+
+    def of_kind(self, kind: type[Constraint]) -> list[Any]:
+        """The constraints of one kind."""
+        return [one for one in self.over_several if type(one) is kind]
 
     def declared(self) -> dict[str, Any]:
         """What was said, in plain values: for printing, and to compare with what was searched."""
-        found: dict[str, Any] = {"bounds": self._declared_bounds(), "actions": self._declared_actions()}
-        whole = [i for i in self.whole if self.actions[i].whole is None and self.is_whole(i)]
-        more: dict[str, Any] = {"whole": [str(self.names[i]) for i in whole]}
-        for kind in KINDS:
-            more[kind.document_key] = [one.plain() for one in self.over_several if type(one) is kind]
-        more["gaps"] = self._declared_gaps()
-        return found | {name: entry for name, entry in more.items() if entry}
-
-    def _declared_actions(self) -> dict[str, Any]:
-        return {
-            str(self.names[i]): {name: as_plain(value) for name, value in self.actions[i].given().items()}
-            for i in self._said
-        }
-
-    def _declared_gaps(self) -> dict[str, float]:
-        """Of the numbers of which it matters when they are beyond an end."""
+        names = [str(name) for name in self.names]
         strict = (one for one in self.over_several if one.is_strict)
-        named = {i for one in strict for i in one.concerned(self.features)}
-        return {str(self.names[i]): float(self.gaps[i]) for i in self.numbers if i in named}
+        compared = {i for one in strict for i in one.concerned(self)}
+        actions = {names[i]: {k: as_plain(v) for k, v in self.actions[i].given().items()} for i in self._said}
+        more: dict[str, Any] = {
+            "whole": [names[i] for i in self.whole if self.actions[i].whole is None and self.is_whole(i)],
+            **{kind.document_key: [one.plain() for one in self.of_kind(kind)] for kind in KINDS},
+            "gaps": {names[i]: float(self.gaps[i]) for i in self.numbers if i in compared},
+        }
+        found = {"bounds": self._declared_bounds(), "actions": actions}
+        return found | {name: entry for name, entry in more.items() if entry}
 
     def is_whole(self, i: int) -> bool:
         """Whether a feature takes whole numbers: because an action says so, or the training data were."""
@@ -282,23 +216,29 @@ class ConstraintSet:
         return bounds or None
 
 
-def _actions(said: Actions, names: Sequence[Any], kinds: Mapping[str, Iterable[Any]]) -> tuple[Action, ...]:
+def _actions(said: Actions, features: Features, lists: Mapping[str, Iterable[Any]]) -> tuple[Action, ...]:
     """An action for each feature, with what lists of features add to it."""
+    names = features.names
     found = [FREE] * len(names)
     for feature, action in said.features.items():
-        i = position(feature, names, "actions")
+        i = features.position(feature, "actions")
         if found[i] is not FREE:
             raise ProblemError(f"{names[i]!r} has two actions")
         found[i] = action if isinstance(action, Action) else Action(action)  # type: ignore[arg-type]
-    for kind, features in kinds.items():
-        for i in positions(features, names, kind):
-            found[i] = _narrowed(found[i], kind, names[i])
+    for kind, listed in lists.items():
+        if isinstance(listed, str):
+            raise ProblemError(f"{kind} must be a list of features, not {listed!r}")
+        for i in [features.position(feature, kind) for feature in listed]:
+            if found[i].may not in ("change", MAY[kind]):
+                already = f"{names[i]!r} {SAID[found[i].may]}"
+                raise ProblemError(f"{already}, and is listed as {kind} as well; choose one")
+            found[i] = replace(found[i], may=MAY[kind])
     return tuple(found)
 
 
-def _gaps(names: Sequence[Any], observed_range: ArrayLike | None, given: Mapping[Any, float] | None) -> Array:
+def _gaps(features: Features, observed_range: ArrayLike | None, given: Mapping[Any, float] | None) -> Array:
     """A millionth of each number's range; of one where it is not known."""
-    found = np.full(len(names), GAP)
+    found = np.full(len(features.names), GAP)
     if given is None and observed_range is not None:
         low, high = np.asarray(observed_range, dtype=float)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -306,23 +246,20 @@ def _gaps(names: Sequence[Any], observed_range: ArrayLike | None, given: Mapping
         known = np.isfinite(wide) & (wide > 0)
         found[known] = wide[known]
     for name, gap in (given or {}).items():
-        found[position(name, names, "gaps")] = gap
+        found[features.position(name, "gaps")] = gap
     return found
 
 
 def _bounds(
-    bounds: Any,
-    names: Sequence[Any],
-    observed_range: ArrayLike | None,
-    categories: Mapping[int, Category],
+    bounds: Any, features: Features, observed_range: ArrayLike | None
 ) -> tuple[Array, Array, tuple[int, ...]]:
+    """Both ends of each feature, and the features whose ends are the range seen in training."""
+    names, observed = features.names, []
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-    every = [name for i, name in enumerate(names) if i not in categories]
-    given = dict.fromkeys(every, DATA) if isinstance(bounds, str) else dict(bounds or {})
-    observed = []
-    for feature, ends in given.items():
-        i = position(feature, names, "bounds")
-        if i in categories:
+    every = dict.fromkeys((names[i] for i in features.numbers), DATA)
+    for feature, ends in (every if isinstance(bounds, str) else dict(bounds or {})).items():
+        i = features.position(feature, "bounds")
+        if i in features.categories:
             raise ProblemError(f"{names[i]!r} is a category and has no bounds; see Action(values=...)")
         if isinstance(ends, str) and ends == DATA:
             if observed_range is not None:
@@ -333,18 +270,10 @@ def _bounds(
     return low, high, tuple(sorted(observed))
 
 
-def _narrowed(action: Action, kind: str, name: Any) -> Action:
-    """The action with what a list of features adds to it."""
-    may = MAY[kind]
-    if action.may not in ("change", may):
-        raise ProblemError(f"{name!r} {SAID[action.may]}, and is listed as {kind} as well; choose one")
-    return replace(action, may=may)  # type: ignore[arg-type]
-
-
 def _interval(feature: Any, ends: Any) -> tuple[float, float]:
     try:
         low, high = map(as_days, ends)
-        pair = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+        pair = open_ends(low, high)
     except (TypeError, ValueError):
         raise ProblemError(f"bounds of {feature!r} must be a pair (low, high), not {ends!r}") from None
     if np.isnan(pair).any():

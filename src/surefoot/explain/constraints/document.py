@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
 from surefoot.exceptions import DataError
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.constraints.category import Category
-from surefoot.explain.constraints.constraint import Constraint
 from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
 from surefoot.explain.constraints.feature import Action
 from surefoot.explain.constraints.kinds import KINDS
-from surefoot.plain import entries, finite, sequence, shown
+from surefoot.plain import INFINITIES, entries, finite, sequence, shown, text
 
-KINDS_OF_LISTS = tuple(kind.document_key for kind in KINDS)
-KEYS = ("bounds", "actions", "whole", "dates", "imputed", *KINDS_OF_LISTS, "gaps", "plausible", "keeping")
-INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinite numbers
+LISTS = tuple(kind.document_key for kind in KINDS)
+KEYS = ("bounds", "actions", "whole", "dates", "imputed", *LISTS, "gaps", "plausible", "keeping", "preset")
 
 
 def read_constraints(
@@ -33,11 +32,13 @@ def read_constraints(
     for key in ("imputed", "dates"):
         for name in sequence(values.get(key, []), key):
             feature_named(name, names)
-    named = {feature_named(name, names): action for name, action in read_actions(values).items()}
+    for name in read_preset(values).kept:
+        feature_named(name, names)
+    said = read_actions(values)
     listed = [feature_named(name, names) for name in sequence(values.get("whole", []), "whole")]
     return ConstraintSet.by_name(
         names,
-        actions=Actions(named, constraints=read_over_several(values)),
+        actions=replace(said, features={feature_named(name, names): a for name, a in said.features.items()}),
         bounds=_bounds(values.get("bounds"), names),
         observed_range=observed_range,
         categories=categories,
@@ -46,26 +47,58 @@ def read_constraints(
     )
 
 
-def read_actions(values: Mapping[str, Any]) -> dict[str, Action]:
-    """The actions of features, by name."""
+class Preset(NamedTuple):
+    """Which preset a question was asked with.
+
+    Parameters
+    ----------
+    name : str
+    given : tuple of str
+        Arguments that the user gave in the place of the preset's.
+    kept : tuple of str
+        Features that stay because a person cannot change them.
+    """
+
+    name: str = ""
+    given: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+    def declared(self) -> dict[str, Any]:
+        """As a question declares it; nothing where there is none."""
+        if not self.name:
+            return {}
+        return {"preset": {"name": self.name, "given": list(self.given), "kept": list(self.kept)}}
+
+
+NO_PRESET = Preset()
+
+
+def read_preset(values: Mapping[str, Any]) -> Preset:
+    """The preset that a question declares; one without a name where it declares none."""
+    if "preset" not in values:
+        return NO_PRESET
+    entry = entries(values["preset"], "the preset", Preset._fields)
+    lists = ([text(v, "the preset") for v in sequence(entry[k], "the preset")] for k in ("given", "kept"))
+    return Preset(text(entry["name"], "the preset"), *map(tuple, lists))
+
+
+def read_actions(values: Mapping[str, Any]) -> Actions:
+    """What features may do, by their names in the document, and the constraints over several of them."""
     found = {}
     for name, entry in _object(values.get("actions") or {}, "actions").items():
-        ends = {end: INFINITE.get(entry[end], entry[end]) for end in ("low", "high") if _is_word(entry, end)}
-        found[name] = Action.read({**_object(entry, "action"), **ends})
-    return found
-
-
-def _is_word(entry: Any, end: str) -> bool:
-    return isinstance(entry, Mapping) and isinstance(entry.get(end), str)
-
-
-def read_over_several(values: Mapping[str, Any]) -> list[Constraint]:
-    """The constraints over several features, in the order of their kinds."""
-    return [
+        given = dict(_object(entry, "action"))
+        given |= {end: INFINITIES[given[end]] for end in ("low", "high") if _is_infinite(given.get(end))}
+        found[name] = Action.read(given)
+    over_several = [
         kind.from_document(entry)
         for kind in KINDS
         for entry in sequence(values.get(kind.document_key) or [], kind.document_key)
     ]
+    return Actions(found, constraints=over_several)
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, str) and value in INFINITIES
 
 
 def _gaps(values: Any) -> dict[str, float]:
@@ -100,8 +133,5 @@ def _bounds(values: Any, names: tuple[Any, ...]) -> Any:
 def _interval(ends: Any) -> Any:
     if ends == DATA:
         return DATA
-    low, high = sequence(ends, "the bounds of a feature", 2)
-    return (
-        -math.inf if low is None else finite(low, "a bound"),
-        math.inf if high is None else finite(high, "a bound"),
-    )
+    stated, open_ends = sequence(ends, "the bounds of a feature", 2), (-math.inf, math.inf)
+    return tuple(far if v is None else finite(v, "a bound") for v, far in zip(stated, open_ends, strict=True))

@@ -6,16 +6,16 @@ import datetime as dt
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from surefoot.days import as_days, date_text
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import check_ends, is_number
-from surefoot.explain.constraints.category import check_moves, move_words, same_value
+from surefoot.explain.constraints.category import Category, check_moves, move_words, same_value
 from surefoot.explain.constraints.constraint import Broken, numbers_of
-from surefoot.explain.constraints.prices import check_cost, price_words
+from surefoot.explain.constraints.prices import check_cost, check_prices, price_words
 from surefoot.formats import exact, first_names, suggestion
 from surefoot.plain import refuse_huge
 
@@ -25,6 +25,22 @@ if TYPE_CHECKING:
 May = Literal["change", "stay", "rise", "fall"]
 SAID = {"stay": "must not change", "rise": "may only rise", "fall": "may only fall"}
 OPENED = {"stay": "change", "rise": "fall", "fall": "rise"}  # what becomes possible without it
+# What a field says in an answer (where one phrase does for all values), what it says in a conflict, and what
+# becomes possible without it. Those at the end say least: they are the first to be left out of a conflict.
+WORDS = {
+    "moves": ("", "moves only where its action says", "move elsewhere"),
+    "high": ("", "is at most {}", "be more than {}"),
+    "low": ("", "is at least {}", "be less than {}"),
+    "most": ("changes by {} at most", "changes by at most {}", "change by more than {}"),
+    "least": (
+        "changes by {} at least, or not at all",
+        "changes by at least {}, or not at all",
+        "change by less than {}",
+    ),
+    "step": ("changes in steps of {}", "changes in steps of {}", "change by other amounts than steps of {}"),
+    "values": ("", "takes only the values {}", "take other values"),
+    "whole": ("", "takes whole numbers only", "take any number"),
+}
 INFINITE = (-math.inf, math.inf)
 BY_VALUE = ("moves", "cost")  # fields that may be tables
 TRUTHS = ("whole", "protected")
@@ -88,7 +104,7 @@ class Action:
             raise ProblemError(
                 f"a feature may 'change', 'stay', 'rise' or 'fall'; {self.may!r} is none of these{hint}"
             )
-        if not (self.whole is None or isinstance(self.whole, bool)):
+        if self.whole is not None and not isinstance(self.whole, bool):
             raise ProblemError(f"whole must be True, False or None, not {self.whole!r}")
         if not isinstance(self.protected, bool):
             raise ProblemError(f"protected must be True or False, not {self.protected!r}")
@@ -148,16 +164,11 @@ class Action:
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
 
     def phrases(self, is_category: bool, is_date: bool = False) -> list[str]:
-        """What it says of a feature beside the direction, as answers say it."""
-        lines = []
-        if self.low is not None or self.high is not None:
-            lines.append(between(self.low, self.high, is_date))
-        if self.most is not None:
-            lines.append(f"changes by {exact(self.most)} at most")
-        if self.least is not None:
-            lines.append(f"changes by {exact(self.least)} at least, or not at all")
-        if self.step is not None:
-            lines.append(f"changes in steps of {exact(self.step)}")
+        """What it says of a feature besides the direction, as answers state it."""
+        lines = [] if self.low is None and self.high is None else [between(self.low, self.high, is_date)]
+        for field, (said, _, _) in WORDS.items():
+            if said and getattr(self, field) is not None:
+                lines.append(said.format(exact(getattr(self, field))))
         if self.whole:
             lines.append(value_words(None))
         if self.values is not None:
@@ -165,38 +176,19 @@ class Action:
         lines += move_words(self.moves)
         return lines if self.cost is None else [*lines, price_words(self.cost, is_category)]
 
-    def relaxations(self, today: float) -> Iterator[Relaxation]:
-        """What can be given up of it: what it says, and what becomes possible without it."""
+    def relaxations(self, today: float, is_date: bool = False) -> Iterator[tuple[str, str, str]]:
+        """Each field that can be given up, what it says, and what becomes possible without it."""
         if self.may != "change":
-            yield Relaxation("may", SAID[self.may], OPENED[self.may])
-        if self.low is not None and self.low > -math.inf:
-            stays = ", or as it is" if today < self.low else ""
-            yield Relaxation(
-                "low", f"is at least {exact(self.low)}{stays}", f"be less than {exact(self.low)}"
-            )
-        if self.high is not None and self.high < math.inf:
-            stays = ", or as it is" if today > self.high else ""
-            yield Relaxation(
-                "high", f"is at most {exact(self.high)}{stays}", f"be more than {exact(self.high)}"
-            )
-        if self.most is not None:
-            size = exact(self.most)
-            yield Relaxation("most", f"changes by at most {size}", f"change by more than {size}")
-        if self.least is not None:
-            size = exact(self.least)
-            yield Relaxation(
-                "least", f"changes by at least {size}, or not at all", f"change by less than {size}"
-            )
-        if self.step is not None:
-            step = f"steps of {exact(self.step)}"
-            yield Relaxation("step", f"changes in {step}", f"change by other amounts than {step}")
-        if self.whole:
-            yield Relaxation("whole", "takes whole numbers only", "take any number")
-        if self.values is not None:
-            named = ", ".join(str(v) if isinstance(v, str | bool) else exact(v) for v in self.values)
-            yield Relaxation("values", f"takes only the values {named}", "take other values")
-        if self.moves is not None:
-            yield Relaxation("moves", "moves only where its action says", "move elsewhere")
+            yield "may", SAID[self.may], OPENED[self.may]
+        for field, (_, wish, lifted) in WORDS.items():
+            value = getattr(self, field)
+            if value is None or value is False or value in INFINITE:
+                continue
+            form = date_text if is_date and field in ("low", "high", "values") else _value_text
+            size = "" if field == "moves" else ", ".join(map(form, value if field == "values" else [value]))
+            beyond = (field == "low" and today < value) or (field == "high" and today > value)
+            said = wish.format(size) + (", or as it is" if beyond else "")
+            yield field, said, lifted.format(size)
 
     def broken(self, name: Any, column: pd.Series) -> Iterator[Broken]:
         """The rows of a table that are beyond its ends, or have other values, as they are today."""
@@ -230,52 +222,48 @@ class Action:
         return f"Action({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
 
 
-class Relaxation(NamedTuple):
-    """A field of an action that can be given up: what it says, and what becomes possible without it."""
-
-    field: str
-    wish: str
-    lifted: str
-
-
 FREE = Action()  # of a feature about which nothing is said
 FIELDS = ("may", "low", "high", "most", "least", "step", "whole", "values", "moves", "cost", "protected")
 FOR_NUMBERS = ("low", "high", "most", "least", "step", "whole")
-# What an action says when a field is given up: nothing of the kind, but that a number need not be whole.
-LIFTED: dict[str, Any] = {**dict.fromkeys(FIELDS), "may": "change", "whole": False}
-# Those that say least come first: they are the first to be left out where something stands in the way.
-RELAXED = ("whole", "values", "step", "least", "most", "low", "high", "moves")
+LIFTED: dict[str, Any] = {"may": "change", "whole": False}  # a field that is given up; None otherwise
 
 
-def check_action(action: Action, name: Any, is_category: bool, ordered: bool) -> None:
+def check_action(action: Action, name: Any, category: Category | None) -> None:
     """Refuse what an action cannot say about a number, or about a category."""
-    if not is_category:
+    if category is None:
         if action.moves is not None:
             raise ProblemError(f"{name!r} is a number; moves is for categories")
         wrong = [v for v in action.values or () if isinstance(v, str | bool)]  # noqa: PD011
         if wrong:
             raise ProblemError(f"values of {name!r} must be finite numbers, not {wrong[0]!r}")
-        return
-    for one in FOR_NUMBERS:
-        if getattr(action, one) is not None:
-            raise ProblemError(f"{name!r} is a category; {one} is for numbers")
-    if action.may in ("rise", "fall") and not ordered:
-        raise ProblemError(
-            f"{name!r} has no order, so it cannot {action.may}; declare one with ordered={{...}} "
-            "when the model is made, or in its OrdinalEncoder"
-        )
+    else:
+        for one in FOR_NUMBERS:
+            if getattr(action, one) is not None:
+                raise ProblemError(f"{name!r} is a category; {one} is for numbers")
+        if action.may in ("rise", "fall") and not category.ordered:
+            raise ProblemError(
+                f"{name!r} has no order, so it cannot {action.may}; declare one with ordered={{...}} "
+                "when the model is made, or in its OrdinalEncoder"
+            )
+    check_prices(action.cost, name, category is not None)
+    if category is not None:
+        category.check(action)
 
 
 def value_words(values: tuple[Any, ...] | None) -> str:
     """That a feature takes only some values; None for whole numbers."""
     if values is None:
         return "takes whole numbers only, or stays as it is"
-    named = first_names([str(v) if isinstance(v, str | bool) else exact(v) for v in values])
+    named = first_names([*map(_value_text, values)])
     return f"takes only the value{'s' if len(values) > 1 else ''} {named}, or stays as it is"
 
 
+def _value_text(value: Any) -> str:
+    return str(value) if isinstance(value, str | bool) else exact(value)
+
+
 def between(low: Any, high: Any, is_date: bool = False) -> str:
-    """From one end to another."""
+    """Two ends in words."""
     form = date_text if is_date else exact
     least, most = (None if end is None or end in INFINITE else form(end) for end in (low, high))
     if least is None:

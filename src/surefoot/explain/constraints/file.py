@@ -51,8 +51,8 @@ TEMPLATE = f"""{FIRST_LINE}
 """
 CURVED = """#
 # The model measures these on curved scales: {names}.
-# Links and rules that add up features cannot name them; a model made with marginals = "gaussian"
-# (surefoot fit --marginals gaussian) has no curved scales.
+# Links and rules that add up features cannot name them. Write the rules into this file and make the model
+# again with surefoot fit --actions and this file: it then keeps plain scales for the features in rules.
 """
 
 
@@ -96,20 +96,18 @@ def _read(text: str, where: str) -> Actions:
     features = values.get("features", {})
     if not isinstance(features, dict):
         raise ProblemError(f"{where}: features must be a table, not {_shown(features)}")
-    lists = [one for kind in LISTS for one in _entries(values, kind, where)]
-    most = values.get("at_most")
-    every = [] if most is None else [_at(where, AtMost.of_all, most)]
+    found: list[Constraint] = []
+    for kind in LISTS:
+        listed = values.get(kind.key, [])
+        if not isinstance(listed, list):
+            raise ProblemError(f"{where}: {kind.key} must be a list, not {_shown(listed)}")
+        found += [_at(f"{where}: {kind.key}[{k}]", kind.from_toml, entry) for k, entry in enumerate(listed)]
+    if "at_most" in values:
+        found.append(_at(where, AtMost.of_all, values["at_most"]))
     named = {
         name: _at(f"{where}: features.{_key(name)}", Action.read, entry) for name, entry in features.items()
     }
-    return Actions(named, constraints=[*every, *lists])
-
-
-def _entries(values: Mapping[str, Any], kind: type[Constraint], where: str) -> list[Any]:
-    found = values.get(kind.key, [])
-    if not isinstance(found, list):
-        raise ProblemError(f"{where}: {kind.key} must be a list, not {_shown(found)}")
-    return [_at(f"{where}: {kind.key}[{k}]", kind.from_toml, entry) for k, entry in enumerate(found)]
+    return Actions(named, constraints=found)
 
 
 def _at(place: str, read: Callable[[Any], Any], entry: Any) -> Any:
@@ -127,27 +125,21 @@ def toml_text(actions: Actions) -> str:
     lines += [] if every is None else [f"at_most = {_written(every.most)}"]
     for kind in LISTS:
         some = [one for one in actions.over_several if type(one) is kind and one != every]
-        lines += _listed(kind.key, [_written(one.to_toml()) for one in some])
+        entries = [f"    {_written(one.to_toml())}," for one in some]
+        lines += [f"{kind.key} = [", *entries, "]"] if entries else []
     names = [str(name) for name in actions.features]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the feature {twice!r} is named twice, as a name and as a number")
     lines += ["", "[features]"] if names else []
     for name, action in actions.features.items():
-        said = action if isinstance(action, Action) else Action(action)  # type: ignore[arg-type]
-        lines.append(f"{_key(str(name))} = {_written_action(said)}")
+        lines.append(_action_line(str(name), action))
     return "\n".join(lines) + "\n"
 
 
-def _listed(name: str, entries: list[str]) -> list[str]:
-    return [f"{name} = [", *(f"    {entry}," for entry in entries), "]"] if entries else []
-
-
-def _written_action(action: Action) -> str:
+def _action_line(name: str, action: Any) -> str:
     given = action.given()
-    if set(given) <= {"may"}:
-        return _written(action.may)
-    return _written(given)
+    return f"{_key(name)} = {_written(given if given.keys() - {'may'} else action.may)}"
 
 
 def _written(value: Any) -> str:
@@ -192,9 +184,12 @@ def _shown(value: Any) -> str:
 
 
 def template_text(classifier: Any) -> str:
-    """A file of comments: every feature with its kind and range or values, and a line to begin with."""
+    """A file of comments: every feature with its kind and range or values, and a line to begin with.
+
+    What a person cannot change stays: these lines are no comments.
+    """
     schema, seen = classifier.schema_, classifier.feature_range_
-    lines = []
+    lines, proposed = list[str](), Actions.proposed(classifier)
     for j, name in enumerate(schema.names):
         if schema.values[j] is not None:
             order = ", from low to high" if schema.ordered[j] else ""
@@ -202,16 +197,23 @@ def template_text(classifier: Any) -> str:
             begun = _written({"values": list(schema.values[j])})
         elif schema.dates[j]:
             first, last = (date_text(float(v)) for v in seen[:, j])
-            kind = (
-                f"date from {first} to {last}, in days since 1970-01-01; stays unless a line says otherwise"
-            )
-            begun = _written({"may": "stay"})
+            kind = f"date from {first} to {last}"
+            begun = _written({"may": "change", "low": first, "high": last})
         else:
             low, high = (_short(v) for v in seen[:, j])
             kind = f"{'whole number' if schema.whole[j] else 'number'} from {low:,} to {high:,}"
             begun = _written({"may": "change", "low": low, "high": high})
-        lines += [f"# {_one_line(str(name))}: {_one_line(kind)}", f"# {_key(str(name))} = {begun}", ""]
+        lines += [f"# {_one_line(str(name))}: {_one_line(kind)}", f"# {_key(str(name))} = {begun}"]
+        if name in proposed.features:
+            lines += _kept(str(name), proposed.features[name], proposed.reasons[name])
+        lines.append("")
     return TEMPLATE + _about_curved(classifier) + "\n[features]\n" + "\n".join(lines)
+
+
+def _kept(name: str, action: Any, reason: str) -> list[str]:
+    """The line of a feature that stays, and why."""
+    why = f'# It stays, since {reason}. If it may change, write "change":'
+    return [why, _action_line(name, action)]
 
 
 def _short(value: float) -> int | float:
@@ -224,9 +226,7 @@ def _about_curved(classifier: Any) -> str:
     schema = classifier.schema_
     numbers = zip(schema.numbers, classifier.warps_, strict=True)
     curved = [_one_line(str(schema.names[j])) for j, warp in numbers if not warp.is_identity]
-    if not curved:
-        return ""
-    return CURVED.format(names=", ".join(curved))
+    return CURVED.format(names=", ".join(curved)) if curved else ""
 
 
 def _one_line(text: str) -> str:

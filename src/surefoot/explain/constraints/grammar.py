@@ -9,7 +9,7 @@ a backtick in it is written twice. A condition is a rule, or says what a feature
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
@@ -43,13 +43,7 @@ How = Literal["rises", "falls", "changes", "stays"]
 
 @dataclass(frozen=True)
 class Moves:
-    """A condition: what a feature does.
-
-    Parameters
-    ----------
-    feature : str
-    how : {"rises", "falls", "changes", "stays"}
-    """
+    """A condition: what a feature does."""
 
     feature: str
     how: How
@@ -57,16 +51,10 @@ class Moves:
 
 @dataclass(frozen=True)
 class Takes:
-    """A condition: the value that a feature has.
-
-    Parameters
-    ----------
-    feature : str
-    value : str, int or float
-    """
+    """A condition: the value that a feature has."""
 
     feature: str
-    value: Any
+    value: str | int | float
 
 
 Condition = Moves | Takes | Rule
@@ -105,35 +93,20 @@ class _Token(NamedTuple):
     """A piece of a text: its kind, what it stands for, and where it begins and ends."""
 
     kind: Literal["name", "quoted", "number", "sign", "end"]
-    value: Any
+    value: str
     start: int
     stop: int
 
 
-@dataclass
-class _Sum:
-    """A linear expression: features, their values of today, and a constant."""
+class _Term(NamedTuple):
+    """What a coefficient belongs to: a feature, its value of today, or nothing but the number 1."""
 
-    terms: dict[str, Fraction] = field(default_factory=dict)
-    now: dict[str, Fraction] = field(default_factory=dict)
-    constant: Fraction = Fraction(0)
+    feature: str
+    is_now: bool = False
 
-    @property
-    def is_constant(self) -> bool:
-        return not self.terms and not self.now
 
-    def add(self, other: _Sum, factor: int) -> None:
-        for mine, others in ((self.terms, other.terms), (self.now, other.now)):
-            for name, a in others.items():
-                mine[name] = mine.get(name, Fraction(0)) + factor * a
-        self.constant += factor * other.constant
-
-    def times(self, factor: Fraction) -> _Sum:
-        terms, now = ({name: factor * a for name, a in part.items()} for part in (self.terms, self.now))
-        return _Sum(terms, now, factor * self.constant)
-
-    def numbers(self) -> list[Fraction]:
-        return [*self.terms.values(), *self.now.values(), self.constant]
+ONE = _Term("")  # no feature has an empty name
+_Sum = dict[_Term, Fraction]  # a linear expression; a term that cancels out stays in it, with a zero
 
 
 class _Reader:
@@ -145,57 +118,50 @@ class _Reader:
         if len(text) > LONGEST:
             raise ProblemError(f"a {what} has at most {LONGEST:,} characters, not {len(text):,}")
         self.text, self.what, self.depth = text, what, 0
-        self.at = 0
-        self.token = self._scanned()
+        self.token = self._token_after(0)
 
     def rule(self) -> Rule:
         """A whole rule: sums with one comparison between them, or two in the same direction."""
         sums, signs = [self._sum()], []
-        while self.token.value in COMPARISONS and self.token.kind == "sign":
+        while self._is(*COMPARISONS):
             signs.append(self._next())
             sums.append(self._sum())
-        self._finished("+, -, *, <=, >= or =" if not signs else "+, -, * or the end")
+        self._finish("+, -, * or the end" if signs else "+, -, *, <=, >= or =")
         if not signs:
             self._fail(self.token, "a rule compares two sums; write <=, >= or =")
-        if len(signs) == 1:
-            return self._compared(sums[0], signs[0].value, sums[1])
-        return self._between(sums, signs)
+        if len(signs) > 1:
+            return self._between(sums, signs)
+        total, sign = sums[0], signs[0].value
+        _add(total, sums[1], -1)
+        end = -_constant(total)
+        return self._made(total, None if sign == "<=" else end, None if sign == ">=" else end)
 
     def condition(self) -> Condition:
         """A whole condition."""
         first = self.token
         if first.kind in ("name", "quoted"):
             self._next()
-            word = self.token
-            if word.kind == "name" and (word.value == "is" or word.value in get_args(How)):
-                self._next()
-                return self._said(first.value, word.value)
-        self.at, self.token = first.stop, first
+            if self.token.kind == "name" and self.token.value in ("is", *get_args(How)):
+                return self._said(first.value, self._next().value)
+        self.token = first
         return self.rule()
 
     def _said(self, feature: str, word: Any) -> Condition:
         if word != "is":
-            self._finished("the end")
+            self._finish("the end")
             return Moves(feature, word)
-        sign, value = self._next() if self._is("-") else None, self._next()
-        if value.kind not in ("name", "quoted", "number") or (sign and value.kind != "number"):
-            self._fail(value, "a value must stand here")
+        is_negative = self._skip("-")
+        token = self._next()
+        if token.kind != "number" and (is_negative or token.kind not in ("name", "quoted")):
+            self._fail(token, "a value must stand here")
         if self.token.kind == "name":
             self._fail(self.token, "put a value of several words in backticks")
-        self._finished("the end")
-        if value.kind != "number":
-            return Takes(feature, value.value)
-        return Takes(feature, -self._as_value(value) if sign else self._as_value(value))
-
-    def _as_value(self, token: _Token) -> int | float:
-        self._read_number(token)
-        written = self.text[token.start : token.stop]
-        return int(written) if written.isdigit() else float(written)
-
-    def _compared(self, left: _Sum, sign: str, right: _Sum) -> Rule:
-        left.add(right, -1)
-        end = -left.constant
-        return self._made(left, None if sign == "<=" else end, None if sign == ">=" else end)
+        self._finish("the end")
+        if token.kind != "number":
+            return Takes(feature, token.value)
+        self._number(token)
+        size = int(token.value) if token.value.isdigit() else float(token.value)
+        return Takes(feature, -size if is_negative else size)
 
     def _between(self, sums: list[_Sum], signs: list[_Token]) -> Rule:
         if len(signs) > 2:
@@ -203,90 +169,91 @@ class _Reader:
         if signs[0].value != signs[1].value or signs[0].value == "=":
             self._fail(signs[1], "two comparisons must both be <= or both be >=")
         first, middle, last = sums
-        if not (first.is_constant and last.is_constant):
+        if not (_is_number(first) and _is_number(last)):
             self._fail(signs[0], "the outer parts of two comparisons must be numbers; write two rules")
         low, high = (first, last) if signs[0].value == "<=" else (last, first)
-        return self._made(middle, low.constant - middle.constant, high.constant - middle.constant)
+        return self._made(middle, *(_constant(end) - _constant(middle) for end in (low, high)))
 
     def _made(self, total: _Sum, low: Fraction | None, high: Fraction | None) -> Rule:
-        self._check_size(total.numbers(), self.token)
-        terms = {name: float(a) for name, a in total.terms.items() if a}
+        self._check_size(total, self.token)
+        terms, now = (
+            {term.feature: float(a) for term, a in total.items() if a and term != ONE and term.is_now == of}
+            for of in (False, True)
+        )
+        wrong = ""
         if not terms:
-            gone = "every feature cancels out" if total.terms else "no feature in it can change"
-            raise ProblemError(f"the {self.what} {_shown(self.text)} says nothing: {gone}")
-        now = {name: float(a) for name, a in total.now.items() if a}
-        if low is not None and high is not None and low > high:
-            raise ProblemError(
-                f"the {self.what} {_shown(self.text)} can never hold: its ends exclude each other"
-            )
+            named = any(term != ONE and not term.is_now for term in total)
+            wrong = f"says nothing: {'every feature cancels out' if named else 'no feature in it can change'}"
+        elif low is not None and high is not None and low > high:
+            wrong = "can never hold: its ends exclude each other"
+        if wrong:
+            shown = self.text if len(self.text) <= 2 * AROUND else f"{self.text[: 2 * AROUND]}..."
+            raise ProblemError(f"the {self.what} {_printable(shown)!r} {wrong}")
         least, most = (None if end is None else float(end) for end in (low, high))
         return Rule(terms, least, most, self.text.strip(), now)
 
     def _sum(self) -> _Sum:
-        total, factor = _Sum(), self._sign_before()
+        total, sign = _Sum(), self._signs()
         while True:
-            total.add(self._product(), factor)
+            _add(total, self._product(), sign)
             if not self._is("+", "-"):
                 return total
-            factor = (1 if self._next().value == "+" else -1) * self._sign_before()
+            sign = self._signs()
 
-    def _sign_before(self) -> int:
-        factor = 1
+    def _signs(self) -> int:
+        """1 or -1, from any number of signs."""
+        sign = 1
         while self._is("+", "-"):
-            factor *= 1 if self._next().value == "+" else -1
-        return factor
+            sign *= 1 if self._next().value == "+" else -1
+        return sign
 
     def _product(self) -> _Sum:
-        factor, linear, start = Fraction(1), None, self.token
+        factor, linear, start = Fraction(1), _Sum(), self.token
         while True:
             found = self._factor()
-            if found.is_constant:
-                factor *= found.constant
-            elif linear is not None:
+            if _is_number(found):
+                factor *= _constant(found)
+            elif linear:
                 self._fail(start, "a rule is linear; one side of * must be a number")
             else:
                 linear = found
-            self._check_size([factor], start)
+            self._check_size({ONE: factor}, start)
             if not self._is("*"):
                 break
             start = self._next()
-            factor *= self._sign_before()
-        product = _Sum(constant=factor) if linear is None else linear.times(factor)
-        self._check_size(product.numbers(), start)
+            factor *= self._signs()
+        product = {term: factor * a for term, a in linear.items()} if linear else {ONE: factor}
+        self._check_size(product, start)
         return product
 
     def _factor(self) -> _Sum:
         token = self._next()
         if token.kind == "number":
-            return _Sum(constant=self._read_number(token))
+            return {ONE: self._number(token)}
         if token.kind in ("name", "quoted"):
-            return self._feature(token)
-        if token.value == "(" and token.kind == "sign":
-            return self._bracket(token)
-        return self._fail(token, "a feature, a number or ( must stand here")
-
-    def _bracket(self, opening: _Token) -> _Sum:
+            return {_Term(token.value, self._is_now()): Fraction(1)}
+        if token.kind != "sign" or token.value != "(":
+            self._fail(token, "a feature, a number or ( must stand here")
         self.depth += 1
         if self.depth > DEEPEST:
-            self._fail(opening, f"brackets go at most {DEEPEST} deep")
+            self._fail(token, f"brackets go at most {DEEPEST} deep")
         found = self._sum()
-        if not self._is(")"):
+        if not self._skip(")"):
             self._fail(self.token, "+, -, * or ) must stand here")
-        self._next()
         self.depth -= 1
         return found
 
-    def _feature(self, name: _Token) -> _Sum:
-        if not self._is("."):
-            return _Sum(terms={name.value: Fraction(1)})
-        self._next()
+    def _is_now(self) -> bool:
+        """Whether .now follows the name of a feature."""
+        if not self._skip("."):
+            return False
         word = self._next()
         if word.kind != "name" or word.value != "now":
             self._fail(word, "after a point only 'now' can stand; put a name with a point in backticks")
-        return _Sum(now={name.value: Fraction(1)})
+        return True
 
-    def _read_number(self, token: _Token) -> Fraction:
-        written = self.text[token.start : token.stop]
+    def _number(self, token: _Token) -> Fraction:
+        written = token.value
         if len(written) > LONGEST_NUMBER:
             self._fail(token, f"a number has at most {LONGEST_NUMBER} characters")
         size = float(written)
@@ -296,63 +263,57 @@ class _Reader:
             self._fail(token, "this number is too large or too small")
         return Fraction(written)
 
-    def _check_size(self, numbers: list[Fraction], token: _Token) -> None:
-        if any(a and not SMALLEST <= abs(a) <= LARGEST for a in numbers):
+    def _check_size(self, total: _Sum, token: _Token) -> None:
+        if any(a and not SMALLEST <= abs(a) <= LARGEST for a in total.values()):
             self._fail(token, "the numbers get too large or too small")
 
-    def _finished(self, wanted: str) -> None:
-        token = self.token
-        if token.kind == "end":
-            return
-        if token.kind in ("name", "quoted", "number"):
-            wanted += " must stand here; a product needs a *, and a name of several words backticks"
-            self._fail(token, wanted)
-        self._fail(token, "there is no ( for it" if token.value == ")" else f"{wanted} must stand here")
+    def _finish(self, wanted: str) -> None:
+        """Refuse what follows a complete text."""
+        kind, reason = self.token.kind, f"{wanted} must stand here"
+        if kind in ("name", "quoted", "number"):
+            self._fail(self.token, f"{reason}; a product needs a *, and a name of several words backticks")
+        if kind == "sign":
+            self._fail(self.token, "there is no ( for it" if self.token.value == ")" else reason)
 
     def _is(self, *signs: str) -> bool:
         return self.token.kind == "sign" and self.token.value in signs
 
+    def _skip(self, sign: str) -> bool:
+        """Whether a sign comes next, which is left behind."""
+        return self._is(sign) and bool(self._next())
+
     def _next(self) -> _Token:
         """The next token, which is left behind."""
-        token = self.token
-        self.token = self._scanned()
+        token, self.token = self.token, self._token_after(self.token.stop)
         return token
 
-    def _scanned(self) -> _Token:
-        text, at = self.text, self.at
+    def _token_after(self, at: int) -> _Token:
+        text = self.text
         while at < len(text) and text[at] in " \t":
             at += 1
-        token = _Token("end", "", at, at) if at == len(text) else self._token_at(at)
-        self.at = token.stop
-        return token
-
-    def _token_at(self, at: int) -> _Token:
-        text = self.text
+        if at == len(text):
+            return _Token("end", "", at, at)
         if text[at] == "`":
             return self._quoted(at)
-        found = NUMBER.match(text, at)
-        if found:
-            return _Token("number", None, at, found.end())
+        if found := NUMBER.match(text, at):
+            return _Token("number", found[0], at, found.end())
         if text[at].isidentifier():
             stop = at + 1
             while stop < len(text) and ("a" + text[stop]).isidentifier():
                 stop += 1
             return _Token("name", text[at:stop], at, stop)
-        pair = text[at : at + 2]
-        sign = pair if pair in ("<=", ">=", "==", "**") else text[at]
+        sign = text[at : at + 2] if text[at : at + 2] in ("<=", ">=", "==", "**") else text[at]
         token = _Token("sign", sign, at, at + len(sign))
-        if sign in INSTEAD or sign not in (*COMPARISONS, *"+-*()."):
+        if sign not in (*COMPARISONS, *"+-*()."):
             self._fail(token, INSTEAD.get(sign, "this character means nothing here"))
         return token
 
     def _quoted(self, at: int) -> _Token:
         found = QUOTED.match(self.text, at)
-        token = _Token("quoted", "", at, at + 1)
-        if not found:
-            self._fail(token, "this backtick has no partner")
-        if not found[1]:
-            self._fail(token, "there is no name between the backticks")
-        return token._replace(value=found[1].replace("``", "`"), stop=found.end())
+        if found and found[1]:
+            return _Token("quoted", found[1].replace("``", "`"), at, found.end())
+        reason = "there is no name between the backticks" if found else "this backtick has no partner"
+        return self._fail(_Token("quoted", "", at, at + 1), reason)
 
     def _fail(self, token: _Token, reason: str) -> NoReturn:
         place = "at the end" if token.kind == "end" else f"at character {token.start + 1}"
@@ -362,19 +323,17 @@ class _Reader:
         raise ProblemError(f"the {self.what} cannot be read {place}, {start}^{rest}: {reason}")
 
 
-def quoted_name(name: str) -> str:
-    """A name as a rule has to write it.
-
-    Examples
-    --------
-    >>> quoted_name("income"), quoted_name("net income")
-    ('income', '`net income`')
-    """
-    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
+def _is_number(total: _Sum) -> bool:
+    return total.keys() <= {ONE}
 
 
-def _shown(text: str) -> str:
-    return repr(_printable(text if len(text) <= 2 * AROUND else f"{text[: 2 * AROUND]}..."))
+def _constant(total: _Sum) -> Fraction:
+    return total.get(ONE, Fraction(0))
+
+
+def _add(total: _Sum, other: _Sum, sign: int) -> None:
+    for term, a in other.items():
+        total[term] = total.get(term, Fraction(0)) + sign * a
 
 
 def _printable(text: str) -> str:

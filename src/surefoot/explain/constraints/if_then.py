@@ -1,14 +1,14 @@
-"""If-then rules of one row: the ways in which a condition holds, and those in which it does not.
+"""When: an if-then rule. If A then B is the disjunction "not A, or B".
 
-If A then B is "not A, or B". On a number that takes any value, "not at least c" begins a little below c: by
-the number's gap, a millionth of its training range; of a sum, by the gaps of its terms together. On a number
-with a set of values it begins at the next value.
+On a number that takes any value, "not at least c" begins a little below c: by the number's gap, a millionth
+of its training range; of a sum, by the gaps of its terms together. On a number with a set of values it begins
+at the next value.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,6 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import ContradictionError, is_number, rounded_down, rounded_up
 from surefoot.explain.constraints.category import Category, same_value
 from surefoot.explain.constraints.constraint import Broken, Constraint, Features, Place, column_of
-from surefoot.explain.constraints.disjunction import possible_ways
 from surefoot.explain.constraints.grammar import Condition, Moves, Takes, parse_condition
 from surefoot.explain.constraints.linear import Rule, broken_sums, check_sum
 from surefoot.problem.domain import ValueSet
@@ -38,27 +37,13 @@ GAP = 1e-6
 HOLDS, FAILS, UNKNOWN = 1, 0, -1
 
 
-class Span(NamedTuple):
-    """Numbers from one end to another; a strict one leaves its end out."""
-
-    low: Fraction | None
-    high: Fraction | None
-    strict: bool = False
-
-
 class _Fields(NamedTuple):
     condition: str
     consequence: str
 
 
 class When(_Fields, Constraint):
-    """An if-then rule, both parts as text.
-
-    Parameters
-    ----------
-    condition : str
-    consequence : str
-    """
+    """An if-then rule, both parts as text."""
 
     __slots__ = ()
     key = "when"
@@ -89,12 +74,12 @@ class When(_Fields, Constraint):
         if not isinstance(entry, dict):
             shown = "a list" if isinstance(entry, list) else f"{entry!r:.60}"
             raise ProblemError(f"must be a table with if and then, not {shown}")
-        wrong = [name for name in entry if name not in ("if", "then")]
-        if wrong:
-            raise ProblemError(f"{wrong[0]!r:.60} is unknown; there are if and then")
-        lacking = [name for name in ("if", "then") if name not in entry]
-        if lacking:
-            raise ProblemError(f"lacks {lacking[0]!r}")
+        for name in entry:
+            if name not in ("if", "then"):
+                raise ProblemError(f"{name!r:.60} is unknown; there are if and then")
+        for name in ("if", "then"):
+            if name not in entry:
+                raise ProblemError(f"lacks {name!r}")
         for name, text in entry.items():
             try:
                 parse_condition(text)
@@ -117,34 +102,63 @@ class When(_Fields, Constraint):
         for condition in self.conditions:
             if isinstance(condition, Rule):
                 check_sum(condition, features, f"{self.name!r}")
-            else:
-                self._check_one(condition, features)
+                continue
+            i = features.position(condition.feature, repr(self.name))
+            try:
+                _check_feature(condition, features.names[i], features.categories.get(i))
+            except ProblemError as error:
+                raise ProblemError(f"{self.name!r}: {error}") from None
 
-    def _check_one(self, condition: Moves | Takes, features: Features) -> None:
-        i = features.position(condition.feature, repr(self.name))
-        if i in features.categories:
-            _check_category(condition, features.categories[i], self)
-        elif isinstance(condition, Takes) and not is_number(condition.value):
-            number = features.names[i]
-            raise ProblemError(f"{self.name!r}: {number!r} is a number, and {condition.value!r} is none")
-
-    def concerned(self, features: Features) -> tuple[int, ...]:
+    def named(self) -> list[Any]:
         """The features that both parts name."""
-        found: list[int] = []
+        found: list[Any] = []
         for one in self.conditions:
-            named = (*one.coefficients, *one.now) if isinstance(one, Rule) else (one.feature,)
-            found += [features.position(name, repr(self.name)) for name in named]
-        return tuple(dict.fromkeys(found))
+            found += one.named() if isinstance(one, Rule) else [one.feature]
+        return found
+
+    def added_up(self) -> tuple[Any, ...]:
+        """The features in the sums of both parts."""
+        return tuple(name for one in self.conditions if isinstance(one, Rule) for name in one.added_up())
 
     def disjunctions(self, place: Place) -> tuple[Either, ...]:
         """Ways in which the condition fails, and ways in which the consequence holds."""
         first, then = self.conditions
-        ways = [*_Reading(first, place, self.name).failing(), *_Reading(then, place, self.name).holding()]
+        ways = [*self._ways(first, place, False), *self._ways(then, place, True)]
         if not ways:
             raise ContradictionError(
                 f"{self.name!r}: the row can neither break the condition nor reach the consequence"
             )
-        return possible_ways(ways, place, self.name)
+        return place.disjunction(ways, self.name)
+
+    def _ways(self, condition: Condition, place: Place, holds: bool) -> list[Way]:
+        """The ways in which a condition holds, or does not hold."""
+        if isinstance(condition, Rule):
+            return self._ways_of_sum(_line_of_rule(condition, place, repr(self.name)), place, holds)
+        i = place.position(condition.feature, repr(self.name))
+        if i not in place.categories:
+            line = _line(condition, np.eye(len(place.names))[i], float(place.now[i]))
+            return self._ways_of_sum(line, place, holds)
+        category = place.categories[i]
+        if isinstance(condition, Takes):
+            condition = Takes(condition.feature, category.code(condition.value))
+        line, codes = _line(condition, np.ones(1), place.codes[i]), range(len(category.values))
+        wanted = frozenset(code for code in codes if line.holds(code) == holds)
+        return [Way(values={sorted(place.categories).index(i): wanted})] if wanted else []
+
+    def _ways_of_sum(self, line: _Line, place: Place, holds: bool) -> list[Way]:
+        """A way for each interval that is not empty."""
+        used = np.flatnonzero(line.coefficients).tolist()
+        values = place.set_of(used[0]) if len(used) == 1 else None
+        gaps = (Fraction(abs(float(line.coefficients[i]))) * Fraction(_gap(place, i)) for i in used)
+        gap = sum(gaps, Fraction(0)) if values is None else Fraction(0)
+        found = []
+        for low, high in [line.inside()] if holds == line.is_inside else line.outside(gap):
+            if values is not None:
+                low = low if math.isinf(low) else values.at_least(low)
+                high = high if math.isinf(high) else values.at_most(high)
+            if low <= high and low < math.inf and high > -math.inf:
+                found.append(Way((Row(line.coefficients[place.numbers], low, high, self.name),)))
+        return found
 
     def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:
         """Rows for which the condition holds today and the consequence does not.
@@ -156,142 +170,72 @@ class When(_Fields, Constraint):
             yield Broken(k, None, self.name, None)
 
     def relaxation(self) -> tuple[str, str]:
-        """That it is lifted."""
+        """How a conflict names it, and that it is lifted."""
         return repr(self.name), f"the rule {self.name!r} is lifted"
+
+
+class _Line(NamedTuple):
+    """A condition on a sum of numbers: that it lies between two ends, or (not ``is_inside``) outside.
+
+    What a feature does is one, too: "x rises" says that x does not lie at or below today's value.
+    """
+
+    coefficients: Array
+    low: Fraction | None
+    high: Fraction | None
+    is_inside: bool = True
+
+    def holds(self, value: int) -> bool:
+        """Whether it holds for a value of the sum."""
+        above, below = self.low is None or value >= self.low, self.high is None or value <= self.high
+        return (above and below) == self.is_inside
+
+    def inside(self) -> tuple[float, float]:
+        """The interval between the ends in doubles, never wider."""
+        low, high = self.low, self.high
+        if low is not None and low == high:
+            return float(low), float(low)
+        return -math.inf if low is None else rounded_up(low), math.inf if high is None else rounded_down(high)
+
+    def outside(self, gap: Fraction) -> list[tuple[float, float]]:
+        """The intervals below and above, which begin beyond an end by a gap."""
+        below = [] if self.low is None else [(-math.inf, -_above(-self.low, gap))]
+        return below if self.high is None else [*below, (_above(self.high, gap), math.inf)]
+
+
+def _above(end: Fraction, gap: Fraction) -> float:
+    """An end plus the gap as a double, which is above the end even where the gap is lost in rounding."""
+    found = float(end + gap)
+    return found if Fraction(found) > end else math.nextafter(rounded_up(end), math.inf)
+
+
+def _line_of_rule(rule: Rule, place: Place, what: str) -> _Line:
+    """A rule for one row; one over a single number is divided by its coefficient."""
+    coefficients, *ends = rule.at(place, what)
+    low, high = (None if math.isinf(end) else Fraction(end) for end in ends)
+    used = np.flatnonzero(coefficients)
+    if len(used) == 1:
+        factor = Fraction(float(coefficients[used[0]]))
+        low, high = (None if end is None else end / factor for end in (low, high))
+        low, high = (low, high) if factor > 0 else (high, low)
+        coefficients[used[0]] = 1.0
+    return _Line(coefficients, low, high)
+
+
+def _line(condition: Moves | Takes, unit: Array, today: float) -> _Line:
+    """What is said of one feature: of a number, or of the code of a category."""
+    if isinstance(condition, Takes):
+        value = Fraction(float(condition.value))
+        return _Line(unit, value, value)
+    low = None if condition.how == "rises" else Fraction(today)
+    high = None if condition.how == "falls" else Fraction(today)
+    return _Line(unit, low, high, condition.how == "stays")
 
 
 def _gap(place: Place, i: int) -> float:
     """How far beyond an end a number counts as beyond it, in a sum."""
     values = place.set_of(i)
     return float(place.gaps[i]) if values is None else GAP * _spacing(values)
-
-
-class _Reading:
-    """A condition read against a row."""
-
-    def __init__(self, condition: Condition, place: Place, name: str) -> None:
-        self.condition, self.place, self.name = condition, place, name
-
-    def holding(self) -> list[Way]:
-        """The ways in which it holds."""
-        return self._ways(True)
-
-    def failing(self) -> list[Way]:
-        """The ways in which it does not."""
-        return self._ways(False)
-
-    def _ways(self, holds: bool) -> list[Way]:
-        condition, names = self.condition, self.place.names
-        if isinstance(condition, Rule):
-            return self._of_rule(condition, holds)
-        i = self.place.position(condition.feature, repr(self.name))
-        if i in self.place.categories:
-            return self._of_category(condition, i, holds)
-        line = np.zeros(len(names))
-        line[i] = 1.0
-        today = Fraction(float(self.place.now[i]))
-        if isinstance(condition, Takes):
-            value = Fraction(float(condition.value))
-            return self._through(line, _closed(value, value)[not holds])
-        return self._through(line, _moved(condition.how, today)[not holds])
-
-    def _of_category(self, condition: Moves | Takes, i: int, holds: bool) -> list[Way]:
-        category, today = self.place.categories[i], self.place.codes[i]
-        codes = frozenset(range(len(category.values)))
-        if isinstance(condition, Takes):
-            met = frozenset({category.code(condition.value)})
-        else:
-            met = frozenset(v for v in codes if _goes(condition.how, today, v))
-        wanted = met if holds else codes - met
-        k = sorted(self.place.categories).index(i)
-        return [Way(values={k: wanted})] if wanted else []
-
-    def _of_rule(self, rule: Rule, holds: bool) -> list[Way]:
-        place = self.place
-        line, now = np.zeros(len(place.names)), {}
-        for name, a in rule.coefficients.items():
-            line[place.position(name, repr(self.name))] += float(a)
-        for name in (*rule.coefficients, *rule.now):
-            now[name] = float(place.now[place.position(name, repr(self.name))])
-        low, high = (None if math.isinf(end) else Fraction(end) for end in rule.ends(now))
-        used = np.flatnonzero(line)
-        if len(used) == 1:
-            factor = Fraction(float(line[used[0]]))
-            low, high = (None if end is None else end / factor for end in (low, high))
-            low, high = (low, high) if factor > 0 else (high, low)
-            line[used[0]] = 1.0
-        return self._through(line, _closed(low, high)[not holds])
-
-    def _through(self, line: Array, spans: Sequence[Span]) -> list[Way]:
-        """A way for each span of a sum that has something in it."""
-        used = np.flatnonzero(line).tolist()
-        values = self.place.set_of(used[0]) if len(used) == 1 else None
-        gap = sum((Fraction(abs(float(line[i]))) * Fraction(_gap(self.place, i)) for i in used), Fraction(0))
-        coefficients, found = line[self.place.numbers], []
-        for span in spans:
-            low, high = _ends(span, gap) if values is None else _values_within(span, values)
-            if low <= high and low < math.inf and high > -math.inf:
-                found.append(Way((Row(coefficients, low, high, self.name),)))
-        return found
-
-
-def _closed(low: Fraction | None, high: Fraction | None) -> tuple[list[Span], list[Span]]:
-    """Where a sum lies between two ends, and where it does not."""
-    below = [] if low is None else [Span(None, low, True)]
-    above = [] if high is None else [Span(high, None, True)]
-    return [Span(low, high)], [*below, *above]
-
-
-def _moved(how: str, today: Fraction) -> tuple[list[Span], list[Span]]:
-    """Where a number does what is said of it, and where it does not."""
-    below, above, same = Span(None, today, True), Span(today, None, True), Span(today, today)
-    return {
-        "rises": ([above], [Span(None, today)]),
-        "falls": ([below], [Span(today, None)]),
-        "changes": ([below, above], [same]),
-        "stays": ([same], [below, above]),
-    }[how]
-
-
-def _goes(how: str, today: int, code: int) -> bool:
-    """Whether a category does what is said of it."""
-    return {
-        "rises": code > today,
-        "falls": code < today,
-        "changes": code != today,
-        "stays": code == today,
-    }[how]
-
-
-def _ends(span: Span, gap: Fraction) -> tuple[float, float]:
-    """The ends of a span in doubles: never wider, and a strict end is beyond it by the gap."""
-    low, high = span.low, span.high
-    if low is not None and low == high:
-        return float(low), float(low)
-    if span.strict:
-        return (
-            -math.inf if low is None else _above(low, gap),
-            math.inf if high is None else -_above(-high, gap),
-        )
-    return (
-        -math.inf if low is None else rounded_up(low),
-        math.inf if high is None else rounded_down(high),
-    )
-
-
-def _above(end: Fraction, gap: Fraction) -> float:
-    """A double above an end by the gap; above it in any case."""
-    found = float(end + gap)
-    return found if Fraction(found) > end else math.nextafter(rounded_up(end), math.inf)
-
-
-def _values_within(span: Span, values: ValueSet) -> tuple[float, float]:
-    """The least and the largest value of a set in a span."""
-    low, high = _ends(span, Fraction(0))
-    return (
-        low if math.isinf(low) else values.at_least(low),
-        high if math.isinf(high) else values.at_most(high),
-    )
 
 
 def _spacing(values: ValueSet) -> float:
@@ -304,15 +248,16 @@ def _spacing(values: ValueSet) -> float:
     return min((b - a for a, b in pairwise(known)), default=1.0)
 
 
-def _check_category(condition: Moves | Takes, category: Category, rule: When) -> None:
+def _check_feature(condition: Moves | Takes, name: Any, category: Category | None) -> None:
+    """Refuse a value that a feature does not have, and a direction that it cannot go."""
     if isinstance(condition, Takes):
-        try:
+        if category is not None:
             category.code(condition.value)
-        except ProblemError as error:
-            raise ProblemError(f"{rule.name!r}: {error}") from None
-    elif condition.how in ("rises", "falls") and not category.ordered:
+        elif not is_number(condition.value):
+            raise ProblemError(f"{name!r} is a number, and {condition.value!r} is none")
+    elif category is not None and condition.how in ("rises", "falls") and not category.ordered:
         raise ProblemError(
-            f"{rule.name!r}: {category.name!r} has no order, so it neither rises nor falls; declare one with "
+            f"{category.name!r} has no order, so it neither rises nor falls; declare one with "
             "ordered={...} when the model is made, or in its OrdinalEncoder"
         )
 
@@ -320,8 +265,8 @@ def _check_category(condition: Moves | Takes, category: Category, rule: When) ->
 def _holding(condition: Condition, frame: pd.DataFrame, what: str) -> NDArray[np.int_]:
     """Whether a condition holds for each row as it is; unknown where there is a hole."""
     if isinstance(condition, Rule):
-        names = dict.fromkeys([*condition.coefficients, *condition.now])
-        known = np.all([column_of(frame, name, what).notna().to_numpy() for name in names], axis=0)
+        columns = [column_of(frame, name, what) for name in condition.named()]
+        known = np.all([column.notna().to_numpy() for column in columns], axis=0)
         found = np.full(len(frame), HOLDS)
         found[list(broken_sums(condition, frame, what))] = FAILS
         return np.where(known, found, UNKNOWN)

@@ -9,21 +9,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.arithmetic import (
-    check_ends,
-    check_size,
-    is_number,
-    rounded_down,
-    rounded_up,
-)
+from surefoot.explain.constraints import arithmetic
+from surefoot.explain.constraints.arithmetic import is_number, open_ends, rounded_down, rounded_up
 from surefoot.explain.constraints.constraint import Broken, Constraint, Features, Today, column_of, numbers_of
 from surefoot.formats import exact
 from surefoot.problem.row import Row
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Array = NDArray[np.float64]
 
 FIELDS = ("coefficients", "low", "high", "name", "now")
 # Of the terms' sizes: within it a sum is looked at exactly. Ten times larger, and more sums are.
@@ -72,14 +70,13 @@ class Rule(Constraint):
                 raise ProblemError(f"the coefficients of a rule must be finite numbers: {numbers!r}")
         if not any(self.coefficients.values()):
             raise ProblemError("a rule needs a coefficient that is not zero")
-        check_ends(self.low, self.high, "of a rule")
+        arithmetic.check_ends(self.low, self.high, "of a rule")
         if self.low is None and self.high is None:
             raise ProblemError("a rule needs an end: low or high")
         if not isinstance(self.name, str):
             raise ProblemError(f"the name of a rule must be text, not {self.name!r}")
         if not self.name:
-            terms = {**self.coefficients, **{f"{name}.now": a for name, a in self.now.items()}}
-            object.__setattr__(self, "name", rule_text(terms, *self._open_ends()))
+            object.__setattr__(self, "name", self._written())
 
     @classmethod
     def read(cls, entry: Any) -> Rule:
@@ -104,10 +101,7 @@ class Rule(Constraint):
             raise ProblemError(f"must be text or a table, not {entry!r:.60}")
         return cls.read(entry)
 
-    @classmethod
-    def from_document(cls, entry: Any) -> Rule:
-        """The same."""
-        return cls.from_toml(entry)
+    from_document = from_toml
 
     def to_toml(self) -> str | dict[str, Any]:
         """As text where that says all of it, else as a table.
@@ -127,7 +121,7 @@ class Rule(Constraint):
         return {"coefficients": terms, **ends, "name": self.name, **({"now": now} if now else {})}
 
     def plain(self) -> Any:
-        """The same, with numbers as doubles; an end that is infinite is none."""
+        """The same, with numbers as doubles and without infinite ends."""
         low, high = (None if end is None or math.isinf(end) else end for end in (self.low, self.high))
         rule = self if (low, high) == (self.low, self.high) else replace(self, low=low, high=high)
         return as_plain(rule.to_toml())
@@ -140,18 +134,28 @@ class Rule(Constraint):
         """Refuse a rule over anything but numbers."""
         check_sum(self, features, f"the rule {self.name!r}")
 
-    def concerned(self, features: Features) -> list[int]:
-        """The features in its sum."""
-        return [features.position(name, "rules") for name in (*self.coefficients, *self.now)]
+    def named(self) -> list[Any]:
+        """The features in its sum, as they will be or as they are today."""
+        return [*dict.fromkeys([*self.coefficients, *self.now])]
+
+    def added_up(self) -> tuple[Any, ...]:
+        """The features in its sum; the interval of one feature is no sum."""
+        named = tuple(name for name, a in self.coefficients.items() if a)
+        return named if len(named) > 1 else ()
 
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The sum, with today's values of one row in its ends."""
-        a = np.zeros(len(today.names))
+        coefficients, low, high = self.at(today, "rules")
+        return (Row(coefficients[today.numbers], low, high, self.name),)
+
+    def at(self, today: Today, what: str) -> tuple[Array, float, float]:
+        """Coefficients by feature, and the ends of their sum for one row."""
+        a, now = np.zeros(len(today.names)), {}
+        for name in self.named():
+            now[name] = float(today.now[today.position(name, what)])
         for name, coefficient in self.coefficients.items():
-            a[today.position(name, "rules")] += float(coefficient)
-        named = (*self.coefficients, *self.now)
-        now = {name: float(today.now[today.position(name, "rules")]) for name in named}
-        return (Row(a[today.numbers], *self.ends(now), self.name),)
+            a[today.position(name, what)] += float(coefficient)
+        return a, *self.ends(now)
 
     def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:
         """Rows whose sum is beyond an end."""
@@ -160,41 +164,36 @@ class Rule(Constraint):
 
     def words(self) -> str:
         """The rule itself; one with a name of its own is written out behind it."""
-        if isinstance(self.to_toml(), str):
+        if isinstance(self.to_toml(), str) or self.name == self._written():
             return self.name
+        return f"{self.name} ({self._written()})"
+
+    def _written(self) -> str:
         terms = {**self.coefficients, **{f"{name}.now": a for name, a in self.now.items()}}
-        written = rule_text(terms, *self._open_ends())
-        return written if self.name == written else f"{self.name} ({written})"
+        return rule_text(terms, *open_ends(self.low, self.high))
 
     def relaxation(self) -> tuple[str, str]:
-        """That it is lifted."""
+        """How a conflict names it, and that it is lifted."""
         said = f"the rule {self.name!r}"
         return said, f"{said} is lifted"
 
     def ends(self, today: Mapping[Any, float]) -> tuple[float, float]:
-        """Both ends of the sum without today's values, rounded so that they are never wider than they are.
+        """Both ends of the sum without today's values, rounded inwards.
 
-        Only a rule that today's values meet at its end must not exclude them by rounding.
+        Where today's values lie exactly at an end it is rounded outwards, so that they stay allowed.
         """
-        low, high = self._open_ends()
+        low, high = open_ends(self.low, self.high)
         if not self.now:
             return low, high
         added = _sum(self.now, today)
         if low == high:
             return (float(Fraction(low) - added),) * 2
         at = _sum(self.coefficients, today) + added
-        return (
-            low if math.isinf(low) else (rounded_down if at == low else rounded_up)(Fraction(low) - added),
-            high
-            if math.isinf(high)
-            else (rounded_up if at == high else rounded_down)(Fraction(high) - added),
-        )
-
-    def _open_ends(self) -> tuple[float, float]:
-        return (
-            -math.inf if self.low is None else float(self.low),
-            math.inf if self.high is None else float(self.high),
-        )
+        if not math.isinf(low):
+            low = (rounded_down if at == low else rounded_up)(Fraction(low) - added)
+        if not math.isinf(high):
+            high = (rounded_up if at == high else rounded_down)(Fraction(high) - added)
+        return low, high
 
 
 def _sum(coefficients: Mapping[Any, float], values: Mapping[Any, float]) -> Fraction:
@@ -220,7 +219,7 @@ def _term(a: float, name: str) -> str:
 def check_sum(rule: Rule, features: Features, what: str) -> None:
     """Refuse a sum of something else than numbers, or with coefficients that are unusable."""
     for name, a in (*rule.coefficients.items(), *rule.now.items()):
-        check_size(a, f"the coefficient of {str(name)!r} in {what}")
+        arithmetic.check_size(a, f"the coefficient of {str(name)!r} in {what}")
     parts = (rule.coefficients, rule.now)
     used = [features.position(name, what) for part in parts for name in part if part[name]]
     wrong = [features.names[i] for i in used if i in features.categories]
@@ -230,7 +229,7 @@ def check_sum(rule: Rule, features: Features, what: str) -> None:
 
 def broken_sums(rule: Rule, frame: pd.DataFrame, what: str) -> dict[int, float]:
     """Rows that break a rule, today's values in the place of ``.now``; close ones are added up exactly."""
-    names = [*dict.fromkeys([*rule.coefficients, *rule.now])]
+    names = rule.named()
     x = np.column_stack([numbers_of(column_of(frame, name, what), name) for name in names])
     parts: tuple[Mapping[Any, float], ...] = (rule.coefficients, rule.now)
     each = np.array([[float(part.get(name, 0)) for name in names] for part in parts])

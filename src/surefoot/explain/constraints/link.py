@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import is_number
-from surefoot.explain.constraints.constraint import Constraint, Ends, Features, Today
+from surefoot.explain.constraints.constraint import Array, Constraint, Features, Today
 from surefoot.explain.constraints.linear import Rule, check_sum
 from surefoot.problem.row import Row
 
@@ -21,14 +21,7 @@ class _Fields(NamedTuple):
 
 
 class Link(_Fields, Constraint):
-    """A feature that changes by a factor of the change of another.
-
-    Parameters
-    ----------
-    feature : str
-    leader : str
-    factor : float
-    """
+    """A feature that changes by a factor of the change of another, its leader."""
 
     __slots__ = ()
     key = "links"
@@ -71,29 +64,30 @@ class Link(_Fields, Constraint):
         """Refuse a link between anything but numbers."""
         check_sum(self.rule(), features, f"the rule {self.name!r}")
 
-    def concerned(self, features: Features) -> list[int]:
+    def named(self) -> tuple[Any, ...]:
         """Both features."""
-        return [features.position(name, "links") for name in self[:2]]
+        return self[:2]
+
+    def added_up(self) -> tuple[Any, ...]:
+        """Both features."""
+        return self.rule().added_up()
 
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The equation of one row."""
         return self.rule().rows(today)
 
     @classmethod
-    def presolve(cls, own: Sequence[Link], features: Features, ends: Ends) -> Sequence[Link]:
+    def presolve(cls, own: Sequence[Link], today: Today, low: Array, high: Array) -> Sequence[Link]:
         """Keep what is linked to a feature that stays as it is; such links say no more.
 
         A value that cannot change is far easier to search and to prove with than an equation.
         """
-        today, low, high = ends
-        pairs = {k: link.concerned(features) for k, link in enumerate(own) if link.factor}
-        held: set[int] = set()
+        now, left = today.now, [(link, link.concerned(today)) for link in own]
         while True:
-            stays = (low == today) & (high == today)
-            fresh = {k for k, pair in pairs.items() if k not in held and stays[pair].any()}
-            fresh = {k for k in fresh if all(low[i] <= today[i] <= high[i] for i in pairs[k])}
-            if not fresh:
-                return [link for k, link in enumerate(own) if k not in held]
-            held |= fresh
-            for k in fresh:
-                low[pairs[k]] = high[pairs[k]] = today[pairs[k]]
+            stays, inside = (low == now) & (high == now), (low <= now) & (now <= high)
+            idle = [one for one in left if one[0].factor and stays[one[1]].any() and inside[one[1]].all()]
+            if not idle:
+                return [link for link, _ in left]
+            left = [one for one in left if one not in idle]
+            for _, pair in idle:
+                low[pair] = high[pair] = now[pair]

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.constraints.arithmetic import ContradictionError, rounded_down, rounded_up
+from surefoot.explain.constraints.arithmetic import ContradictionError, open_ends, rounded_down, rounded_up
 from surefoot.explain.constraints.constraint import Place
-from surefoot.explain.constraints.disjunction import possible_ways
 from surefoot.explain.constraints.feature import SAID, Action
 from surefoot.formats import exact
 from surefoot.model.columns import LAST_WHOLE
@@ -24,24 +23,13 @@ MOST_STEPS = 10_000  # values that a step may lead to
 
 
 class Number(NamedTuple):
-    """What is known of a number before its action is looked at.
-
-    Parameters
-    ----------
-    feature : int
-    name : str or int
-    today : float
-    whole : bool
-        Whether it takes whole numbers, by its action or because it did in training.
-    observed : bool
-        Whether its bounds are only the range seen in training, which gives way to the ends of an action.
-    """
+    """What is known of a number before its action is looked at."""
 
     feature: int
     name: Any
     today: float
-    whole: bool
-    observed: bool
+    whole: bool  # it takes whole numbers, by its action or because it did in training
+    observed: bool  # its bounds are only the range seen in training, which gives way to ends of an action
 
     def ends(self, action: Action, low: float, high: float) -> tuple[float, float, list[ValueSet]]:
         """Ends within bounds, and the set of values if there is one; contradictions are named."""
@@ -56,8 +44,7 @@ class Number(NamedTuple):
         if action.step is not None:
             listed: tuple[float, ...] | None = self._steps(action, low, high)
         elif self.whole or action.values is not None:
-            self._refuse_huge()
-            listed = _values(action, x)
+            listed = self._values(action)
         else:
             return low, high, []
         if listed == () and low <= x <= high:
@@ -69,14 +56,6 @@ class Number(NamedTuple):
                 f"no allowed value of {name!r} lies within its bounds {exact(low)} to {exact(high)}"
             )
         return least, most, [allowed]
-
-    def _refuse_huge(self) -> None:
-        """Of whole numbers that no double holds, neither the search nor a proof could say a thing."""
-        if self.whole and abs(self.today) > LAST_WHOLE:
-            raise ProblemError(
-                f"{self.name!r} takes whole numbers, but it is {exact(self.today)} today, and beyond "
-                f"{LAST_WHOLE:,} they cannot be told apart; use whole=False, or another unit"
-            )
 
     def _own_ends(self, action: Action, low: float, high: float) -> tuple[float, float]:
         """The ends of an action within the bounds; the range seen in training gives way to them."""
@@ -106,6 +85,20 @@ class Number(NamedTuple):
         most = min(high, x) if may in ("stay", "fall") else high
         return least, most
 
+    def _values(self, action: Action) -> tuple[float, ...] | None:
+        """The values within an action's own ends; None for all whole numbers between the ends."""
+        if self.whole and abs(self.today) > LAST_WHOLE:  # neither the search nor a proof could say a thing
+            raise ProblemError(
+                f"{self.name!r} takes whole numbers, but it is {exact(self.today)} today, and beyond "
+                f"{LAST_WHOLE:,} they cannot be told apart; use whole=False, or another unit"
+            )
+        low, high = open_ends(action.low, action.high)
+        if action.values is not None:
+            return tuple(sorted({float(v) for v in action.values if low <= v <= high}))
+        if low <= self.today <= high or high - low > MOST_LISTED:
+            return None
+        return tuple(float(v) for v in range(math.ceil(low), math.floor(high) + 1))
+
     def _steps(self, action: Action, low: float, high: float) -> tuple[float, ...]:
         """Today's value and steps up and down within the ends, as they are written: 0.1 and 0.2 make 0.3."""
         if not (math.isfinite(low) and math.isfinite(high)):
@@ -118,33 +111,19 @@ class Number(NamedTuple):
                 f"{exact(high)}; make it larger, or the ends narrower"
             )
         found = {float(start + k * step) for k in range(first - 1, last + 2)}  # rounding may let one more in
-        own = max(low, -math.inf if action.low is None else action.low)
-        end = min(high, math.inf if action.high is None else action.high)
-        return tuple(sorted(v for v in found if own <= v <= end))
+        least, most = open_ends(action.low, action.high)
+        return tuple(sorted(v for v in found if max(low, least) <= v <= min(high, most)))
 
 
-def _values(action: Action, x: float) -> tuple[float, ...] | None:
-    """The values within an action's own ends; None for whole numbers that the ends hold together."""
-    low = -math.inf if action.low is None else float(action.low)
-    high = math.inf if action.high is None else float(action.high)
-    if action.values is not None:
-        return tuple(sorted({float(v) for v in action.values if low <= v <= high}))
-    if low <= x <= high or high - low > MOST_LISTED:
-        return None
-    return tuple(float(v) for v in range(math.ceil(low), math.floor(high) + 1))
-
-
-def worthwhile(name: Any, k: int, today: float, least: float, place: Place) -> tuple[Either, ...]:
+def worthwhile(least: float | None, i: int, place: Place) -> tuple[Either, ...]:
     """A number stays, falls by at least so much, or rises by at least so much.
 
     Sums are taken as they are written: from 0.1 to 0.3 is a change by 0.2, whatever doubles make of it.
     """
-    unit = np.eye(len(place.numbers))[k]
+    if least is None:
+        return ()
+    unit, today = np.eye(len(place.names))[i, place.numbers], float(place.now[i])
     x, size = (Fraction(repr(float(v))) for v in (today, least))
-    said = f"{name} changes by at least {exact(least)}, or not at all"
-    ways = [
-        Way((Row(unit, today, today, said),)),
-        Way((Row(unit, -math.inf, float(x - size), said),)),
-        Way((Row(unit, float(x + size), math.inf, said),)),
-    ]
-    return possible_ways(ways, place, said)
+    said = f"{place.names[i]} changes by at least {exact(least)}, or not at all"
+    intervals = [(today, today), (-math.inf, float(x - size)), (float(x + size), math.inf)]
+    return place.disjunction([Way((Row(unit, low, high, said),)) for low, high in intervals], said)

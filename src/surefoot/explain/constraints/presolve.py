@@ -1,6 +1,8 @@
-"""What rules leave no choice about: opposite rules that make an equation, and features held at their ends.
+"""Presolve: what rules leave no choice about is settled before the search.
 
-A search finds no way between rows with nothing between them, and a proof has nothing to rest on; with an
+Opposite rules make an equation, and features that can only be at an end are held there.
+
+Two rows with no room between them leave a search no interior and a proof nothing to rest on; with an
 equation, or a value that cannot change, both are easy.
 """
 
@@ -22,7 +24,7 @@ ROUNDING = Fraction(1, 2**50)  # of the absolute terms: what the last digits of 
 
 
 def joined(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows, with one equation in the place of two that say at least and at most the same.
+    """The rows, with one equation in the place of two that bound the same sum by the same number.
 
     Examples
     --------
@@ -59,9 +61,9 @@ def _are_opposite(row: Row, other: Row) -> bool:
 
 
 def held(low: Array, high: Array, rows: Sequence[Row]) -> tuple[Array, Array, tuple[Row, ...]]:
-    """Ends that are equal where a row, up to rounding, is met with its features at an end alone.
+    """The ends, made equal where a row can be met (up to rounding) only with its features at an end.
 
-    Such a row says no more then, and is left out.
+    Such a row says nothing more then, and is left out.
 
     Examples
     --------

@@ -17,9 +17,8 @@ def check_cost(cost: Any) -> None:
     """Refuse what is no price, no pair of prices and no dict of prices by value."""
     if isinstance(cost, list | tuple) and len(cost) != 2:
         raise ProblemError(f"cost must be a number, a pair (up, down) or a dict, not {cost!r:.80}")
-    prices = cost.values() if isinstance(cost, Mapping) else cost
-    for price in prices if isinstance(cost, Mapping | list | tuple) else [cost]:
-        if price is not None and not (is_number(price) and 0 <= price < math.inf):
+    for price in _listed(cost):
+        if not (is_number(price) and 0 <= price < math.inf):
             raise ProblemError(f"a price must be a finite number of at least 0, not {price!r:.80}")
 
 
@@ -32,7 +31,7 @@ def check_prices(cost: Any, name: Any, is_category: bool) -> None:
     if not is_category and any(price == 0 for price in _listed(cost)):
         raise ProblemError(f"the price of a number must be above 0; that of {name!r} is not")
     for price in _listed(cost):
-        check_size(price, f"a price of {name!r}")
+        check_size(float(price), f"a price of {name!r}")
 
 
 def up_and_down(cost: Any) -> tuple[float, float]:
@@ -53,8 +52,8 @@ def price_words(cost: Any, is_category: bool) -> str:
     return f"costs {exact(up)} up and {exact(down)} down for each standard deviation"
 
 
-def _listed(cost: Any) -> list[float]:
+def _listed(cost: Any) -> list[Any]:
     """All prices that are named."""
-    every = cost.values() if isinstance(cost, Mapping) else cost
-    each = every if isinstance(cost, Mapping | list | tuple) else [cost]
-    return [float(price) for price in each if price is not None]
+    if isinstance(cost, Mapping):
+        cost = [*cost.values()]
+    return [price for price in (cost if isinstance(cost, list | tuple) else [cost]) if price is not None]

@@ -21,18 +21,10 @@ Parts = tuple[Part, ...]
 
 
 class Diagnosis(NamedTuple):
-    """Why there is no answer.
+    """Why there is no answer."""
 
-    Parameters
-    ----------
-    conflict : tuple of str
-        ConstraintSet that leave nothing together, in words; without any one of them something would be left.
-    advice : str
-        The same as sentences, and what could be given up, the cheapest first.
-    """
-
-    conflict: tuple[str, ...] = ()
-    advice: str = ""
+    conflict: tuple[str, ...]  # in words; without any one of these constraints something would be left
+    advice: str  # the same as sentences, and what could be given up, the cheapest first
 
 
 def diagnosed(
@@ -42,53 +34,53 @@ def diagnosed(
     time_limit: float,
     noise: Noise | None = None,
 ) -> Diagnosis:
-    """Say which constraints stand in the way of an answer, and what could be given up.
-
-    Parameters
-    ----------
-    problem : Family
-    question : Question
-    constraints : ConstraintSet
-    time_limit : float
-        Seconds that are left.
-    noise : Noise, optional
-    """
+    """Say which constraints stand in the way of an answer, and what could be given up."""
     oracle = FeasibilityOracle(problem, question, constraints, min(PATIENCE, max(time_limit, 0.0)), noise)
     every = parts(constraints, question.factual)
     alone = oracle.excludes_itself().is_infeasible
     found = _Filter(oracle.excludes_itself if alone else oracle.verdict, every)
     conflict = found.irreducible(())
-    words = tuple(part.wish for part in conflict)
     if not conflict:
-        return Diagnosis((), _without_constraints(oracle, question.target))
+        return Diagnosis((), _without_constraints(oracle))
     blocking = set(conflict)
     idle = [part for part in every if part not in blocking]
     alone = alone or oracle.is_inconsistent(idle)
-    blamed = _training_matters(oracle, idle, alone)
-    said = _conflict_words(words, alone, blamed, question.target, found.is_certain)
-    return Diagnosis(words, f"{said} {_ways_out(oracle, every, conflict)}".strip())
+    said = "; ".join(part.wish for part in conflict)
+    if not found.is_certain:
+        said += " (perhaps not all of these: the time was over, or not everything could be decided)"
+    if not alone:
+        start = f"In the way of {_shown(question.target)}"
+    else:
+        start = "These exclude each other" if len(conflict) > 1 else "This cannot be met"
+    if _training_matters(oracle, idle, alone):
+        start += " within the range seen in training"
+    advice = f"{start}: {said}. {_ways_out(oracle, every, conflict)}".strip()
+    return Diagnosis(tuple(part.wish for part in conflict), advice)
 
 
 class _Filter:
-    """Finds constraints none of which can be left out.
+    """A deletion filter: it drops constraints until those that are left are an irreducible conflict.
 
-    Parameters
-    ----------
-    judged : callable from given up constraints to a Verdict
-    every : sequence of Part
+    Together they leave no answer; without any one of them there would be some.
     """
 
-    def __init__(self, judged: Callable[[Sequence[Part]], Verdict], every: Sequence[Part]) -> None:
-        self.judged, self.every = judged, tuple(every)
+    def __init__(self, judged: Callable[[Sequence[Part]], Verdict], every: Parts) -> None:
+        self.judged, self.every = judged, every  # a verdict on constraints that are given up
         self.is_certain = True
 
-    def irreducible(self, gone: Sequence[Part]) -> tuple[Part, ...]:
-        """Constraints that leave nothing together, when some are gone already and the rest leave nothing."""
+    def irreducible(self, gone: Parts) -> Parts:
+        """A conflict, when some constraints are gone already and the rest leave nothing."""
         kept = self._kept(list(gone), [part for part in self.every if part not in gone])
-        return self._again(kept)
+        left = dict.fromkeys(kept)
+        for part in kept:  # each by itself once more: one that went later may have made another idle
+            verdict = self.judged([other for other in self.every if other is part or other not in left])
+            if verdict.is_infeasible:
+                del left[part]
+            self.is_certain &= verdict.decided
+        return tuple(left)
 
     def _kept(self, gone: list[Part], some: list[Part]) -> list[Part]:
-        """Those of some constraints that must stay: all are dropped at once, or else half after half.
+        """The constraints that must stay: all are dropped at once if possible, or else half after half.
 
         What is dropped is added to ``gone``: at any time it is certain that the others leave nothing.
         """
@@ -102,16 +94,6 @@ class _Filter:
         half = len(some) // 2
         return [*self._kept(gone, some[:half]), *self._kept(gone, some[half:])]
 
-    def _again(self, kept: list[Part]) -> tuple[Part, ...]:
-        """Each constraint left out by itself once more: one that went later may have made another idle."""
-        left = dict.fromkeys(kept)
-        for part in kept:
-            verdict = self.judged([other for other in self.every if other is part or other not in left])
-            if verdict.is_infeasible:
-                del left[part]
-            self.is_certain &= verdict.decided
-        return tuple(left)
-
 
 def _training_matters(oracle: FeasibilityOracle, idle: Sequence[Part], alone: bool) -> bool:
     """Whether the same constraints leave something beyond the range seen in training."""
@@ -122,16 +104,17 @@ def _training_matters(oracle: FeasibilityOracle, idle: Sequence[Part], alone: bo
 
 
 def _beyond(oracle: FeasibilityOracle) -> FeasibilityOracle:
-    """A judge of the same constraints without the range seen in training."""
+    """An oracle for the same constraints without the range seen in training."""
     constraints = beyond_training(oracle.constraints)
     return FeasibilityOracle(oracle.problem, oracle.question, constraints, oracle.seconds_left, oracle.noise)
 
 
-def _without_constraints(oracle: FeasibilityOracle, target: Any) -> str:
+def _without_constraints(oracle: FeasibilityOracle) -> str:
     """What to say where no constraint is to blame."""
+    target = _shown(oracle.question.target)
     if not oracle.constraints.observed:
-        return f"Even without any restriction no change leads to {_shown(target)}."
-    here = f"Within the range seen in training no change leads to {_shown(target)}, whatever else is allowed."
+        return f"Even without any restriction no change leads to {target}."
+    here = f"Within the range seen in training no change leads to {target}, whatever else is allowed."
     beyond = _beyond(oracle)
     if beyond.verdict().distance < math.inf:
         return f"{here} There is one if features may leave the range seen in training."
@@ -140,50 +123,32 @@ def _without_constraints(oracle: FeasibilityOracle, target: Any) -> str:
     return here
 
 
-def _conflict_words(words: Sequence[str], alone: bool, blamed: bool, target: Any, certain: bool) -> str:
-    listed = "; ".join(words)
-    if not certain:
-        listed += " (perhaps not all of these: the time was over, or not everything could be decided)"
-    within = " within the range seen in training" if blamed else ""
-    if not alone:
-        return f"In the way of {_shown(target)}{within}: {listed}."
-    what = "These exclude each other" if len(words) > 1 else "This cannot be met"
-    return f"{what}{within}: {listed}."
-
-
 def _shown(target: Any) -> str:
     """A class in a sentence: words in quotes, numbers as they are."""
     return f'"{target}"' if isinstance(target, str) else str(target)
 
 
-def _ways_out(oracle: FeasibilityOracle, every: Sequence[Part], conflict: Sequence[Part]) -> str:
+def _ways_out(oracle: FeasibilityOracle, every: Parts, conflict: Parts) -> str:
     """What could be given up: as few constraints as possible, those with the nearest answer first."""
-    found = []
-    for level in _levels(oracle, every, conflict):
-        found = sorted(level, key=lambda pair: pair[0])[:ENOUGH]
-        if found:
-            break
-    phrases = [" and ".join(part.lifted for part in given_up) for _, given_up in found]
-    if not phrases:
+    found = next(filter(None, _levels(oracle, every, conflict)), None)
+    if found is None:
         return _last_resort(oracle, every)
+    nearest = sorted(found, key=lambda pair: pair[0])[:ENOUGH]
+    phrases = [" and ".join(part.lifted for part in given_up) for _, given_up in nearest]
     return f"There is one if {', or if '.join(phrases)}."
 
 
-def _levels(
-    oracle: FeasibilityOracle, every: Sequence[Part], conflict: Sequence[Part]
-) -> Iterator[list[tuple[float, Parts]]]:
+def _levels(oracle: FeasibilityOracle, every: Parts, conflict: Parts) -> Iterator[list[tuple[float, Parts]]]:
     """For one constraint, then two, then three: which of them, given up, leave an answer, and how near."""
     tried: list[Parts] = [(part,) for part in conflict if part.proposed]
     for _ in range(TOGETHER):
-        judged = (
-            oracle.nearest if len(tried) > 1 else oracle.verdict
-        )  # one by itself is compared with nothing
+        judged = oracle.nearest if len(tried) > 1 else oracle.verdict  # one alone is compared with nothing
         verdicts = [(judged(given_up), given_up) for given_up in tried]
         yield [(verdict.distance, one) for verdict, one in verdicts if verdict.distance < math.inf]
         tried = _extended(oracle, every, [one for verdict, one in verdicts if verdict.is_infeasible])
 
 
-def _extended(oracle: FeasibilityOracle, every: Sequence[Part], tried: list[Parts]) -> list[Parts]:
+def _extended(oracle: FeasibilityOracle, every: Parts, tried: list[Parts]) -> list[Parts]:
     """Sets of constraints with one more each, from a conflict that is left when they are gone."""
     found: dict[frozenset[Part], Parts] = {}
     for given_up in tried:
@@ -195,8 +160,8 @@ def _extended(oracle: FeasibilityOracle, every: Sequence[Part], tried: list[Part
     return list(found.values())
 
 
-def _last_resort(oracle: FeasibilityOracle, every: Sequence[Part]) -> str:
-    """Whether all that may be given up would help, where no few constraints would."""
+def _last_resort(oracle: FeasibilityOracle, every: Parts) -> str:
+    """Whether giving up everything that may be given up would help, where a few constraints do not."""
     some = "" if all(part.proposed for part in every) else " that concerns no protected feature"
     gone = [part for part in every if part.proposed]
     if gone and oracle.verdict(gone).distance < math.inf:

@@ -1,10 +1,12 @@
-"""Whether anything is left under other constraints: the same question, another domain, a rough search."""
+"""The feasibility oracle: whether anything is left under other constraints.
+
+It poses the same question with another domain, and searches roughly.
+"""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,8 +24,8 @@ from surefoot.problem.geometry import Ball
 from surefoot.problem.mixed import MixedQuadratic, State
 from surefoot.problem.quadratic import Quadratic
 from surefoot.problem.question import Question
-from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified import certified_states, is_robust
+from surefoot.search.certified.clock import Clock
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -34,25 +36,17 @@ ONE_SEARCH = 1.0  # seconds; a single hard search must not use up the time of al
 
 
 class Noise(NamedTuple):
-    """What the ball of other constraints needs: a budget, and features, parents before children."""
+    """What the ball under other constraints depends on: a budget, and features, parents before children."""
 
     budget: float
     order: tuple[int, ...]
 
 
 class Verdict(NamedTuple):
-    """Whether there is a point under some constraints.
+    """Whether there is a point under some constraints."""
 
-    Parameters
-    ----------
-    distance : float
-        Of the point found; infinite without one.
-    decided : bool
-        Whether a point was found, or it was proved that there is none.
-    """
-
-    distance: float
-    decided: bool
+    distance: float  # of the point found; infinite without one
+    decided: bool  # whether a point was found, or it was proved that there is none
 
     @property
     def is_infeasible(self) -> bool:
@@ -64,46 +58,29 @@ NOTHING, UNKNOWN = Verdict(math.inf, True), Verdict(math.inf, False)
 
 
 class Found(NamedTuple):
-    """A counterfactual under some constraints: it is one under all others that allow it.
-
-    Parameters
-    ----------
-    state : tuple of int
-        Of the categories.
-    point : array of shape (n,)
-        The numbers on the scales of the problem.
-    ball : Ball
-        Where it is robust.
-    distance : float
-    """
+    """A counterfactual under some constraints: it is one under all others that allow it."""
 
     state: State
-    point: Array
-    ball: Ball
+    point: Array  # the numbers on the scales of the problem
+    ball: Ball  # the errors that it withstands
     distance: float
 
     def answers(self, posed: Family, seconds: float) -> bool:
-        """Whether it is one of a problem, too."""
-        one = _problem_at(posed, self.state)
-        if one is None or not one.domain.contains(self.point):
+        """Whether it is a counterfactual of another problem, too."""
+        state = zip(self.state, posed.choices, strict=True)
+        if not all(v in choice.allowed for v, choice in state) or not posed.allows(self.state):
             return False
-        same = np.array_equal(one.ball.basis, self.ball.basis)  # balls differ in what lands exactly
-        return same or is_robust(one, self.point, seconds)
+        problem = posed.problem(self.state)
+        if not problem.domain.contains(self.point):
+            return False
+        same = np.array_equal(problem.ball.basis, self.ball.basis)  # balls differ in what lands exactly
+        return same or is_robust(problem, self.point, seconds)
 
 
 class FeasibilityOracle:
-    """Judges constraints about one question until its time is over.
+    """Judges constraints about one question, posed as a problem, until its time is over.
 
-    Parameters
-    ----------
-    problem : Family
-        Of the question as it was asked.
-    question : Question
-    constraints : ConstraintSet
-        All of them.
-    seconds : float
-    noise : Noise or None
-        Where features that must not change land exactly: other constraints have another ball then.
+    With noise, features that must not change land exactly: other constraints have another ball then.
     """
 
     def __init__(
@@ -115,9 +92,10 @@ class FeasibilityOracle:
         noise: Noise | None,
     ) -> None:
         self.problem, self.question, self.constraints, self.noise = problem, question, constraints, noise
-        self.end = time.perf_counter() + seconds
+        self._clock = Clock(seconds)
         own = constraints.allowed(question.factual, question.state)
-        said = {one.name for one in own.eithers} | {limit.name for limit in own.limits}
+        said = {one.name for one in own.eithers} | {one.name for one in own.limits}
+        # What the question asks beyond constraints: that an answer differs from others, for instance.
         self._eithers = tuple(one for one in question.eithers if one.name not in said)
         self._limits = tuple(one for one in question.limits if one.name not in said)
         self._known: dict[frozenset[Part], Verdict] = {}
@@ -126,27 +104,21 @@ class FeasibilityOracle:
     @property
     def seconds_left(self) -> float:
         """Until the time is over."""
-        return self.end - time.perf_counter()
+        return self._clock.left
 
-    def excludes_itself(self, given_up: Iterable[Part] = ()) -> Verdict:
+    def excludes_itself(self, given_up: Collection[Part] = ()) -> Verdict:
         """Whether ends and linear rules alone leave nothing; the model is not asked."""
-        given_up = tuple(given_up)
-        if (
-            given_up and self.seconds_left <= 0
-        ):  # with hundreds of constraints many questions follow the first
+        if given_up and self.seconds_left <= 0:  # with hundreds of constraints many questions follow
             return UNKNOWN
-        try:
-            allowed = without(self.constraints, given_up).allowed(self.question.factual, self.question.state)
-        except ContradictionError:
-            return NOTHING
-        except ProblemError:  # a step without ends, for instance
-            return UNKNOWN
-        return NOTHING if is_empty(allowed.domain, self.problem.metric.unit) else Verdict(0.0, True)
+        allowed = self._allowed(without(self.constraints, given_up))
+        if isinstance(allowed, Verdict):
+            return allowed
+        return NOTHING if self._is_empty(allowed) else Verdict(0.0, True)
 
     def verdict(self, given_up: Iterable[Part] = ()) -> Verdict:
-        """Whether there is a counterfactual when some constraints are given up; its distance is any.
+        """Whether there is a counterfactual when some constraints are given up, at whatever distance.
 
-        One that was found before is one again where it is allowed: most questions are answered so.
+        One that was found before is tried first: it answers most questions.
         """
         gone = frozenset(given_up)
         if gone not in self._known:
@@ -156,55 +128,41 @@ class FeasibilityOracle:
         return self._known[gone]
 
     def nearest(self, given_up: Iterable[Part]) -> Verdict:
-        """The same with the distance of a point that is about the nearest."""
+        """The same, with the distance of a point that is nearly the nearest."""
         gone = frozenset(given_up)
-        if gone in self._known and self._known[gone].is_infeasible:
+        if self._known.get(gone, UNKNOWN).is_infeasible:
             return NOTHING
         if self.seconds_left <= 0:
             return UNKNOWN
         return self._verdict(without(self.constraints, gone), NEARLY)
 
-    def _verdict(self, constraints: ConstraintSet, gap: float | None) -> Verdict:
-        """Without a gap any point will do."""
-        try:
-            allowed = constraints.allowed(self.question.factual, self.question.state)
-            ball = self._ball(constraints)
-        except ContradictionError:
-            return NOTHING
-        except ProblemError:
-            return UNKNOWN
-        posed = self._posed(allowed, ball)
-        known = None if gap is not None else self._known_point(posed)
-        if known is not None:
-            return Verdict(known.distance, True)
-        if is_empty(allowed.domain, self.problem.metric.unit):
-            return NOTHING
-        return self._searched(posed, ANY_GAP if gap is None else gap)
-
-    def _known_point(self, posed: Family) -> Found | None:
-        seconds = min(ONE_SEARCH, self.seconds_left)
-        return next((one for one in self._found if one.answers(posed, seconds)), None)
-
     def is_inconsistent(self, given_up: Iterable[Part]) -> bool:
         """Whether it is certain that constraints leave no point at all, whatever the model says of it."""
-        constraints, question = without(self.constraints, given_up), self.question
-        try:
-            allowed = constraints.allowed(question.factual, question.state)
-        except ContradictionError:
-            return True
-        except ProblemError:
+        question = self.question
+        allowed = self._allowed(without(self.constraints, given_up))
+        if isinstance(allowed, Verdict):
+            return allowed.is_infeasible
+        if replace(question, **allowed._asdict()).allows(question.factual, question.state):
             return False
-        asked = replace(question, **self._with_background(allowed)._asdict())
-        if asked.allows(question.factual, question.state):
-            return False
-        if is_empty(allowed.domain, self.problem.metric.unit):
+        if self._is_empty(allowed):
             return True
-        anything = _anything(self._posed(allowed, self.problem.ball))
-        answer = self._answer(anything, ANY_GAP)
+        answer = self._answer(_anything(self._posed(allowed, self.problem.ball)), ANY_GAP)
         return answer is not None and answer.status is Status.INFEASIBLE
 
-    def _searched(self, posed: Family, gap: float) -> Verdict:
-        answer = self._answer(posed, gap)
+    def _verdict(self, constraints: ConstraintSet, gap: float | None) -> Verdict:
+        """Without a gap any point will do."""
+        allowed = self._allowed(constraints)
+        if isinstance(allowed, Verdict):
+            return allowed
+        posed = self._posed(allowed, self._ball(constraints))
+        if gap is None:
+            seconds = min(ONE_SEARCH, self.seconds_left)
+            known = next((one for one in self._found if one.answers(posed, seconds)), None)
+            if known is not None:
+                return Verdict(known.distance, True)
+        if self._is_empty(allowed):
+            return NOTHING
+        answer = self._answer(posed, ANY_GAP if gap is None else gap)
         if answer is None or answer.point is None:
             return NOTHING if answer is not None and answer.status is Status.INFEASIBLE else UNKNOWN
         if not posed.ball.is_point and answer.radius < posed.ball.radius:
@@ -212,6 +170,19 @@ class FeasibilityOracle:
         distance = posed.distance(answer.state, answer.point)
         self._found.append(Found(answer.state, answer.point, posed.ball, distance))
         return Verdict(distance, True)
+
+    def _allowed(self, constraints: ConstraintSet) -> Allowed | Verdict:
+        """What constraints allow, with all else that is asked; a verdict where this cannot be said."""
+        try:
+            found = constraints.allowed(self.question.factual, self.question.state)
+        except ContradictionError:
+            return NOTHING
+        except ProblemError:  # a step without ends, for instance
+            return UNKNOWN
+        return found._replace(eithers=(*found.eithers, *self._eithers), limits=(*found.limits, *self._limits))
+
+    def _is_empty(self, allowed: Allowed) -> bool:
+        return is_empty(allowed.domain, self.problem.metric.unit)
 
     def _answer(self, posed: Family, gap: float) -> Answer | None:
         """The answer to a problem; None where the time is over."""
@@ -225,35 +196,21 @@ class FeasibilityOracle:
 
     def _posed(self, allowed: Allowed, ball: Ball) -> Family:
         """The same question about what is allowed."""
-        problem, warps = self.problem, self.question.warps
-        domain, choices, eithers, limits = self._with_background(allowed)
-        if warps:
+        domain, choices, eithers, limits = allowed
+        if warps := self.question.warps:
             domain = domain.warped(warps)
             eithers = tuple(one.mapped(lambda row: warped_row(row, warps)) for one in eithers)
             limits = tuple(warped_limit(limit, warps) for limit in limits)
-        said = replace(problem, domain=domain, choices=choices, eithers=eithers, limits=limits)
-        return replace(said, ball=ball)
-
-    def _with_background(self, allowed: Allowed) -> Allowed:
-        """With what the question asks beyond constraints: that an answer differs from others, say."""
-        return allowed._replace(
-            eithers=(*allowed.eithers, *self._eithers), limits=(*allowed.limits, *self._limits)
+        return replace(
+            self.problem, ball=ball, domain=domain, choices=choices, eithers=eithers, limits=limits
         )
 
     def _ball(self, constraints: ConstraintSet) -> Ball:
         """The ball of the same question under other constraints: what may change need not land exactly."""
         if self.noise is None:
             return self.problem.ball
-        metric = self.problem.metric
-        return Ball.whitened(
-            metric.whitening, metric.norm, self.noise.budget, constraints.kept, self.noise.order
-        )
-
-
-def _problem_at(posed: Family, state: State) -> RobustProblem | None:
-    """The problem over the numbers in a state; None where it is not allowed."""
-    open_ = all(v in choice.allowed for v, choice in zip(state, posed.choices, strict=True))
-    return posed.problem(state) if open_ and posed.allows(state) else None
+        metric, noise = self.problem.metric, self.noise
+        return Ball.whitened(metric.whitening, metric.norm, noise.budget, constraints.kept, noise.order)
 
 
 def is_empty(domain: Domain, unit: Array) -> bool:
@@ -263,11 +220,8 @@ def is_empty(domain: Domain, unit: Array) -> bool:
     if not domain.rows:
         return False
     A, low, high = domain.linear()
-    found = milp(
-        np.zeros(domain.n_features),
-        constraints=LinearConstraint(A * unit, low, high),
-        bounds=Bounds(-np.inf, np.inf),
-    )
+    rows, free = LinearConstraint(A * unit, low, high), Bounds(-np.inf, np.inf)
+    found = milp(np.zeros(domain.n_features), constraints=rows, bounds=free)
     return bool(found.status == 2)  # infeasible
 
 
@@ -279,4 +233,5 @@ def _anything(posed: Family) -> Family:
     def given(_: State) -> Quadratic:
         return holds
 
-    return replace(posed, requirements=(MixedRequirement(MixedQuadratic(given), False),), _bases={})
+    nothing = MixedRequirement(MixedQuadratic(given), False)
+    return replace(posed, requirements=(nothing,), shares=(), _bases={})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,13 +9,20 @@ from numpy.typing import NDArray
 
 from surefoot.explain.answer.executor import Task
 from surefoot.explain.constraints.constraint_set import ConstraintSet
+from surefoot.explain.diagnose.best import best_probability
 from surefoot.explain.diagnose.conflict import Noise, diagnosed
 from surefoot.explain.diagnose.feasibility_oracle import is_empty
 from surefoot.explain.diagnose.largest_share import largest_share
 from surefoot.problem.answer import Answer
+from surefoot.search.certified.clock import Clock
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
+
+# Of the time that is left, for the highest probability; the rest is for what stands in the way. Ten times
+# less, and with short limits the bound would hardly ever be better than the threshold.
+SHARE_OF_BEST = 0.5
+BEST_VERSION = 4  # of certificates that bound it; all others are written as readers of version 3 know them
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +38,15 @@ class Inquiry:
         None where the ball does not depend on the constraints.
     percentiles : array or None
         Of the target's own log densities, where answers must be typical of it.
+    diagnose : bool, default=True
+        Whether to say why there is no answer.
     """
 
     task: Task
     constraints: ConstraintSet
     noise: Noise | None = None
     percentiles: Array | None = None
+    diagnose: bool = True
 
     def within(self, seconds: float) -> Inquiry:
         """The same with so many seconds for all of it."""
@@ -45,13 +54,30 @@ class Inquiry:
 
     def answer(self) -> Answer:
         """Search; where nothing exists, say which constraints stand in the way. All within the time limit."""
-        start = time.perf_counter()
+        clock = Clock(self.task.settings.options.time_limit)
         found = self.task.answer()
-        if not self._is_hopeless(found):
+        found = replace(found, search_seconds=found.seconds)
+        if not self.diagnose or not self._is_hopeless(found):
             return found
-        left = self.task.settings.options.time_limit - (time.perf_counter() - start)
-        conflict, advice = self._why_none(left)
-        return replace(found, advice=advice, conflict=conflict, seconds=time.perf_counter() - start)
+        if found.status is Status.INFEASIBLE:
+            found = self._with_best(found, SHARE_OF_BEST * clock.left)
+        conflict, advice = self._why_none(clock.left)
+        return replace(found, advice=advice, conflict=conflict, seconds=clock.spent)
+
+    def _with_best(self, found: Answer, seconds: float) -> Answer:
+        """The answer with the highest probability that any allowed change reaches."""
+        best = best_probability(self.task.problem, self.task.question, seconds)
+        if best is None:
+            return found
+        held = dict(found.certificate or {})
+        if best.proof is not None:
+            held |= {"version": BEST_VERSION, "best": best.proof}
+        return replace(
+            found,
+            best_probability=best.probability,
+            best_probability_bound=best.bound,
+            certificate=held,
+        )
 
     def _is_hopeless(self, found: Answer) -> bool:
         """Whether there is nothing: proved, or since the rules themselves exclude each other."""

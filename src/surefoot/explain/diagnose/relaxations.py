@@ -5,53 +5,37 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.days import date_text
 from surefoot.explain.constraints.constraint_set import ConstraintSet
-from surefoot.explain.constraints.feature import LIFTED, RELAXED
+from surefoot.explain.constraints.feature import LIFTED, WORDS
 from surefoot.formats import exact
 
 UNSAID = "unsaid"  # that a number stays whole, as it was in training
 OVER_SEVERAL = "over several"
-BOUNDS = ("low bound", "high bound")
-ORDER = (UNSAID, *RELAXED, *BOUNDS, "may", OVER_SEVERAL)  # those that say least are the first to be left out
+LOW, HIGH = "low bound", "high bound"
+ORDER = (UNSAID, *reversed(WORDS), LOW, HIGH, "may", OVER_SEVERAL)  # those that say least come first
 
 
 @dataclass(frozen=True)
 class Part:
-    """One constraint that can be given up.
+    """One constraint that can be given up."""
 
-    Parameters
-    ----------
-    kind : str
-        A field of an action, a bound, or what is over several features.
-    place : int
-        Which of them: the position of the feature, or among the constraints over several.
-    wish : str
-        In words.
-    lifted : str
-        In words, when it is given up.
-    proposed : bool, default=True
-        Whether a message may propose to give it up: not where it guards a protected feature.
-    """
-
-    kind: str
-    place: int
-    wish: str
-    lifted: str
-    proposed: bool = True
+    kind: str  # a field of an action, a bound, or what is over several features
+    place: int  # which of them: the position of the feature, or among the constraints over several
+    wish: str  # in words
+    lifted: str  # in words, when it is given up
+    proposed: bool = True  # whether a message may propose it: not where it guards a protected feature
 
 
 def parts(constraints: ConstraintSet, factual: ArrayLike = ()) -> tuple[Part, ...]:
     """All constraints that can be given up; those that say most come last.
 
-    Parameters
-    ----------
-    constraints : ConstraintSet
-    factual : array-like of shape (n,), optional
-        Today's numbers: an end that they are beyond allows them, and its words say so.
+    An end that today's numbers are beyond allows them, and its words say so.
 
     Examples
     --------
@@ -66,47 +50,47 @@ def parts(constraints: ConstraintSet, factual: ArrayLike = ()) -> tuple[Part, ..
 
 
 def _of_feature(constraints: ConstraintSet, i: int, today: float) -> Iterator[Part]:
-    """What the action of a feature says, and whether it stays whole without a word."""
+    """What the action of a feature says, and that it stays whole where nothing was said about that."""
     action, name = constraints.actions[i], repr(constraints.names[i])
-    if i in constraints.numbers and action.whole is None and constraints.is_whole(i):
+    is_date = i in constraints.dates
+    if i in constraints.numbers and action.whole is None and constraints.is_whole(i) and not is_date:
         wish = f"{name} stays a whole number, as in the training data"
         yield Part(UNSAID, i, wish, f"{name} may take any number", not action.protected)
-    for field, wish, lifted in action.relaxations(today):
+    for field, wish, lifted in action.relaxations(today, is_date):
         yield Part(field, i, f"{name} {wish}", f"{name} may {lifted}", not action.protected)
 
 
 def _of_bounds(constraints: ConstraintSet) -> Iterator[Part]:
     for i in constraints.bounded():
         name, open_to = repr(constraints.names[i]), not constraints.actions[i].protected
-        low, high = exact(constraints.low[i]), exact(constraints.high[i])
+        form = date_text if i in constraints.dates else exact
+        low, high = form(float(constraints.low[i])), form(float(constraints.high[i]))
         if constraints.low[i] > -math.inf:
-            yield Part(BOUNDS[0], i, f"{name} is at least {low}", f"{name} may be less than {low}", open_to)
+            yield Part(LOW, i, f"{name} is at least {low}", f"{name} may be less than {low}", open_to)
         if constraints.high[i] < math.inf:
-            yield Part(BOUNDS[1], i, f"{name} is at most {high}", f"{name} may be more than {high}", open_to)
+            yield Part(HIGH, i, f"{name} is at most {high}", f"{name} may be more than {high}", open_to)
 
 
 def _over_several(constraints: ConstraintSet) -> Iterator[Part]:
     for k, one in enumerate(constraints.over_several):
-        guarded = any(constraints.actions[i].protected for i in one.concerned(constraints.features))
+        guarded = any(constraints.actions[i].protected for i in one.concerned(constraints))
         yield Part(OVER_SEVERAL, k, *one.relaxation(), not guarded)
 
 
 def without(constraints: ConstraintSet, given_up: Iterable[Part]) -> ConstraintSet:
     """The constraints that are left."""
-    actions, low, high = list(constraints.actions), constraints.low.copy(), constraints.high.copy()
-    gone = set()
+    places: dict[str, list[int]] = {kind: [] for kind in ORDER}
     for part in given_up:
-        if part.kind == BOUNDS[0]:
-            low[part.place] = -math.inf
-        elif part.kind == BOUNDS[1]:
-            high[part.place] = math.inf
-        elif part.kind == OVER_SEVERAL:
-            gone.add(part.place)
-        else:
-            field = "whole" if part.kind == UNSAID else part.kind
-            actions[part.place] = replace(actions[part.place], **{field: LIFTED[field]})
-    left = tuple(one for k, one in enumerate(constraints.over_several) if k not in gone)
-    return replace(constraints, actions=tuple(actions), low=low, high=high, over_several=left)
+        places[part.kind].append(part.place)
+    actions, low, high = list(constraints.actions), constraints.low.copy(), constraints.high.copy()
+    low[places[LOW]], high[places[HIGH]] = -math.inf, math.inf
+    for kind in (UNSAID, "may", *WORDS):
+        field = "whole" if kind == UNSAID else kind
+        lifted: Any = LIFTED.get(field)
+        for i in places[kind]:
+            actions[i] = replace(actions[i], **{field: lifted})
+    left = [one for k, one in enumerate(constraints.over_several) if k not in places[OVER_SEVERAL]]
+    return replace(constraints, actions=tuple(actions), low=low, high=high, over_several=tuple(left))
 
 
 def beyond_training(constraints: ConstraintSet) -> ConstraintSet:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.explain.answer.bound_recheck import LARGE, is_unproved, without_bound
-from surefoot.explain.ask.refits import ModelShare, RefittedModels
+from surefoot.explain.answer.bound_recheck import LARGE, is_doubtful, rechecked
+from surefoot.explain.ask.refits import ModelShare, RefittedModels, kept_share
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import model_cautions
-from surefoot.explain.result.explanation import Context, Explanation, Refusal
+from surefoot.explain.result.explanation import Context, Explanation
 from surefoot.explain.result.words import miss_words
 from surefoot.formats import share
-from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.content import classifier_content
 from surefoot.model.decision import numbers_network
 from surefoot.model.mixed import MixedNetwork, Network, log_density
@@ -32,13 +33,13 @@ MISSED = 1e-8  # of the scores: what rounding does to them is less
 LOWEST = Fraction(-(10**300))  # scores so far below the highest are as good as this
 
 
-def class_position(clf: ConditionalGaussianNetworkClassifier, factual: Array, state: State) -> int:
+def class_position(clf: Classifier, factual: Array, state: State) -> int:
     """Position of the class that is predicted for a row that was read."""
     return int(np.argmax(_scores(clf, [factual], [state])[0]))
 
 
 def assembled(
-    clf: ConditionalGaussianNetworkClassifier,
+    clf: Classifier,
     question: Question,
     problem: Family,
     answer: Answer,
@@ -46,66 +47,59 @@ def assembled(
     seconds: float = np.inf,
     **known: Any,
 ) -> Explanation:
-    """The Explanation of one row.
+    """The Explanation of one row, from its question, the problem that this poses, and the answer to it.
 
-    Parameters
-    ----------
-    clf : ConditionalGaussianNetworkClassifier
-    question : Question
-    problem : Family
-        Of that question.
-    answer : Answer
-        Its point in the features' own units.
-    refits : RefittedModels, optional
-        Fresh ones judge the answer.
-    seconds : float
-        That are left for it.
-    **known
-        What only the explainer knows: ``tol``, ``method``, ``row``.
+    Fresh ``refits`` judge the answer. ``seconds`` are left for all of it; ``known`` is what only the
+    explainer knows: ``tol``, ``method``, ``row``.
     """
     answer = replace(answer, state=answer.state or question.state)
     scores = _scores_of(clf, question, answer)
-    if known["method"] == "certified":  # points of the other methods may miss by a tolerance
+    is_certified = known["method"] == "certified"
+    if is_certified:  # points of the other methods may miss by a tolerance
         answer = _judged_by_scores(clf, question, answer, scores)
     distance = np.inf if answer.point is None else _distance(question, problem, answer)
     answer = replace(answer, lower_bound=min(answer.lower_bound, distance))
+    others, unit = () if refits is None else refits.searched, problem.metric.unit
+    if is_certified and is_doubtful(question, answer, distance, unit, scores):
+        answer = rechecked(question, answer, (clf, *others), seconds)
     if distance not in (0, np.inf):
         answer = replace(answer, advice=_made_safe(clf, question, problem, seconds) or answer.advice)
     violation = _violation(clf, question, answer, scores)
-    budget = question.budget_radius
     context = Context(
         distance=distance,
         gap=_gap(distance, answer.lower_bound),
-        coverage=0.0 if answer.point is None else coverage(answer.radius, budget),
+        coverage=0.0 if answer.point is None else coverage(answer.radius, question.budget_radius),
         violation=violation,
         early_stop=bool(distance > 0 and 0 < violation <= known["tol"]),
-        unit=problem.metric.unit,
+        unit=unit,
         parents=clf.dag_.parents,
         **_probabilities(clf, question, answer, scores),
         **_expectations(clf, question, answer),
-        cautions=model_cautions(clf, question, answer, problem.metric.unit),
-        model_share=_model_share(refits, question, answer),
+        cautions=model_cautions(clf, question, answer, unit),
+        model_share=_model_share(clf, refits, question, answer),
         **known,
     )
-    found = Explanation(question, answer, context, () if refits is None else refits.searched)
-    if known["method"] == "certified" and is_unproved(found, scores, clf, seconds):
-        return assembled(clf, question, problem, without_bound(answer), refits, seconds, **known)
-    return found
+    return Explanation(question, answer, context, others)
 
 
-def _scores_of(clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer) -> Array:
+def _scores_of(clf: Classifier, question: Question, answer: Answer) -> Array:
     """The classes' scores at the factual and, where there is a point, there and at its worst perturbation."""
     rows, states, point = [question.factual], [question.state], answer.point
     if point is not None:
-        worst = point if answer.worst is None else question.perturbed(point, answer.worst)
-        rows, states = [*rows, point, worst], [*states, answer.state, answer.state]
+        rows += [point, point if answer.worst is None else question.perturbed(point, answer.worst)]
+        states += [answer.state] * 2
+    return _precise_scores(clf, question, rows, states)
+
+
+def _precise_scores(clf: Classifier, question: Question, rows: list[Array], states: list[State]) -> Array:
+    """The classes' scores, exactly where rounding would show."""
     scores = _scores(clf, rows, states)
     if question.warps or not LARGE < np.abs(scores).max() < np.inf:
         return scores
     return _exact_scores(clf, rows, states)
 
 
-def _exact_scores(clf: ConditionalGaussianNetworkClassifier, rows: list[Array], states: list[State]) -> Array:
+def _exact_scores(clf: Classifier, rows: list[Array], states: list[State]) -> Array:
     """The scores less the highest of each row, as the checker computes them: with whole numbers."""
     from surefoot.proof import exact
 
@@ -118,9 +112,7 @@ def _exact_scores(clf: ConditionalGaussianNetworkClassifier, rows: list[Array], 
     return np.array(found)
 
 
-def _judged_by_scores(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, scores: Array
-) -> Answer:
+def _judged_by_scores(clf: Classifier, question: Question, answer: Answer, scores: Array) -> Answer:
     """The answer without its point where the classes' scores say that it misses the target.
 
     The search adds up quadratics; extremely far from the data rounding leaves nothing of their values.
@@ -141,14 +133,18 @@ def _judged_by_scores(
     )
 
 
-def _lacking(clf: ConditionalGaussianNetworkClassifier, question: Question, scores: Array) -> float:
-    """By how much the target's score misses what it needs against some rival; negative where it does not."""
+def _lacking(clf: Classifier, question: Question, scores: Array) -> float:
+    """By how much the target's score misses what it needs; negative where it does not.
+
+    Against some rival, or against all of them together.
+    """
     known = dict(zip(clf.classes_.tolist(), scores.tolist(), strict=True))
-    return max(float(r.needed - (known[r.target] - known[r.rival])) for r in _deciding(question))
+    lacking = [float(r.needed - (known[r.target] - known[r.rival])) for r in _deciding(question)]
+    return float(np.logaddexp.reduce(lacking)) if question.against == "all" else max(lacking)
 
 
 def _made_safe(
-    clf: ConditionalGaussianNetworkClassifier,
+    clf: Classifier,
     question: Question,
     problem: Family,
     seconds: float,
@@ -160,18 +156,29 @@ def _made_safe(
     d = worst_perturbation(here, here.factual, time_limit=min(1.0, max(seconds, 0.0))).perturbation
     labels, rows = clf.classes_.tolist(), [question.factual, question.perturbed(question.factual, d)]
     chances = _judged(_scores(clf, rows, [question.state] * 2), labels.index(question.target))
-    now, worst = ("" if not clf.has_probability else share(p) for _, p in chances)
-    size = miss_words(question)
-    lower = f"can lower that to {worst}" if now else "can undo that"
-    chance = f" ({now})" if now else ""
-    return f"The row has the target already{chance}, but {size} {lower}; this small change makes it safe."
+    chance, lower = "", "can undo that"
+    if clf.has_probability:
+        now, worst = (share(p) for _, p in chances)
+        chance, lower = f" ({now})", f"can lower that to {worst}"
+    already = f"The row has the target already{chance}, but {miss_words(question)} {lower}"
+    return f"{already}; this small change makes it safe."
 
 
-def _model_share(refits: RefittedModels | None, question: Question, answer: Answer) -> ModelShare | None:
-    """How many refits that the search has not seen come to the target's side."""
-    if refits is None or answer.point is None:
+def _model_share(
+    clf: Classifier, refits: RefittedModels | None, question: Question, answer: Answer
+) -> ModelShare | None:
+    """How many refits come to the target's side: fresh ones, else those that the model keeps."""
+    if answer.point is None:
         return None
-    return refits.share(_deciding(question), question.warped(answer.point), answer.state)
+    if refits is not None and refits.fresh:
+        among_all = question.against == "all"
+        return refits.share(_deciding(question), question.warped(answer.point), answer.state, among_all)
+    agree = [
+        _lacking(refit, question, _precise_scores(refit, question, [answer.point], [answer.state])[0]) <= 0
+        for refit in clf.refits_
+    ]
+    seen = set(() if refits is None else refits.searched)
+    return kept_share(agree, [refit in seen for refit in clf.refits_])
 
 
 def _distance(question: Question, problem: Family, answer: Answer) -> float:
@@ -181,30 +188,13 @@ def _distance(question: Question, problem: Family, answer: Answer) -> float:
     return float(price) + problem.metric.distance(question.warped(answer.point), problem.factual)
 
 
-def refused(
-    clf: ConditionalGaussianNetworkClassifier, refusal: Refusal, answer: Answer, **known: Any
-) -> Explanation:
+def refused(clf: Classifier, refusal: Refusal, answer: Answer, **known: Any) -> Explanation:
     """The Explanation of a row about which nothing can be asked; what it holds is kept."""
-    context = Context(
-        factual_probability=np.nan,
-        probability=np.nan,
-        worst_probability=np.nan,
-        distance=np.inf,
-        gap=np.inf,
-        coverage=0.0,
-        violation=np.inf,
-        early_stop=False,
-        decision=None,
-        unit=np.full(clf.schema_.n_numbers, np.nan),
-        parents=clf.dag_.parents,
-        **known,
-    )
-    return Explanation(refusal, answer, context)
+    unit = np.full(clf.schema_.n_numbers, np.nan)
+    return Explanation(refusal, answer, Context(unit=unit, parents=clf.dag_.parents, **known))
 
 
-def _violation(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, scores: Array
-) -> float:
+def _violation(clf: Classifier, question: Question, answer: Answer, scores: Array) -> float:
     """How much the worst perturbation known violates the odds; infinite where none is known.
 
     By the classes' own scores: in the quadratics of features that hardly differ large terms cancel.
@@ -222,44 +212,37 @@ def _deciding(question: Question) -> list[Odds | Decision]:
     return [r for r in question.requirements if isinstance(r, Odds | Decision) and r.model == 0]
 
 
-def _probabilities(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, scores: Array
-) -> dict[str, Any]:
+def _probabilities(clf: Classifier, question: Question, answer: Answer, scores: Array) -> dict[str, Any]:
     """P(target) at the factual, the counterfactual and its worst perturbation; and the decision."""
-    point, labels, t = answer.point, clf.classes_.tolist(), clf.classes_.tolist().index(question.target)
-    judged = _judged(scores, t)
-    if not clf.has_probability:
-        judged = [(best, np.nan) for best, _ in judged]
-    found = dict.fromkeys(("factual_probability", "probability", "worst_probability"), np.nan)
-    found["factual_probability"] = judged[0][1]
-    if point is None:
-        return {**found, "decision": None}
-    found["probability"] = judged[1][1]
-    found["worst_probability"] = np.nan if answer.worst is None else judged[2][1]
-    return {**found, "decision": labels[judged[1][0]]}
+    labels = clf.classes_.tolist()
+    judged = _judged(scores, labels.index(question.target))
+    here, *there = (p if clf.has_probability else np.nan for _, p in judged)
+    probability, worst = (np.nan, np.nan) if answer.point is None else there
+    return {
+        "factual_probability": here,
+        "probability": probability,
+        "worst_probability": np.nan if answer.worst is None else worst,
+        "decision": None if answer.point is None else labels[judged[1][0]],
+    }
 
 
-def _expectations(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer
-) -> dict[str, Any]:
+def _expectations(clf: Classifier, question: Question, answer: Answer) -> dict[str, Any]:
     """What the network expects given the parents, before in the factual class and after in the target."""
     labels = clf.classes_.tolist()
     here, t = labels.index(question.factual_class), labels.index(question.target)
-    before = _expected(clf.networks_[here], question.warped(question.factual), question.state)
-    found: dict[str, Any] = {
-        "expected_before": question.unwarped_values(before[0]),
-        "chance_before": before[1],
+    before, chances = _expected(clf.networks_[here], question.warped(question.factual), question.state)
+    found = {"expected_before": question.unwarped_values(before), "chance_before": chances}
+    if answer.point is None:
+        return found
+    z, there = question.warped(answer.point), clf.networks_[t]
+    after, chances = _expected(there, z, answer.state)
+    density = log_density(there, z[None], np.array([answer.state], dtype=np.intp).reshape(1, -1))[0]
+    return found | {
+        "expected_after": question.unwarped_values(after),
+        "chance_after": chances,
+        "z_score": (z - after) / np.sqrt(numbers_network(there, answer.state).variances),
+        "density_percentile": float(np.interp(density, clf.density_percentiles_[t], np.arange(101.0))),
     }
-    if answer.point is not None:
-        z, state = question.warped(answer.point), answer.state
-        there = clf.networks_[t]
-        expected, chances = _expected(there, z, state)
-        found["expected_after"], found["chance_after"] = question.unwarped_values(expected), chances
-        variances = numbers_network(there, state).variances
-        found["z_score"] = (z - expected) / np.sqrt(variances)
-        density = float(log_density(there, z[None], np.array([state], dtype=np.intp).reshape(1, -1))[0])
-        found["density_percentile"] = float(np.interp(density, clf.density_percentiles_[t], np.arange(101.0)))
-    return found
 
 
 def _expected(network: Network, z: Array, state: State) -> tuple[Array, Array]:
@@ -278,7 +261,7 @@ def _judged(scores: Array, t: int) -> list[tuple[int, float]]:
     return list(zip(best.tolist(), (weights[:, t] / weights.sum(axis=1)).tolist(), strict=True))
 
 
-def _scores(clf: ConditionalGaussianNetworkClassifier, rows: list[Array], states: list[State]) -> Array:
+def _scores(clf: Classifier, rows: list[Array], states: list[State]) -> Array:
     """Scores of rows that were read; scikit-learn's validation costs more than the search."""
     codes = np.array(states, dtype=np.intp).reshape(len(rows), -1)
     return np.asarray(clf.class_scores(np.array(rows), codes))

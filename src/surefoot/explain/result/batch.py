@@ -18,7 +18,8 @@ from surefoot.views import view
 COLUMNS = (
     "status", "factual_class", "target", "factual_probability", "probability", "worst_probability",
     "distance", "lower_bound", "gap", "coverage", "certified_radius",
-    "density_percentile", "seconds", "message", "advice", "cautions",
+    "density_percentile", "model_share", "refits", "seconds", "message", "advice", "cautions", "reasons",
+    "kept", "preset",
 )  # fmt: skip
 
 
@@ -52,13 +53,19 @@ class Explanations(list[Explanation]):
     def to_frame(self) -> pd.DataFrame:
         """One line for each row: how it went, the factual and the counterfactual, a column a feature each.
 
-        Categories come by name, whole numbers as integers.
+        Categories come by name, whole numbers as integers. The principal reasons are those against the
+        target, where the row is not decided so already; what is enough has a column where it was asked for.
         """
-        lines = [{name: getattr(e, name) for name in COLUMNS} for e in self]
+        lines = [{name: _entry(e, name) for name in COLUMNS} for e in self]
         rows = pd.Index([e.row for e in self], name="row", tupleize_cols=False)
         table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
         table["status"] = [str(e.status) for e in self]
         table["cautions"] = [" ".join(dict.fromkeys(caution.code for caution in e.cautions)) for e in self]
+        table["reasons"] = table["reasons"].astype(object)
+        if any(e.region is not None for e in self):
+            regions = [e.region for e in self]
+            table["enough"] = pd.Series([r.words if r else "" for r in regions], rows, dtype=object)
+            table["not_enough"] = pd.Series([r.not_enough if r else "" for r in regions], rows, dtype=object)
         for name in ("factual_class", "target"):  # a row without one must not turn 1 into 1.0
             table[name] = pd.Series([getattr(e, name) for e in self], rows, dtype=object)
         points = [e.counterfactual for e in self]
@@ -70,27 +77,17 @@ class Explanations(list[Explanation]):
             f"counterfactual: {name}": [math.nan if x is None else x.iloc[k] for x in points]
             for k, name in enumerate(names)
         }
-        features = pd.DataFrame(
-            {name: _column(values, rows) for name, values in columns.items()}, index=table.index
-        )
-        for k in self._whole():
-            for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
-                features[which] = _as_whole(features[which])
-        for k in self._categories():  # a row without a counterfactual must not turn 1 into 1.0
-            for which in (f"factual: {names[k]}", f"counterfactual: {names[k]}"):
-                features[which] = pd.Series(columns[which], rows, dtype=object)
-        return pd.concat([table, features], axis=1)
-
-    def _categories(self) -> list[int]:
-        """Positions of the categories among the features."""
-        asked = [e.question for e in self if isinstance(e.question, Question)]
-        return sorted({choice.feature for question in asked for choice in question.choices})
-
-    def _whole(self) -> list[int]:
-        """Positions of the features that are whole numbers in every row."""
+        features = pd.DataFrame({name: _column(values, rows) for name, values in columns.items()}, index=rows)
         asked = [e.question for e in self if isinstance(e.question, Question)]
         whole = [{question.numbers[j] for j in whole_numbers(question)} for question in asked]
-        return sorted(set.intersection(*whole)) if whole else []
+        categories = {choice.feature for question in asked for choice in question.choices}
+        for side in ("factual", "counterfactual"):
+            for which in (f"{side}: {names[k]}" for k in set.intersection(*whole or [set()])):
+                features[which] = _as_whole(features[which])
+            for which in (f"{side}: {names[k]}" for k in categories):
+                # A row without a counterfactual must not turn 1 into 1.0.
+                features[which] = pd.Series(columns[which], rows, dtype=object)
+        return pd.concat([table, features], axis=1)
 
     def to_json(self) -> str:
         """A JSON array of what `Explanation.to_json` gives."""
@@ -99,12 +96,7 @@ class Explanations(list[Explanation]):
     @classmethod
     def from_json(cls, text: str) -> Explanations:
         """Read what `to_json` wrote, or one explanation."""
-        try:
-            content: Any = parsed(text)
-        except DataError as error:
-            raise DataError(f"this is not JSON ({error})") from None
-        entries = content if isinstance(content, list) else [content]
-        return cls(Explanation.from_dict(entry) for entry in entries)
+        return cls(Explanation.from_dict(entry) for entry in documents_of(text))
 
     def __getitem__(self, index: Any) -> Any:
         """One explanation, or for a slice explanations."""
@@ -120,6 +112,31 @@ class Explanations(list[Explanation]):
 
     def _repr_html_(self) -> str:
         return str(view("batch page", self))
+
+
+def _reasons(e: Explanation) -> str:
+    """The principal reasons against the target; nothing where it is decided, or nobody can say."""
+    known = e.told is not None or e.made_by is not None
+    if not known or not isinstance(e.question, Question) or e.factual_class == e.target:
+        return ""
+    return e.reasons.words
+
+
+def documents_of(text: str) -> list[Any]:
+    """What a file holds, one document for each explanation; nothing of them is looked at."""
+    try:
+        content: Any = parsed(text)
+    except DataError as error:
+        raise DataError(f"this is not JSON ({error})") from None
+    return content if isinstance(content, list) else [content]
+
+
+def _entry(e: Explanation, name: str) -> Any:
+    """What a line of the table says."""
+    if name in ("model_share", "refits"):
+        found = e.model_share
+        return math.nan if found is None else found.share if name == "model_share" else found.refits
+    return _reasons(e) if name == "reasons" else getattr(e, name)
 
 
 def _column(values: list[Any], rows: pd.Index) -> pd.Series:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.formats import in_list, number, share
-from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.decision import numbers_network
 from surefoot.model.holes import expected_values
 from surefoot.model.mixed import Network, log_density
@@ -24,23 +24,15 @@ EXTREME = 3.0  # conditional standard deviations
 EDGE = 1e-6  # of a range: values this near to its ends are at them
 BEYOND = "beyond the training data. There"
 SAME_DENSITY = 1e-9  # of a log density: rounding
-SMALL = 1e-6  # standard deviations; a smaller change is rounding
+# Standard deviations; nobody takes note of a smaller step. Ten times larger, and a step of half a standard
+# deviation to the edge of the data goes without a word.
+NOTICEABLE = 0.05
+# Those that follow from question and answer alone.
+OWN_CODES = ("imputed", "not_finished", "untypical", "not_safe", "unstable", "large_budget")
 CODES = (
-    "imputed",
-    "not_finished",
-    "untypical",
-    "not_safe",
-    "against_means",
-    "outside_range",
-    "unlike_training",
-    "one_extreme_value",
-    "edge_of_data",
-    "few_rows",
-    "below_baseline",
-)
-
-
-OWN_CODES = CODES[:4]  # those that follow from question and answer alone
+    *OWN_CODES, "against_means", "outside_range", "unlike_training", "one_extreme_value", "edge_of_data",
+    "few_rows", "below_baseline",
+)  # fmt: skip
 
 
 class Caution(str):
@@ -71,27 +63,15 @@ class Caution(str):
         return self.code, str(self)
 
 
-def model_cautions(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, unit: Array
-) -> tuple[Caution, ...]:
-    """The cautions that need the model: about the data behind it, the row, and the change.
-
-    Parameters
-    ----------
-    clf : ConditionalGaussianNetworkClassifier
-    question : Question
-    answer : Answer
-        Its point in the features' own units.
-    unit : array of shape (n,)
-        Standard deviations of the numbers, on their scales.
-    """
+def model_cautions(clf: Classifier, question: Question, answer: Answer, unit: Array) -> tuple[Caution, ...]:
+    """The cautions that need the model: about the data behind it, the row, and the change."""
     found = [*_about_model(clf, question), *_about_row(clf, question)]
     if answer.point is not None:
         found += _about_change(clf, question, answer, unit)
     return tuple(found)
 
 
-def _about_model(clf: ConditionalGaussianNetworkClassifier, question: Question) -> Iterator[Caution]:
+def _about_model(clf: Classifier, question: Question) -> Iterator[Caution]:
     labels = clf.classes_.tolist()
     for label in dict.fromkeys((question.factual_class, question.target)):
         rows = clf.class_count_[labels.index(label)]
@@ -111,7 +91,7 @@ def _about_model(clf: ConditionalGaussianNetworkClassifier, question: Question) 
         )
 
 
-def _about_row(clf: ConditionalGaussianNetworkClassifier, question: Question) -> Iterator[Caution]:
+def _about_row(clf: Classifier, question: Question) -> Iterator[Caution]:
     low, high = clf.feature_range_[:, list(question.numbers)]
     x = question.factual
     for j in np.flatnonzero((x < low) | (x > high)):
@@ -132,16 +112,15 @@ def _about_row(clf: ConditionalGaussianNetworkClassifier, question: Question) ->
         )
 
 
-def _about_change(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, unit: Array
-) -> Iterator[Caution]:
+def _about_change(clf: Classifier, question: Question, answer: Answer, unit: Array) -> Iterator[Caution]:
     assert answer.point is not None
     now, then = question.warped(question.factual), question.warped(answer.point)
-    changed = np.abs(then - now) > SMALL * unit
+    steps = (then - now) / unit
+    changed = np.abs(steps) > NOTICEABLE
     here, there = (class_means(clf, label) for label in (question.factual_class, question.target))
     yield from _against_means(question, changed & ((there - here) * (then - now) < 0))
-    yield from _edges(clf, question, answer.point, changed)
-    if changed.any():
+    yield from _edges(clf, question, answer.point, steps)
+    if (answer.point != question.factual).any():
         yield from _extremes(clf, question, answer, then)
 
 
@@ -156,14 +135,14 @@ def _against_means(question: Question, against: NDArray[np.bool_]) -> Iterator[C
         )
 
 
-def _edges(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, point: Array, changed: NDArray[np.bool_]
-) -> Iterator[Caution]:
+def _edges(clf: Classifier, question: Question, point: Array, steps: Array) -> Iterator[Caution]:
+    """Numbers that move to the edge of the data, or beyond it, by a noticeable step."""
     low, high = clf.feature_range_[:, list(question.numbers)]
     near = EDGE * (high - low)
-    beyond = (point < low) | (point > high)
-    at = changed & ~beyond & ((point <= low + near) | (point >= high - near))
-    for which, where in ((at, "where the training data end. Farther out"), (changed & beyond, BEYOND)):
+    falls, rises = steps < -NOTICEABLE, steps > NOTICEABLE
+    beyond = (falls & (point < low)) | (rises & (point > high))
+    at = ~beyond & ((falls & (point <= low + near)) | (rises & (point >= high - near)))
+    for which, where in ((at, "where the training data end. Farther out"), (beyond, BEYOND)):
         names = [str(question.number_names[j]) for j in np.flatnonzero(which)]
         if names:
             yield Caution(
@@ -173,9 +152,7 @@ def _edges(
             )
 
 
-def _extremes(
-    clf: ConditionalGaussianNetworkClassifier, question: Question, answer: Answer, z: Array
-) -> Iterator[Caution]:
+def _extremes(clf: Classifier, question: Question, answer: Answer, z: Array) -> Iterator[Caution]:
     """Numbers far from what their parents predict, without which the decision would be another."""
     t = clf.classes_.tolist().index(question.target)
     network = numbers_network(clf.networks_[t], answer.state)
@@ -194,7 +171,7 @@ def _extremes(
             )
 
 
-def class_means(clf: ConditionalGaussianNetworkClassifier, label: Any) -> Array:
+def class_means(clf: Classifier, label: Any) -> Array:
     """The mean of each number in a class, on its scale."""
     network = clf.networks_[clf.classes_.tolist().index(label)]
     return _means(network, clf.schema_.n_numbers, clf.schema_.n_categories)

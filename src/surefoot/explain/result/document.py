@@ -6,7 +6,7 @@ The format is defined in ``docs/certificate.md``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -14,13 +14,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.answer.claims import (
+    CERTIFICATE_FORMAT,
+    CERTIFICATE_KEYS,
+    CERTIFICATE_VERSION,
+    EARLIER,
+    FORMAT,
+    KEYS,
+    LATER_KEYS,
+    MORE_PROOFS,
+    MORE_VERSION,
+    ROUND_KEYS,
+    VERSION,
+    blank_certificate,
+    claims,
+    named,
+    repeated,
+)
 from surefoot.explain.ask.refits import ModelShare
+from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
-from surefoot.explain.result.dates import with_date_texts, with_days
-from surefoot.explain.result.explanation import Context, Explanation, Refusal
+from surefoot.explain.result.dates import with_dates, with_days
+from surefoot.explain.result.explanation import Context, Explanation, OtherTarget
 from surefoot.explain.result.question_consistency import check_declared
+from surefoot.explain.result.reasons import Reasons
+from surefoot.explain.result.region import Region
 from surefoot.formats import escaped
 from surefoot.plain import (
+    each,
     entries,
     finite,
     label,
@@ -42,76 +63,34 @@ from surefoot.status import Status
 
 Array = NDArray[np.float64]
 
-FORMAT, VERSION = "surefoot-explanation", 4
-CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "surefoot-certificate", 3
-KEYS = (
-    "format", "version", "question", "certificate", "status", "message", "factual", "counterfactual",
-    "factual_class", "target", "decision", "factual_probability", "probability", "worst_probability",
-    "distance", "lower_bound", "gap", "budget", "norm", "whitening", "threshold", "certified_radius",
-    "coverage", "violation", "early_stop", "tol", "unit", "parents", "expected_before", "expected_after",
-    "z_score", "density_percentile", "model", "method", "backend", "seconds", "iterations", "row", "advice",
-    "conflict", "cautions", "model_share",
-)  # fmt: skip
-REPEATED = ("factual", "factual_class", "target", "budget", "norm", "whitening", "threshold", "model")
-CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
+MORE_KEYS = ("reasons", "enough", "others")  # only where they were asked for
 FIRST_EDITION = {"status", "factual", "certified_radius", "low", "high"}  # keys of a file of version 1
+SERIES = ("unit", "expected_before", "expected_after", "z_score")
+CHANCES = {"expected_before": "chance_before", "expected_after": "chance_after"}
 
 
 def document(e: Explanation) -> dict[str, Any]:
     """Plain values of an explanation."""
-    asked = e.question
-    question = asked.to_dict() if isinstance(asked, Question) else None
-    content = {name: getattr(e, name) for name in KEYS[3:] if name not in (*REPEATED, *SERIES)}
-    content |= {name: _series(asked, *_by_kind(e.context, name)) for name in SERIES[1:]}
-    content["counterfactual"] = None
-    if isinstance(asked, Question) and e.answer.point is not None:
-        row = with_date_texts(asked, asked.row(e.answer.point, e.answer.state))
-        content["counterfactual"] = _named(asked, row)
-    content |= repeated(asked)
-    content |= {"format": FORMAT, "version": VERSION, "question": question}
-    content["certificate"] = blank_certificate() if e.certificate is None else e.certificate
-    content["iterations"] = [_round(r) for r in e.iterations]
-    content["cautions"] = [{"code": caution.code, "text": str(caution)} for caution in e.cautions]
-    content["model_share"] = None if e.model_share is None else e.model_share._asdict()
-    return {name: plain(content[name]) for name in KEYS}
+    context = {field.name: getattr(e.context, field.name) for field in fields(Context)}
+    by_feature = {name: getattr(e, name) for name in SERIES}
+    context |= {name: None if x is None else named(e.question, x) for name, x in by_feature.items()}
+    context["cautions"] = [{"code": caution.code, "text": caution} for caution in e.cautions]
+    context["model_share"] = e.model_share and e.model_share._asdict()
+    found = claims(e.question, e.answer, **context)
+    if e.region is not None:
+        proofs = {"version": MORE_VERSION, "enough": plain(e.region.proofs)}
+        found["certificate"] = {**found["certificate"], **proofs}
+    more = {"reasons": e.told, "enough": e.region}
+    found |= {name: plain(value.to_dict()) for name, value in more.items() if value is not None}
+    return found | ({"others": [_other(other) for other in e.others]} if e.others else {})
 
 
-SERIES = ("counterfactual", "unit", "expected_before", "expected_after", "z_score")
-CHANCES = {"expected_before": "chance_before", "expected_after": "chance_after"}
-
-
-def _by_kind(context: Context, name: str) -> tuple[Array | None, Array | None]:
-    """What a series holds of the numbers and of the categories."""
-    return getattr(context, name), getattr(context, CHANCES[name]) if name in CHANCES else None
-
-
-def repeated(question: Question | Refusal) -> dict[str, Any]:
-    """What a document repeats from its question, in plain values."""
-    budget: Any = question.budget
-    if isinstance(budget, Mapping):
-        budget = {str(j): list(pair) for j, pair in budget.items()}
-    norm = "inf" if question.norm == np.inf else int(question.norm)
-    if isinstance(question, Question):
-        row = with_date_texts(question, question.row(question.factual, question.state))
-    else:
-        row = [plain(value) for value in question.factual]
-    found = {
-        "factual": _named(question, row),
-        "factual_class": question.factual_class,
-        "target": question.target,
-        "budget": budget,
-        "norm": norm,
-        "whitening": question.whitening,
-        "threshold": question.threshold,
-        "model": question.models[0],
+def _other(other: OtherTarget) -> dict[str, Any]:
+    return {
+        "question": plain(other.question.to_dict()),
+        "certificate": plain(other.certificate),
+        "lower_bound": plain(other.lower_bound),
     }
-    return {name: plain(value) for name, value in found.items()}
-
-
-def blank_certificate() -> dict[str, Any]:
-    """A certificate that proves nothing: that of an invalid request."""
-    blank = dict.fromkeys(CERTIFICATE_KEYS)
-    return {**blank, "format": CERTIFICATE_FORMAT, "version": CERTIFICATE_VERSION}
 
 
 def json_text(values: Mapping[str, Any]) -> str:
@@ -141,10 +120,14 @@ def read_explanation(values: Any) -> Explanation:
             )
         raise DataError("this is not an explanation of surefoot")
     version = values.get("version")
-    if version != VERSION or isinstance(version, bool | float):
-        raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {VERSION}")
+    if version not in (VERSION, EARLIER) or isinstance(version, bool | float):
+        known = f"{EARLIER} and {VERSION}"
+        raise DataError(f"the explanation has format version {shown(version)}; this surefoot reads {known}")
     try:
-        return _explanation(entries(values, "it", KEYS))
+        if version == EARLIER:
+            held = entries(values, "it", KEYS[: -len(LATER_KEYS)], MORE_KEYS)
+            return _explanation({**dict.fromkeys(LATER_KEYS), **held})
+        return _explanation(entries(values, "it", KEYS, MORE_KEYS))
     except (DataError, ProblemError) as error:
         raise DataError(f"this explanation cannot be read: {error}") from None
 
@@ -152,17 +135,32 @@ def read_explanation(values: Any) -> Explanation:
 def _explanation(values: Mapping[str, Any]) -> Explanation:
     status = _status(values)
     question = _question(values, status)
-    context = _context(values, question)
-    found = Explanation(question, _answer(values, status, question), context)
-    complete = context.expected_before is not None and context.expected_after is not None
-    if found.answer.point is not None and not (complete and context.z_score is not None):
+    answer, proofs = _answer(values, status, question)
+    more = _more(values, question, answer, proofs)
+    found = Explanation(question, answer, _context(values, question), **more)
+    expected = (found.context.expected_before, found.context.expected_after, found.context.z_score)
+    if found.answer.point is not None and any(one is None for one in expected):
         raise DataError("it has a counterfactual, but not what is expected of it")
     return found
 
 
+def _others(values: Any, question: Question | Refusal) -> tuple[OtherTarget, ...]:
+    """The other targets of which one is the nearest."""
+    found = []
+    for value in sequence(values, "others"):
+        entry = entries(value, "another target", ("question", "certificate", "lower_bound"))
+        asked = Question.from_dict(entry["question"])
+        check_declared(asked)
+        bound = number(entry["lower_bound"], "lower_bound")
+        found.append(OtherTarget(asked, bound, _certificate(entry["certificate"])))
+    if not found or not isinstance(question, Question):
+        raise DataError("it names no other target, or is an invalid request")
+    return tuple(found)
+
+
 def _status(values: Mapping[str, Any]) -> Status:
     word = text(values["status"], "status")
-    if word not in {str(status) for status in Status}:
+    if word not in list(Status):
         raise DataError(f"unknown status {shown(word)}")
     status = Status(word)
     if values["message"] != status.sentence:
@@ -174,7 +172,7 @@ def _status(values: Mapping[str, Any]) -> Status:
 
 def _question(values: Mapping[str, Any], status: Status) -> Question | Refusal:
     if values["question"] is None:
-        if status is not Status.REFUSED:
+        if status is not Status.INVALID:
             raise DataError("it has no question")
         return _refusal(values)
     question = Question.from_dict(values["question"])
@@ -188,19 +186,23 @@ def _question(values: Mapping[str, Any], status: Status) -> Question | Refusal:
 def _refusal(values: Mapping[str, Any]) -> Refusal:
     factual = entries(values["factual"], "factual", ("names", "values"))
     features = read_features(factual["names"])
-    norm = read_norm(values["norm"])
     if values["factual_class"] is not None:
         raise DataError("an invalid request has no factual class")
     return Refusal(
         models=(text(values["model"], "model"),),
         features=features,
-        factual=_refused_row(factual["values"], len(features)),
+        factual=each(_refused_value, factual["values"], "factual", len(features)),
         target=_label_or_none(values["target"], "target"),
         budget=read_budget(values["budget"], len(features)),
-        norm=norm,
+        norm=read_norm(values["norm"]),
         whitening=read_whitening(values["whitening"]),
         threshold=checked_threshold(finite(values["threshold"], "threshold")),
     )
+
+
+def _refused_value(value: Any, what: str) -> Any:
+    """A value of a row about which nothing could be asked: a number, a name, or nothing."""
+    return value if isinstance(value, str | bool) else number(value, what)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -212,134 +214,73 @@ def _same(a: Any, b: Any) -> bool:
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 
-def _answer(values: Mapping[str, Any], status: Status, question: Question | Refusal) -> Answer:
+def _more(
+    values: Mapping[str, Any], question: Question | Refusal, answer: Answer, proofs: Any
+) -> dict[str, Any]:
+    """Reasons and what is enough, where the file has them."""
+    found: dict[str, Any] = {}
+    if "reasons" in values:
+        found["told"] = Reasons.from_dict(values["reasons"])
+    if "others" in values:
+        found["others"] = _others(values["others"], question)
+    if "enough" not in values:
+        if proofs is not None:
+            raise DataError("the certificate proves what is enough, but the file does not say it")
+        return found
+    if not isinstance(question, Question) or answer.point is None:
+        raise DataError("it says what is enough, but has no counterfactual")
+    values_now = with_dates(question, question.row(answer.point, answer.state))
+    row = dict(zip(question.features, values_now, strict=True))
+    found["region"] = Region.from_dict(values["enough"], proofs, row, question.factual_class)
+    return found
+
+
+def _answer(values: Mapping[str, Any], status: Status, question: Question | Refusal) -> tuple[Answer, Any]:
+    """The answer, and the proofs of what is enough."""
     point, state = _point(values["counterfactual"], question)
     certificate = _certificate(values["certificate"])
-    if status is Status.REFUSED and certificate != blank_certificate():
+    proofs = certificate.pop("enough", None)
+    if status is Status.INVALID and certificate != blank_certificate():
         raise DataError("an invalid request has nothing to prove")
-    worst = certificate["worst"]
-    n = len(question.numbers) if isinstance(question, Question) else len(question.features)
-    return Answer(
+    n = len(question.number_names)
+    found = Answer(
         status=status,
         point=point,
         state=state,
         lower_bound=number(values["lower_bound"], "lower_bound"),
         radius=number(values["certified_radius"], "certified_radius"),
-        worst=None if worst is None else _array(worst, "the worst perturbation", n),
-        rounds=tuple(_read_round(entry, n) for entry in sequence(values["iterations"], "iterations")),
-        certificate=None if status is Status.REFUSED else certificate,
+        worst=_array(certificate["worst"], "the worst perturbation", n),
+        rounds=tuple(_round(entry, n) for entry in sequence(values["iterations"], "iterations")),
+        certificate=None if status is Status.INVALID else certificate,
         backend=text(values["backend"], "backend"),
         seconds=number(values["seconds"], "seconds"),
         advice=text(values["advice"], "advice"),
-        conflict=tuple(text(wish, "a wish") for wish in sequence(values["conflict"], "conflict")),
+        search_seconds=number(values["search_seconds"], "search_seconds"),
+        best_probability=_best(values, "best_probability", point),
+        best_probability_bound=_best(values, "best_probability_bound", point),
+        conflict=tuple(each(text, values["conflict"], "conflict", one="a wish")),
     )
+    return found, proofs
+
+
+def _best(values: Mapping[str, Any], name: str, point: Array | None) -> float:
+    """A probability that is stated where there is no counterfactual; not a number elsewhere."""
+    found = number(values[name], name)
+    if not np.isnan(found) and (point is not None or not 0 <= found <= 1):
+        raise DataError(f"{name} must be a probability, and only where there is no counterfactual")
+    return found
 
 
 def _certificate(values: Any) -> dict[str, Any]:
-    found = entries(values, "the certificate", CERTIFICATE_KEYS)
-    version = found["version"]
+    version = values.get("version") if isinstance(values, Mapping) else None
+    more = MORE_PROOFS if version == MORE_VERSION else ()
+    found = entries(values, "the certificate", CERTIFICATE_KEYS, more)
     if found["format"] != CERTIFICATE_FORMAT:
         raise DataError(f"the certificate is of unknown format {shown(found['format'])}")
-    if version != CERTIFICATE_VERSION or isinstance(version, bool | float):
-        raise DataError(
-            f"the certificate has version {shown(version)}; this surefoot reads {CERTIFICATE_VERSION}"
-        )
+    if version not in (CERTIFICATE_VERSION, MORE_VERSION) or isinstance(version, bool | float):
+        known = f"{CERTIFICATE_VERSION} and {MORE_VERSION}"
+        raise DataError(f"the certificate has version {shown(version)}; this surefoot reads {known}")
     return dict(shallow(found, "the certificate"))
-
-
-def _context(values: Mapping[str, Any], question: Question | Refusal) -> Context:
-    numbers: dict[str, Any] = {name: number(values[name], name) for name in NUMBERS}
-    series: dict[str, Any] = {}
-    for name in SERIES[2:]:
-        of_numbers, of_categories = _read_series(values[name], name, question)
-        series[name] = of_numbers
-        if name in CHANCES:
-            series[CHANCES[name]] = of_categories
-        elif of_categories is not None and not np.isnan(of_categories).all():
-            raise DataError(f"{name} is for numbers, not for categories")
-    return Context(
-        **numbers,
-        **series,
-        early_stop=truth(values["early_stop"], "early_stop"),
-        decision=_label_or_none(values["decision"], "decision"),
-        unit=_unit(values["unit"], question),
-        parents=_parents(values["parents"], len(question.features)),
-        method=text(values["method"], "method"),
-        row=_row(values["row"]),
-        cautions=_cautions(values["cautions"]),
-        model_share=_model_share(values["model_share"]),
-    )
-
-
-def _cautions(values: Any) -> tuple[Caution, ...]:
-    """The cautions that need the model; the others follow from the rest of the document."""
-    found = []
-    for value in sequence(values, "cautions"):
-        entry = entries(value, "a caution", ("code", "text"))
-        code = text(entry["code"], "the code of a caution")
-        if code not in CODES:
-            raise DataError(f"a caution has the unknown code {shown(code)}")
-        found.append(Caution(code, text(entry["text"], "a caution")))
-    return tuple(caution for caution in found if caution.code not in OWN_CODES)
-
-
-def _model_share(values: Any) -> ModelShare | None:
-    if values is None:
-        return None
-    entry = entries(values, "model_share", ("share", "bound", "refits"))
-    return ModelShare(
-        finite(entry["share"], "share"),
-        finite(entry["bound"], "bound"),
-        position(entry["refits"], "refits", 10**9),
-    )
-
-
-NUMBERS = (
-    "factual_probability", "probability", "worst_probability", "distance", "gap", "coverage", "violation",
-    "tol", "density_percentile",
-)  # fmt: skip
-
-
-def _unit(values: Any, question: Question | Refusal) -> Array:
-    unit = _numbers(values, "unit", question.features)
-    if not isinstance(question, Question):
-        return unit
-    found = unit[list(question.numbers)]
-    if not (np.isfinite(found) & (found > 0)).all():
-        raise DataError("unit must hold positive numbers")
-    if not np.isnan(np.delete(unit, list(question.numbers))).all():
-        raise DataError("unit is for numbers, not for categories")
-    return np.asarray(found)
-
-
-def _parents(values: Any, n: int) -> tuple[tuple[int, ...], ...]:
-    groups = sequence(values, "parents", n)
-    return tuple(tuple(position(j, "a parent", n) for j in sequence(group, "parents")) for group in groups)
-
-
-def _row(value: Any) -> Any:
-    """The name of a row: text, a number, or several of these."""
-    if isinstance(value, list):
-        return tuple(_label_or_none(part, "row") for part in value)
-    return _label_or_none(value, "row")
-
-
-def _label_or_none(value: Any, what: str) -> Any:
-    return None if value is None else label(value, what)
-
-
-def _read_series(values: Any, name: str, question: Question | Refusal) -> tuple[Array | None, Array | None]:
-    """The numbers' part of a series, and the categories'."""
-    if values is None:
-        return None, None
-    found = _numbers(values, name, question.features)
-    if not isinstance(question, Question):
-        raise DataError(f"an invalid request has no {name}")
-    of_numbers = found[list(question.numbers)]
-    of_categories = found[[choice.feature for choice in question.choices]]
-    if not np.isfinite(of_numbers).all() or (name in CHANCES and not np.isfinite(of_categories).all()):
-        raise DataError(f"{name} must hold finite numbers")
-    return of_numbers, of_categories
 
 
 def _point(values: Any, question: Question | Refusal) -> tuple[Array | None, tuple[int, ...]]:
@@ -348,10 +289,7 @@ def _point(values: Any, question: Question | Refusal) -> tuple[Array | None, tup
         return None, ()
     if not isinstance(question, Question):
         raise DataError("an invalid request has no counterfactual")
-    series = entries(values, "counterfactual", ("names", "values"))
-    if not _same(series["names"], list(question.features)):
-        raise DataError("counterfactual names other features than the question")
-    row = with_days(question, list(sequence(series["values"], "counterfactual", len(question.features))))
+    row = with_days(question, _by_feature(values, "counterfactual", question))
     numbers = [finite(row[j], "a value of counterfactual") for j in question.numbers]
     state = []
     for choice in question.choices:
@@ -362,62 +300,101 @@ def _point(values: Any, question: Question | Refusal) -> tuple[Array | None, tup
     return np.array(numbers), tuple(state)
 
 
-def _refused_row(values: Any, n: int) -> list[Any]:
-    """The values of a row about which nothing could be asked: numbers, names, or nothing."""
-    row = sequence(values, "factual", n)
-    return [np.nan if v is None else v if isinstance(v, str | bool) else number(v, "factual") for v in row]
-
-
-def _numbers(values: Any, what: str, features: tuple[Any, ...]) -> Array:
-    series = entries(values, what, ("names", "values"))
-    if not _same(series["names"], list(features)):
-        raise DataError(f"{what} names other features than the question")
-    return np.array(
-        [number(v, f"a value of {what}") for v in sequence(series["values"], what, len(features))]
-    )
-
-
-def _array(values: Any, what: str, n: int) -> Array:
-    return np.array([finite(v, what) for v in sequence(values, what, n)])
-
-
-def _named(question: Question | Refusal, values: list[Any]) -> dict[str, Any]:
-    return {"names": list(question.features), "values": values}
-
-
-def _series(question: Question | Refusal, values: Array | None, chances: Array | None) -> Any:
-    if values is None:
-        return None
-    found: list[Any] = [None] * len(question.features)
-    if isinstance(question, Question):
-        for j, value in zip(question.numbers, values.tolist(), strict=True):
-            found[j] = value
-        for choice, value in zip(question.choices, [] if chances is None else chances, strict=False):
-            found[choice.feature] = float(value)
-    return _named(question, found)
-
-
-ROUND_KEYS = tuple(field.name for field in fields(Round))
-
-
-def _round(r: Round) -> dict[str, Any]:
-    return {name: getattr(r, name) for name in ROUND_KEYS}
-
-
-def _read_round(values: Any, n: int) -> Round:
+def _round(values: Any, n: int) -> Round:
     entry = entries(values, "a round", ROUND_KEYS)
-    points: dict[str, Any] = {
-        name: None if entry[name] is None else _array(entry[name], name, n)
-        for name in ("perturbation", "candidate")
-    }
     word = entry["status"]
-    if word is not None and word not in [str(status) for status in Status]:
+    if word is not None and word not in list(Status):
         raise DataError(f"a round has an unknown status {shown(word)}")
+    points: dict[str, Any] = {name: _array(entry[name], name, n) for name in ("perturbation", "candidate")}
     others = ("distance", "lower_bound", "violation", "master_seconds", "adversary_seconds")
     numbers: dict[str, Any] = {name: number(entry[name], name) for name in others}
-    return Round(
-        **numbers,
-        **points,
-        status=None if word is None else Status(word),
-        message=text(entry["message"], "message"),
+    status = None if word is None else Status(word)
+    return Round(**numbers, **points, status=status, message=text(entry["message"], "message"))
+
+
+def _context(values: Mapping[str, Any], question: Question | Refusal) -> Context:
+    found = {name: read(values[name], name) for name, read in CONTEXT.items()}
+    for name in SERIES:
+        found |= _read_series(values[name], name, question)
+    n = len(question.features)
+    groups = [sequence(group, "parents") for group in sequence(values["parents"], "parents", n)]
+    found["parents"] = tuple(tuple(position(j, "a parent", n) for j in group) for group in groups)
+    return Context(**found)
+
+
+def _cautions(values: Any, what: str) -> tuple[Caution, ...]:
+    """The cautions that need the model; the others follow from the rest of the document."""
+    found = []
+    for value in sequence(values, what):
+        entry = entries(value, "a caution", ("code", "text"))
+        code = text(entry["code"], "the code of a caution")
+        if code not in CODES:
+            raise DataError(f"a caution has the unknown code {shown(code)}")
+        found.append(Caution(code, text(entry["text"], "a caution")))
+    return tuple(caution for caution in found if caution.code not in OWN_CODES)
+
+
+def _model_share(values: Any, what: str) -> ModelShare | None:
+    if values is None:
+        return None
+    entry = entries(values, what, ("share", "bound", "refits"), ("kept",))
+    share, bound = (finite(entry[name], name) for name in ("share", "bound"))
+    kept = truth(entry.get("kept", False), "kept")  # files from before models kept refits do not say
+    return ModelShare(share, bound, position(entry["refits"], "refits", 10**9), kept)
+
+
+def _row(value: Any, what: str) -> Any:
+    """The name of a row: text, a number, or several of these."""
+    return (
+        tuple(each(_label_or_none, value, what)) if isinstance(value, list) else _label_or_none(value, what)
     )
+
+
+def _label_or_none(value: Any, what: str) -> Any:
+    return None if value is None else label(value, what)
+
+
+# How what a document says of the context is read.
+CONTEXT: dict[str, Callable[[Any, str], Any]] = {
+    **dict.fromkeys(("factual_probability", "probability", "worst_probability", "distance", "gap"), number),
+    **dict.fromkeys(("coverage", "violation", "tol", "density_percentile"), number),
+    "early_stop": truth,
+    "decision": _label_or_none,
+    "method": text,
+    "row": _row,
+    "cautions": _cautions,
+    "model_share": _model_share,
+}
+
+
+def _read_series(values: Any, name: str, question: Question | Refusal) -> dict[str, Array]:
+    """What is said of the numbers, and for some names of the categories."""
+    if values is None and name != "unit":
+        return {}
+    row = np.array(each(number, _by_feature(values, name, question), name, one=f"a value of {name}"))
+    if not isinstance(question, Question):
+        if name != "unit":
+            raise DataError(f"an invalid request has no {name}")
+        return {name: row}
+    numbers, others = row[list(question.numbers)], row[[choice.feature for choice in question.choices]]
+    if name == "unit" and not (np.isfinite(numbers) & (numbers > 0)).all():
+        raise DataError("unit must hold positive numbers")
+    if not np.isfinite(numbers).all() or (name in CHANCES and not np.isfinite(others).all()):
+        raise DataError(f"{name} must hold finite numbers")
+    if name in CHANCES:
+        return {name: numbers, CHANCES[name]: others}
+    if not np.isnan(others).all():
+        raise DataError(f"{name} is for numbers, not for categories")
+    return {name: numbers}
+
+
+def _by_feature(values: Any, what: str, question: Question | Refusal) -> list[Any]:
+    """A value for each feature of the question."""
+    series = entries(values, what, ("names", "values"))
+    if not _same(series["names"], list(question.features)):
+        raise DataError(f"{what} names other features than the question")
+    return sequence(series["values"], what, len(question.features))
+
+
+def _array(values: Any, what: str, n: int) -> Array | None:
+    return None if values is None else np.array(each(finite, values, what, n))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,107 +15,92 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
 from surefoot.explain.ask.refits import ModelShare
+from surefoot.explain.ask.refusal import Refusal
+from surefoot.explain.result.best_words import best_words
 from surefoot.explain.result.cautions import Caution
 from surefoot.explain.result.dates import with_dates
-from surefoot.explain.result.words import imputed_words, miss_words
+from surefoot.explain.result.words import imputed_words, kept_words, miss_words, preset_words
 from surefoot.formats import in_list, one_line, share
 from surefoot.problem.answer import Answer, Round
-from surefoot.problem.question import Budget, Question
+from surefoot.problem.question import Question
 from surefoot.status import Status
 from surefoot.views import view
 
 if TYPE_CHECKING:
     from surefoot.explain.result.levers import Levers
+    from surefoot.explain.result.reasons import Reasons
+    from surefoot.explain.result.region import Region
 
 Array = NDArray[np.float64]
 
+T = TypeVar("T")
+
 TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
-UNCHANGED = 1e-6  # standard deviations; less is rounding
+HALF = 0.5  # of the refits of a model; an answer that fewer of them share deserves a caution
+UNCHANGED = 1e-6  # standard deviations; a smaller pull is rounding
+LARGE_BUDGET = 2.0  # standard deviations; ten times larger, and 5 for 0.05 would go unnoticed
 
 
-@dataclass(frozen=True, eq=False)
-class Refusal:
-    """What a request that is invalid says about its question.
+class Read(property, Generic[T]):
+    """A property that reads an attribute of a part: ``gap = Read[float]("context.gap", "What it is.")``."""
 
-    Parameters
-    ----------
-    models : tuple of str
-        Fingerprint of the classifier.
-    features : tuple
-    factual : array of shape (n,)
-        Not a number where the row has none.
-    target : label
-    budget, norm, whitening, threshold
-        As in `Question`.
-    factual_class : None
-        Unknown.
-    """
+    def __init__(self, path: str, doc: str) -> None:
+        super().__init__(attrgetter(path), doc=doc)
 
-    models: tuple[str, ...]
-    features: tuple[Any, ...]
-    factual: Any
-    target: Any
-    budget: Budget
-    norm: float
-    whitening: str
-    threshold: float
-    factual_class: None = None
+    if TYPE_CHECKING:
 
-    @property
-    def budget_radius(self) -> float:
-        """The budget as a radius of the ball: 1 where it is given by feature."""
-        return 1.0 if isinstance(self.budget, Mapping) else float(self.budget)
+        def __get__(self, e: Any, owner: type | None = None) -> T: ...  # type: ignore[override]
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What follows from question, answer and classifier; and where the row comes from.
+    """What follows from question, answer and classifier, as far as it is known; and where the row comes from.
 
-    Parameters
-    ----------
-    factual_probability, probability, worst_probability : float
-    distance, gap, coverage, violation : float
-    early_stop : bool
-    decision : label or None
-    tol : float
-        The paper's epsilon.
-    unit : array of shape (n,)
-    parents : tuple of tuples of int
-    expected_before, expected_after, z_score : arrays or None
-        Of the numbers.
-    chance_before, chance_after : arrays or None
-        Of the categories: how probable their values are, given their parents.
-    density_percentile : float
-    method : str
-    row
-        What the row is called in its table.
-    cautions : tuple of Caution
-        Those that need the model.
-    model_share : ModelShare or None
+    Most names are those of `Explanation`, which says what they are.
     """
 
-    factual_probability: float
-    probability: float
-    worst_probability: float
-    distance: float
-    gap: float
-    coverage: float
-    violation: float
-    early_stop: bool
-    decision: Any
     tol: float
     unit: Array
     parents: tuple[tuple[int, ...], ...]
-    expected_before: Array | None = None
+    factual_probability: float = math.nan
+    probability: float = math.nan
+    worst_probability: float = math.nan
+    distance: float = math.inf
+    gap: float = math.inf
+    coverage: float = 0.0
+    violation: float = math.inf
+    early_stop: bool = False
+    decision: Any = None
+    expected_before: Array | None = None  # of the numbers, as the next two
     expected_after: Array | None = None
     z_score: Array | None = None
+    chance_before: Array | None = (
+        None  # of the categories: how probable their values are, given their parents
+    )
+    chance_after: Array | None = None
     density_percentile: float = math.nan
     method: str = "certified"
     row: Any = None
-    chance_before: Array | None = None
-    chance_after: Array | None = None
-    cautions: tuple[Caution, ...] = ()
+    cautions: tuple[Caution, ...] = ()  # those that need the model
     model_share: ModelShare | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class OtherTarget:
+    """Another target of a row of which the nearest was asked for: no smaller change leads to it.
+
+    Parameters
+    ----------
+    question : Question
+    lower_bound : float
+        Infinite where nothing that is allowed leads to it.
+    certificate : dict
+        What proves that.
+    """
+
+    question: Question
+    lower_bound: float
+    certificate: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,6 +117,15 @@ class Explanation:
         What follows from the two and the classifier.
     searched_with : tuple of classifiers
         Further models that the question names, for `verify`; a file only names them.
+    made_by : CounterfactualExplainer, optional
+        Who can say more about it: `reasons` and `enough` ask there. It goes neither into files nor into
+        copies for other processes.
+    told : Reasons, optional
+        Reasons that were asked for with the explanation, and go into its file.
+    region : Region, optional
+        What is enough, where that came with the explanation; see `enough`.
+    others : tuple of OtherTarget
+        Where the nearest of several targets was asked for: the targets that are not nearer.
 
     The names below are properties that read the first three.
     """
@@ -139,26 +134,104 @@ class Explanation:
     answer: Answer
     context: Context
     searched_with: tuple[Any, ...] = ()
+    made_by: Any = field(default=None, compare=False)
+    told: Reasons | None = None
+    region: Region | None = None
+    others: tuple[OtherTarget, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "made_by": None}
+
+    status = Read[Status]("answer.status", "Why the search stopped.")
+    message = Read[str]("answer.status.sentence", "The same as a sentence.")
+    advice = Read[str](
+        "answer.advice",
+        "What else a person should know: ways out, why a request is invalid, the solver's words.",
+    )
+    conflict = Read[tuple[str, ...]](
+        "answer.conflict",
+        "Where there is no counterfactual: constraints that leave nothing together, none of them idle.",
+    )
+    factual_class = Read[Any]("question.factual_class", "Label that is predicted for the factual.")
+    target = Read[Any]("question.target", "Label that is wanted.")
+    decision = Read[Any](
+        "context.decision",
+        "Label predicted at the counterfactual: the target, unless the threshold asks for less.",
+    )
+    factual_probability = Read[float]("context.factual_probability", "P(target) at the factual.")
+    probability = Read[float]("context.probability", "P(target) at the counterfactual.")
+    worst_probability = Read[float](
+        "context.worst_probability",
+        "P(target) at the worst perturbation found: the one that lowers the odds against a rival most.",
+    )
+    distance = Read[float](
+        "context.distance",
+        "Mahalanobis-lp distance of the change, or its cost; with the prices of changed categories.",
+    )
+    lower_bound = Read[float](
+        "answer.lower_bound",
+        "No allowed change is smaller, whichever target it leads to; infinite where there is none at all.",
+    )
+    gap = Read[float]("context.gap", "(distance - lower_bound) / distance.")
+    norm = Read[float]("question.norm", "The p of the distance.")
+    whitening = Read[str]("question.whitening", "Name of the coordinates in which distances are measured.")
+    threshold = Read[float]("question.threshold", "The probability that was asked for.")
+    certified_radius = Read[float]("answer.radius", "Within it every error keeps the decision; proven.")
+    coverage = Read[float]("context.coverage", "Share of the budget that the certified radius covers.")
+    violation = Read[float](
+        "context.violation",
+        "The paper's phi at the end: above zero if an error within the budget undoes the decision.",
+    )
+    early_stop = Read[bool]("context.early_stop", "Whether 0 < violation <= tol.")
+    tol = Read[float]("context.tol", "The paper's epsilon.")
+    parents = Read[tuple[tuple[int, ...], ...]](
+        "context.parents", "The features on which each feature depends."
+    )
+    density_percentile = Read[float](
+        "context.density_percentile",
+        "Share, in per cent, of the target's training rows that are less typical of it; of the cases that "
+        "the model expects, where it was adopted without its data.",
+    )
+    certificate = Read[dict[str, Any] | None](
+        "answer.certificate", "What proves lower bound and radius, for `surefoot.verify`."
+    )
+    iterations = Read[tuple[Round, ...]]("answer.rounds", "One record for each round of the search.")
+    seconds = Read[float]("answer.seconds", "How long all of it took.")
+    search_seconds = Read[float](
+        "answer.search_seconds", "How long the search took, without the reasons why there is no answer."
+    )
+    best_probability = Read[float](
+        "answer.best_probability",
+        "Where there is no answer: the highest P(target) that an allowed change was found to reach. Against "
+        "the strongest rival, under each model of the question, at the worst error within the budget; all "
+        "other requirements hold. Not a number where it is not known.",
+    )
+    best_probability_bound = Read[float](
+        "answer.best_probability_bound",
+        "No allowed change reaches this probability; proven, and part of what `verify` checks.",
+    )
+    method = Read[str]("context.method", "How it was searched for.")
+    backend = Read[str]("answer.backend", "The solver.")
+    row = Read[Any]("context.row", "What the row is called in the table it comes from.")
+    model_share = Read[ModelShare | None](
+        "context.model_share",
+        "Under how many refits of the model the answer holds; None where there are none.",
+    )
 
     @property
-    def status(self) -> Status:
-        """Why the search stopped."""
-        return self.answer.status
+    def targets(self) -> tuple[Any, ...]:
+        """The labels of which the nearest was asked for, the one that was found first."""
+        return (self.target, *(other.question.target for other in self.others))
 
     @property
-    def message(self) -> str:
-        """The same as a sentence."""
-        return self.answer.status.sentence
+    def against(self) -> str:
+        """``"all"`` where the threshold is one among all classes, ``"each"`` where against each rival."""
+        return self.question.against if isinstance(self.question, Question) else "each"
 
     @property
-    def advice(self) -> str:
-        """What else a person should know: ways out, why a request is invalid, the solver's words."""
-        return self.answer.advice
-
-    @property
-    def conflict(self) -> tuple[str, ...]:
-        """Where there is no counterfactual: constraints that leave nothing together, none of them idle."""
-        return self.answer.conflict
+    def outcome(self) -> str:
+        """Message and advice; where there is no answer, the highest probability that can be reached too."""
+        return " ".join(filter(None, (self.message, best_words(self), self.advice)))
 
     @cached_property
     def factual(self) -> pd.Series:
@@ -176,56 +249,11 @@ class Explanation:
         return self._row(self.question.row(self.answer.point, self.answer.state))
 
     @property
-    def factual_class(self) -> Any:
-        """Label that is predicted for the factual."""
-        return self.question.factual_class
-
-    @property
-    def target(self) -> Any:
-        """Label that is wanted."""
-        return self.question.target
-
-    @property
-    def decision(self) -> Any:
-        """Label predicted at the counterfactual: the target, unless the threshold asks for less."""
-        return self.context.decision
-
-    @property
-    def factual_probability(self) -> float:
-        """P(target) at the factual."""
-        return self.context.factual_probability
-
-    @property
-    def probability(self) -> float:
-        """P(target) at the counterfactual."""
-        return self.context.probability
-
-    @property
-    def worst_probability(self) -> float:
-        """P(target) at the worst perturbation found: the one that lowers the odds against a rival most."""
-        return self.context.worst_probability
-
-    @property
-    def distance(self) -> float:
-        """Mahalanobis-lp distance of the change, or its cost; with the prices of changed categories."""
-        return self.context.distance
-
-    @property
-    def lower_bound(self) -> float:
-        """No allowed change is smaller; infinite where there is none at all."""
-        return self.answer.lower_bound
-
-    @property
-    def gap(self) -> float:
-        """(distance - lower_bound) / distance."""
-        return self.context.gap
-
-    @property
     def budget(self) -> Any:
         """The paper's gamma; or a dict of feature -> (down, up) in the features' own units."""
         budget = self.question.budget
         if isinstance(budget, Mapping):
-            names = self._number_names
+            names = self.question.number_names
             return {names[j]: pair for j, pair in budget.items()}
         return float(budget)
 
@@ -234,46 +262,6 @@ class Explanation:
         """Whether the change may be carried out with errors."""
         budget = self.question.budget
         return bool(budget) if isinstance(budget, Mapping) else budget > 0
-
-    @property
-    def norm(self) -> float:
-        """The p of the distance."""
-        return self.question.norm
-
-    @property
-    def whitening(self) -> str:
-        """Name of the coordinates in which distances are measured."""
-        return self.question.whitening
-
-    @property
-    def threshold(self) -> float:
-        """The probability that was asked for."""
-        return self.question.threshold
-
-    @property
-    def certified_radius(self) -> float:
-        """Within it every error keeps the decision; proven."""
-        return self.answer.radius
-
-    @property
-    def coverage(self) -> float:
-        """Share of the budget that the certified radius covers."""
-        return self.context.coverage
-
-    @property
-    def violation(self) -> float:
-        """The paper's phi at the end: above zero if an error within the budget undoes the decision."""
-        return self.context.violation
-
-    @property
-    def early_stop(self) -> bool:
-        """Whether 0 < violation <= tol."""
-        return self.context.early_stop
-
-    @property
-    def tol(self) -> float:
-        """The paper's epsilon."""
-        return self.context.tol
 
     @cached_property
     def unit(self) -> pd.Series:
@@ -289,11 +277,6 @@ class Explanation:
     def high(self) -> pd.Series:
         """Upper end of each feature in the search domain."""
         return self._series(self.question.domain.high if isinstance(self.question, Question) else None)
-
-    @property
-    def parents(self) -> tuple[tuple[int, ...], ...]:
-        """The features on which each feature depends."""
-        return self.context.parents
 
     @cached_property
     def expected_before(self) -> pd.Series | None:
@@ -320,73 +303,38 @@ class Explanation:
         return None if z is None else self._series(z)
 
     @property
-    def density_percentile(self) -> float:
-        """Share, in per cent, of the target's training rows that are less typical of it.
-
-        Of the cases that the model expects, where it was adopted without its data.
-        """
-        return self.context.density_percentile
-
-    @property
-    def certificate(self) -> dict[str, Any] | None:
-        """What proves lower bound and radius, for `surefoot.verify`."""
-        return self.answer.certificate
-
-    @property
-    def iterations(self) -> tuple[Round, ...]:
-        """One record for each round of the search."""
-        return self.answer.rounds
-
-    @property
-    def seconds(self) -> float:
-        """How long it took."""
-        return self.answer.seconds
-
-    @property
-    def method(self) -> str:
-        """How it was searched for."""
-        return self.context.method
-
-    @property
-    def backend(self) -> str:
-        """The solver."""
-        return self.answer.backend
-
-    @property
     def model(self) -> str:
         """Fingerprint of the classifier."""
         return self.question.models[0]
-
-    @property
-    def row(self) -> Any:
-        """What the row is called in the table it comes from."""
-        return self.context.row
 
     def changes(self) -> pd.DataFrame:
         """Feature by feature: from, to, difference, and that in standard deviations; largest first.
 
         Categories come by name, those that change first; they have no difference.
         """
-        end = self.factual if self.counterfactual is None else self.counterfactual
         difference, deviations = self._moved()
         table = pd.DataFrame(
             {
                 "feature": list(self.factual.index),
                 "from": self.factual.to_numpy(),
-                "to": end.to_numpy(),
+                "to": self._end.to_numpy(),
                 "difference": difference,
                 "in standard deviations": deviations,
             }
         )
-        order, _ = self._largest_first(end, deviations)
-        return table.iloc[order].reset_index(drop=True)
+        return table.iloc[self._largest_first()[0]].reset_index(drop=True)
 
-    def _largest_first(self, end: pd.Series, deviations: Array) -> tuple[NDArray[np.intp], int]:
+    @property
+    def _end(self) -> pd.Series:
+        """The row after the change; the factual where there is none."""
+        return self.factual if self.counterfactual is None else self.counterfactual
+
+    def _largest_first(self) -> tuple[NDArray[np.intp], int]:
         """The places of the features, the largest change first, and how many of them change."""
-        pairs = zip(self.factual.tolist(), end.tolist(), strict=True)
-        differs = np.array([a != b for a, b in pairs], dtype=bool)
-        moved = np.where(np.isnan(deviations), np.where(differs, np.inf, -1.0), np.abs(deviations))
-        return np.argsort(-moved, kind="stable"), int(np.sum(moved > UNCHANGED))
+        pairs, deviations = zip(self.factual.tolist(), self._end.tolist(), strict=True), self._moved()[1]
+        differs = np.array([a == a and a != b for a, b in pairs], dtype=bool)  # a hole does not
+        sizes = np.where(np.isnan(deviations), np.inf, np.abs(deviations))
+        return np.argsort(-np.where(differs, sizes, -1.0), kind="stable"), int(np.sum(differs))
 
     def _moved(self) -> tuple[Array, Array]:
         """Differences of the numbers, in their own units and in standard deviations of their scales."""
@@ -405,13 +353,8 @@ class Explanation:
     @property
     def changed(self) -> list[Any]:
         """The features that change, the largest change first."""
-        names = self.question.features
-        return [names[j] for j in self._changed_places()]
-
-    def _changed_places(self) -> NDArray[np.intp]:
-        end = self.factual if self.counterfactual is None else self.counterfactual
-        order, number = self._largest_first(end, self._moved()[1])
-        return order[:number]
+        order, number = self._largest_first()
+        return [self.question.features[j] for j in order[:number]]
 
     def expectations(self) -> pd.DataFrame:
         """Whether the change hangs together: what the network expects of each feature that changes.
@@ -435,7 +378,8 @@ class Explanation:
                 "z-score": self.z_score.to_numpy(),
             }
         )
-        return table.iloc[self._changed_places()].reset_index(drop=True)
+        order, number = self._largest_first()
+        return table.iloc[order[:number]].reset_index(drop=True)
 
     def levers(self) -> Levers:
         """What is moved on purpose and what follows; for distances along the graph (``whitening="dag"``)."""
@@ -443,21 +387,98 @@ class Explanation:
 
         return levers_of(self)
 
+    @cached_property
+    def reasons(self) -> Reasons:
+        """Why the row was decided as it was; see `CounterfactualExplainer.reasons`."""
+        if self.told is not None:
+            return self.told
+        if self.made_by is None or not isinstance(self.question, Question):
+            raise DataError(
+                "this explanation comes without reasons: ask explainer.reasons(row, target) of a "
+                "CounterfactualExplainer of its model"
+            )
+        found: Reasons = self.made_by.reasons(self.factual, self.target)
+        return found
+
+    def enough(self, classifier: Any = None, time_limit: float = 10.0) -> Region:
+        """The region around the answer that is enough: every combination of values in it keeps the decision.
+
+        For each number that changes an interval, open where the data or a bound ends it; for each category
+        that changes the values that do as well. Features that do not change stay as they are. Its sides grow
+        evenly, in standard deviations, each as far as it goes: the shortest is as long as it can be, then the
+        next, and so on. Ends are rounded inwards to short decimals. Once it is known, it goes into the file,
+        with a proof that `verify` checks.
+
+        Parameters
+        ----------
+        classifier : fitted classifier, optional
+            The one that was explained, for an explanation that was read from a file.
+        time_limit : float, default=10
+            Seconds.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> e = CounterfactualExplainer(clf, at_most=1).explain(bank.X.iloc[0])
+        >>> e.enough().contains(e.counterfactual)
+        True
+        """
+        if self.region is None:
+            object.__setattr__(self, "region", self._enough(classifier, time_limit))
+        assert self.region is not None
+        return self.region
+
+    def _enough(self, classifier: Any, seconds: float) -> Region:
+        from surefoot.explain.answer.enough import what_is_enough
+        from surefoot.model.adoption import adopt
+
+        question, point = self.question, self.answer.point
+        if point is None or not isinstance(question, Question):
+            raise DataError(
+                f"there is no counterfactual around which something could be enough: {self.message}"
+            )
+        if classifier is None and self.made_by is None:
+            raise DataError(
+                "this explanation was read from a file: pass its classifier, e.enough(classifier)"
+            )
+        clf = self.made_by.classifier if classifier is None else adopt(classifier)
+        if clf.fingerprint_ != question.models[0] or len(self.searched_with) != len(question.models) - 1:
+            raise DataError("the explanation is about another classifier, or further models are missing")
+        return what_is_enough(clf, self.searched_with, question, point, self.answer.state, seconds)
+
+    @property
+    def not_enough(self) -> str:
+        """A sentence about a value just outside of what is enough, at which the target is not reached."""
+        return self.enough().not_enough
+
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader should be warned of: sentences, each with a ``code`` that programs can read."""
         return (*self._own_cautions(), *self.context.cautions)
 
     @property
-    def model_share(self) -> ModelShare | None:
-        """How many fresh refits of the model come to the same decision; None where none were asked for."""
-        return self.context.model_share
+    def preset(self) -> str:
+        """What the preset of the question means, in words."""
+        return preset_words(self.question) if isinstance(self.question, Question) else ""
+
+    @property
+    def kept(self) -> str:
+        """Which features stay because a person cannot change them, and how to free them, in words."""
+        return kept_words(self.question) if isinstance(self.question, Question) else ""
 
     def _own_cautions(self) -> list[Caution]:
         """Those that follow from question and answer alone."""
-        if self.counterfactual is None:
-            return []
         found = []
+        if self._asks_for_too_much():
+            words = (
+                f"The budget is {miss_words(self.question)}: few rows differ from each other by more. It is "
+                "measured in standard deviations; 0.05 is a usual value."
+            )
+            found.append(Caution("large_budget", words))
+        if self.counterfactual is None:
+            return found
         if isinstance(self.question, Question) and imputed_words(self.question):
             found.append(Caution("imputed", imputed_words(self.question)))
         if self.status not in (Status.OPTIMAL, Status.ALREADY_TARGET):
@@ -471,7 +492,27 @@ class Explanation:
             found.append(Caution("untypical", words))
         if self.asks_for_robustness and self.coverage < 1:
             found.append(Caution("not_safe", self._not_safe()))
+        if self.model_share is not None and self.model_share.share < HALF:
+            found.append(Caution("unstable", f"It holds under {self.model_share} only. {self._steadier()}"))
         return found
+
+    def _asks_for_too_much(self) -> bool:
+        """Whether the errors are larger than rows differ."""
+        budget = self.question.budget
+        if not isinstance(self.question, Question) or self.whitening == "given":
+            return False
+        if isinstance(budget, Mapping):
+            sizes = [max(pair) / float(self.context.unit[j]) for j, pair in budget.items()]
+            return max(sizes, default=0.0) > LARGE_BUDGET
+        return budget > LARGE_BUDGET
+
+    def _steadier(self) -> str:
+        """What to do about an answer that other rows of the same kind would have undone."""
+        ask = "with a larger budget" if self.asks_for_robustness else "with a budget"
+        share = self.model_share
+        if share is None or not share.kept or len(self.question.models) > 1:
+            return f"Ask for an answer that withstands more: {ask}, or under more models."
+        return f"Ask for an answer that holds under all of them, with models={share.refits}, or {ask}."
 
     def _not_safe(self) -> str:
         """That errors within the budget may undo the decision, with the worst one found."""
@@ -519,11 +560,6 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return str(view("explanation page", self))
-
-    @property
-    def _number_names(self) -> tuple[Any, ...]:
-        question = self.question
-        return question.number_names if isinstance(question, Question) else question.features
 
     def _row(self, values: list[Any]) -> pd.Series:
         """A row by feature: of numbers, or of numbers, dates and names."""

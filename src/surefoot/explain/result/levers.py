@@ -47,7 +47,8 @@ def levers_of(e: Explanation) -> Levers:
     >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
     >>> bank = datasets.load_banknote()
     >>> clf = ConditionalGaussianNetworkClassifier("tan").fit(bank.X, bank.y)
-    >>> e = CounterfactualExplainer(clf, norm=1, whitening="dag").explain(bank.X.iloc[0], target=1)
+    >>> explainer = CounterfactualExplainer(clf, preset="paper", norm=1, whitening="dag")
+    >>> e = explainer.explain(bank.X.iloc[0], target=1)
     >>> levers_of(e).pulled, levers_of(e).following
     (('variance', 'skewness'), ('curtosis', 'entropy'))
     """

@@ -14,13 +14,13 @@ from surefoot.explain.result.question_consistency import (
     declared_plausible,
     same_eithers,
 )
-from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.plain import shown
 from surefoot.problem.either import Either
 from surefoot.problem.question import DensityFloor, Question
 
 
-def check_by_model(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
+def check_by_model(question: Question, clf: Classifier) -> None:
     """Refuse a question whose constraints do not mean what they say by the model's own figures."""
     check_declared(question, clf.feature_range_, _near(question, clf))
     said = {key: value for key, value in question.declared.items() if key != "gaps"}
@@ -35,7 +35,7 @@ def check_by_model(question: Question, clf: ConditionalGaussianNetworkClassifier
     _check_imputed(question, clf)
 
 
-def check_plausible(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
+def check_plausible(question: Question, clf: Classifier) -> None:
     """Refuse a question whose floor, or bands of what is expected, are not those of the model."""
     asked = declared_plausible(question)
     floors = [r for r in question.requirements if isinstance(r, DensityFloor)]
@@ -47,7 +47,7 @@ def check_plausible(question: Question, clf: ConditionalGaussianNetworkClassifie
         raise DataError("what the model expects of each feature is not what the question says")
 
 
-def _near(question: Question, clf: ConditionalGaussianNetworkClassifier) -> tuple[Either, ...]:
+def _near(question: Question, clf: Classifier) -> tuple[Either, ...]:
     """What the model expects of each feature, where that is declared to be required."""
     asked = declared_plausible(question)
     if asked.deviations is None:
@@ -58,7 +58,7 @@ def _near(question: Question, clf: ConditionalGaussianNetworkClassifier) -> tupl
         raise DataError(str(error)) from None
 
 
-def _check_imputed(question: Question, clf: ConditionalGaussianNetworkClassifier) -> None:
+def _check_imputed(question: Question, clf: Classifier) -> None:
     """Refuse values that are said to be what the network expects, and are not."""
     names = question.declared.get("imputed") or []
     if not names:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.ask.keeping import keeping_one
+from surefoot.explain.ask.diversity import keeping_one
 from surefoot.explain.ask.plausible import Plausible, checked_plausible
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import ConstraintSet
@@ -38,82 +38,62 @@ def check_declared(
         said = constraints.allowed(question.factual, question.state)
     except ProblemError as error:
         raise DataError(f"the declared wishes make no sense: {error}") from None
-    same = (domain.low == said.domain.low) & (domain.high == said.domain.high)
-    if not same.all() or _sets(domain) != _sets(said.domain):
+    ours, theirs = ([d.low.tolist(), d.high.tolist(), _sets(d)] for d in (domain, said.domain))
+    if ours != theirs:
         older = " (before links held what is linked, they were written otherwise: ask again)"
         hint = older if question.declared.get("links") else ""
         raise DataError(f"the domain is not what the declared wishes say{hint}")
     if said.choices != question.choices:
         raise DataError("the choices of the categories are not what the declared wishes say")
-    if not _same_rows(domain.rows, said.domain.rows):
+    if _content(domain.rows) != _content(said.domain.rows):
         raise DataError("the rules are not what the declared wishes say")
     if near is None:
-        near = (
-            question.eithers[len(said.eithers) :]
-            if declared_plausible(question).deviations is not None
-            else ()
-        )
+        is_asked = declared_plausible(question).deviations is not None
+        near = question.eithers[len(said.eithers) :] if is_asked else ()
     limits = (*said.limits, *_keeping(question))
     if not same_eithers(question.eithers, [*said.eithers, *near]) or question.limits != limits:
         raise DataError("the if-then rules and limits are not what the declared wishes say")
-    _check_prices(question, constraints)
+    prices = None if question.prices is None and not constraints.priced else constraints.prices
+    if question.prices != prices:
+        raise DataError("the prices of the numbers are not what the declared wishes say")
     _check_exact(question, constraints)
 
 
 def _check_exact(question: Question, constraints: ConstraintSet) -> None:
     """Refuse features that land exactly for no reason: only those that are kept may, or none."""
+    honest: tuple[tuple[int, ...], ...] = ((), constraints.kept)
     if isinstance(question.budget, Mapping):
-        honest: tuple[tuple[int, ...], ...] = (
-            tuple(j for j in range(len(question.numbers)) if j not in question.budget),
-        )
-    else:
-        honest = ((), constraints.kept)
+        honest = (tuple(j for j in range(len(question.numbers)) if j not in question.budget),)
     if question.budget and tuple(question.exact) not in honest:
         raise DataError("the features that land exactly are not those that must not change")
 
 
 def declared_plausible(question: Question) -> Plausible:
     """What is declared to be plausible."""
-    said = question.declared.get("plausible")
     try:
-        return checked_plausible(said) or Plausible()
+        return checked_plausible(question.declared.get("plausible")) or Plausible()
     except ProblemError as error:
         raise DataError(f"the declared wishes make no sense: {error}") from None
 
 
 def _keeping(question: Question) -> list[Limit]:
     """That one of some features stays, for each earlier answer."""
-    found = []
-    for entry in sequence(question.declared.get("keeping", []), "keeping"):
-        features = [feature_named(name, question.features) for name in sequence(entry, "keeping")]
-        place = (question.features, question.numbers, question.factual)
-        found.append(keeping_one(features, *place))
-    return found
+    place = (question.features, question.numbers, question.factual)
+    listed = [sequence(e, "keeping") for e in sequence(question.declared.get("keeping", []), "keeping")]
+    return [keeping_one([feature_named(n, question.features) for n in names], *place) for names in listed]
 
 
-def _same_rows(some: Sequence[Row], others: Sequence[Row]) -> bool:
-    return len(some) == len(others) and all(
-        (a.low, a.high, a.name) == (b.low, b.high, b.name) and np.array_equal(a.coefficients, b.coefficients)
-        for a, b in zip(some, others, strict=True)
-    )
+def _content(rows: Sequence[Row]) -> list[Any]:
+    return [(row.low, row.high, row.name, row.coefficients.tolist()) for row in rows]
 
 
 def same_eithers(some: Sequence[Either], others: Sequence[Either]) -> bool:
     """Whether two lists of eithers say the same in the same order."""
-    return len(some) == len(others) and all(
-        a.name == b.name
-        and len(a.ways) == len(b.ways)
-        and all(
-            v.values == w.values and _same_rows(v.rows, w.rows) for v, w in zip(a.ways, b.ways, strict=True)
-        )
-        for a, b in zip(some, others, strict=True)
+    one, other = (
+        [(either.name, [(way.values, _content(way.rows)) for way in either.ways]) for either in eithers]
+        for eithers in (some, others)
     )
-
-
-def _check_prices(question: Question, constraints: ConstraintSet) -> None:
-    said = None if question.prices is None and not constraints.priced else constraints.prices
-    if question.prices != said:
-        raise DataError("the prices of the numbers are not what the declared wishes say")
+    return one == other
 
 
 def categories_of(question: Question) -> list[Category]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from surefoot.exceptions import ProblemError
+from surefoot.explain.result.nested import asks_for_more
+from surefoot.problem.question import Question
 from surefoot.views import view
 
 if TYPE_CHECKING:
@@ -34,7 +37,8 @@ class TradeOff:
     ----------
     table : DataFrame
         One line for each question: what was asked for, how much of it, the distance of the answer, and the
-        bound below which it is proved that there is none. Infinite where there is no answer.
+        bound below which it is proved that there is none: by its own proof, or by that of a question that
+        asks for less. Infinite where there is no answer; not a number where a solver's word is all there is.
     explanations : tuple of Explanation
         The answer of each line, with its own proof.
     """
@@ -65,18 +69,32 @@ def trade_off(
             e = explainer.copy(**{name: value}).explain(row, target, on_failure="return")
             lines.append(_line(name, value, e))
             found.append(e)
+    bounds = _bounds(found)
+    lines = [{**line, "lower_bound": bound} for line, bound in zip(lines, bounds, strict=True)]
     return TradeOff(pd.DataFrame(lines, columns=COLUMNS), tuple(found))
 
 
+def _bounds(found: Sequence[Explanation]) -> list[float]:
+    """What is proven of each: its own bound, or that of a question that asks for less, if that is higher."""
+    proven = [e for e in found if e.method == "certified" and isinstance(e.question, Question)]
+    bounds = []
+    for e in found:
+        known = [o.lower_bound for o in proven if e in proven and asks_for_more(_question(e), _question(o))]
+        bounds.append(min(max(known, default=math.nan), e.distance))
+    return bounds
+
+
+def _question(e: Explanation) -> Question:
+    assert isinstance(e.question, Question)
+    return e.question
+
+
 def _line(name: str, value: Any, e: Explanation) -> dict[str, Any]:
-    share = None if e.model_share is None else e.model_share.share
+    read = ("distance", "lower_bound", "probability", "density_percentile")
     return {
         "asked": name,
         "value": 0.0 if value is None else float(value),
-        "distance": e.distance,
-        "lower_bound": e.lower_bound,
         "status": str(e.status),
-        "probability": e.probability,
-        "density_percentile": e.density_percentile,
-        "model_share": share,
+        "model_share": None if e.model_share is None else e.model_share.share,
+        **{column: getattr(e, column) for column in read},
     }

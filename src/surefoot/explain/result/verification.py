@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from math import inf
+from math import inf, isnan
 from typing import Any, Literal
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.result.cautions import model_cautions
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.model_consistency import check_by_model, check_plausible
+from surefoot.explain.result.reasons import agrees, reasons_of_row
 from surefoot.explain.result.words import allowed_words, domain_words, question_words
 from surefoot.formats import one_line
 from surefoot.model.adoption import adopt
-from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.content import classifier_content
 from surefoot.problem.question import Question
 
+REFUSAL = "refusal"  # the claim of an invalid request
 Verdict = Literal["holds", "FAILS", "not proved"]
 
 
@@ -61,6 +63,13 @@ class Verification:
     def ok(self) -> bool:
         """Whether every claim holds."""
         return all(claim.holds for claim in self.claims)
+
+    @property
+    def claims_nothing(self) -> bool:
+        """Whether it is about an invalid request, and says nothing that could be wrong."""
+        blank = (REFUSAL, "not proved")
+        others = [claim for claim in self.claims if (claim.name, claim.verdict) != blank]
+        return len(others) < len(self.claims) and all(claim.holds for claim in others)
 
     @property
     def failures(self) -> tuple[Claim, ...]:
@@ -106,19 +115,62 @@ def verify(
     >>> verify(explanation, clf, time_limit=10).ok
     True
     """
-    seconds = inf if time_limit is None else time_limit
-    if not seconds > 0:
-        raise ProblemError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
+    seconds = _seconds(time_limit)
     known = [adopt(model) for model in (classifier, *(models or explanation.searched_with))]
-    checker = import_module("surefoot.proof.exact")  # lazily: most programs do not check
-    try:
-        found = checker.check([classifier_content(clf) for clf in known], explanation.to_dict(), seconds)
-    except checker.UnreadableError as error:
-        raise DataError(f"the explanation cannot be checked: {error}") from None
-    claims = tuple(Claim(claim.name, claim.verdict, claim.reason) for claim in found)
-    if not any(_ends_the_check(claim) for claim in claims):
-        claims += _of_the_model(explanation, known[0])
-    return Verification(claims, _words(explanation, known[0]))
+    return _Checker(known).verification(explanation, explanation.to_dict(), seconds)
+
+
+def verify_all(
+    explanations: Sequence[Explanation],
+    documents: Sequence[Any],
+    classifier: Any,
+    models: Sequence[Any] = (),
+    time_limit: float | None = None,
+) -> Iterator[Verification]:
+    """Check many explanations of files about the same models, which are read once.
+
+    Parameters
+    ----------
+    explanations : sequence of Explanation
+    documents : sequence of dict
+        As they were in the file.
+    classifier, models, time_limit
+        As in `verify`; the time limit is for each explanation.
+    """
+    checker, seconds = _Checker([adopt(model) for model in (classifier, *models)]), _seconds(time_limit)
+    for explanation, document in zip(explanations, documents, strict=True):
+        yield checker.verification(explanation, document, seconds)
+
+
+def _seconds(time_limit: float | None) -> float:
+    if time_limit is not None and not time_limit > 0:
+        raise ProblemError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
+    return inf if time_limit is None else time_limit
+
+
+class _Checker:
+    """Checks explanations about some models.
+
+    Parameters
+    ----------
+    known : list of classifiers
+        The explained one first.
+    """
+
+    def __init__(self, known: list[Classifier]) -> None:
+        self.known, self.exact = known, import_module("surefoot.proof.exact")  # most programs do not check
+        self.models = [self.exact.read_model(classifier_content(clf)) for clf in known]
+
+    def verification(self, explanation: Explanation, document: Any, seconds: float) -> Verification:
+        """The claims of one explanation."""
+        try:
+            found = self.exact.check(self.models, document, seconds)
+        except self.exact.UnreadableError as error:
+            raise DataError(f"the explanation cannot be checked: {error}") from None
+        claims = tuple(Claim(claim.name, claim.verdict, claim.reason) for claim in found)
+        if not any(_ends_the_check(claim) for claim in claims):
+            claims += _of_the_model(explanation, self.known[0])
+        return Verification(claims, _words(explanation, self.known[0]))
 
 
 def _ends_the_check(claim: Claim) -> bool:
@@ -126,36 +178,53 @@ def _ends_the_check(claim: Claim) -> bool:
     return claim.name == "verification" or (claim.verdict == "FAILS" and claim.name in ("model", "question"))
 
 
-def _of_the_model(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[Claim, ...]:
+def _of_the_model(e: Explanation, clf: Classifier) -> tuple[Claim, ...]:
     """That constraints mean what they say by the model's own figures, and that no caution is kept back."""
     if not isinstance(e.question, Question):
         return ()
-    found = []
-    try:
-        check_by_model(e.question, clf)
-    except DataError as error:
-        found.append(Claim("wishes", "FAILS", str(error)))
-    if "plausible" in e.question.declared:
-        try:
-            check_plausible(e.question, clf)
-            found.append(Claim("plausible", "holds", "by the model's own figures"))
-        except DataError as error:
-            found.append(Claim("plausible", "FAILS", str(error)))
+    questions = [e.question, *(other.question for other in e.others)]
+    found = [claim for question in questions for claim in _by_the_model(question, clf)]
+    if e.told is not None and not agrees(e.told, reasons_of_row(clf, e.factual, e.target, e.told.kept)):
+        found.append(Claim("reasons", "FAILS", "they are not what the model says of each feature"))
     cautions = model_cautions(clf, e.question, e.answer, e.context.unit)
     if [(c.code, c) for c in e.context.cautions] != [(c.code, c) for c in cautions]:
         found.append(Claim("cautions", "FAILS", "they are not what the model gives reason for"))
     return tuple(found)
 
 
-def _words(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[str, ...]:
+def _by_the_model(question: Question, clf: Classifier) -> list[Claim]:
+    """That what is asked of a target means what it says by the model's own figures."""
+    found: list[Claim] = []
+    try:
+        check_by_model(question, clf)
+    except DataError as error:
+        found.append(Claim("wishes", "FAILS", str(error)))
+    if "plausible" in question.declared:
+        try:
+            check_plausible(question, clf)
+            found.append(Claim("plausible", "holds", "by the model's own figures"))
+        except DataError as error:
+            found.append(Claim("plausible", "FAILS", str(error)))
+    return found
+
+
+def _words(e: Explanation, clf: Classifier) -> tuple[str, ...]:
     """The question: what was asked, what was declared, and what the domain is where it is narrow."""
     if not isinstance(e.question, Question):
         return ("The request was invalid, so nothing was asked.",)
-    lines = [question_words(e.question), f"Allowed: {'; '.join(allowed_words(e.question))}."]
+    lines = [question_words(e.question, e.targets), f"Allowed: {'; '.join(allowed_words(e.question))}."]
+    lines += [
+        f"Required of {other.question.target} alone: {'; '.join(more)}."
+        for other in e.others
+        if (more := [w for w in allowed_words(other.question) if w not in allowed_words(e.question)])
+    ]
     narrow: tuple[str, ...] = ()
     if len(clf.feature_labels_) == len(e.question.features):
         narrow = domain_words(e.question, clf.feature_range_)
     lines += [f"Searched: {'; '.join(narrow)}."] if narrow else []
-    said = {"advice": e.advice, "conflict": e.conflict, "share of refits": e.model_share}
+    judged = e.model_share is not None and not e.model_share.kept
+    said: dict[str, Any] = {"advice": e.advice, "conflict": e.conflict, "share of refits": judged}
+    said["that the highest probability is reached"] = not isnan(e.best_probability)
     unproved = [name for name, held in said.items() if held]
-    return (*lines, *([f"Said without proof: {', '.join(unproved)}."] if unproved else []))
+    lines += [f"Said without proof: {', '.join(unproved)}."] if unproved else []
+    return tuple(lines)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from surefoot.exceptions import DataError
 from surefoot.model.adoption.data import class_codes, pair
 from surefoot.model.adoption.wrappers import unwrapped
+from surefoot.model.class_values import ClassValues, values_of_numbers
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.columns import holds_whole
 from surefoot.model.dag import Dag
@@ -73,6 +74,7 @@ class Summary(NamedTuple):
     feature_range: Array
     feature_percentiles: Array
     density_percentiles: Array
+    class_values: ClassValues | None = None
 
 
 # --- the steps of a pipeline
@@ -283,6 +285,7 @@ def _observed(networks: Networks, rows: Rows) -> Summary:
         np.array([X.min(axis=0), X.max(axis=0)]),
         np.array(ends).T,
         density_percentiles(networks, X, codes),
+        values_of_numbers(X, codes, len(networks)),
     )
 
 
@@ -295,6 +298,7 @@ def _remembered(model: ConditionalGaussianNetworkClassifier, units: Affine) -> S
         (model.feature_range_ - b) / a,
         (model.feature_percentiles_ - b) / a,
         model.density_percentiles_ + np.log(a).sum(),
+        None if model.class_values_ is None else ClassValues((model.class_values_.percentiles - b) / a),
     )
 
 

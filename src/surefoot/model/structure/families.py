@@ -12,6 +12,9 @@ Group = tuple[int, ...]
 
 SMOOTHING = 10.0  # rows of the class's average that every cell is shrunk by, as in the fitted network
 RIDGE = 1e-6  # added to variances of standardised numbers
+# Counts of a category and its parents beyond which they are not considered: forty megabytes, and far more
+# parameters than rows in any table of a million rows. Ten times as many would be felt.
+MOST_COUNTS = 5_000_000
 ROWS_PER_CELL = 5.0  # parents whose values split the rows more finely are not considered
 
 
@@ -73,6 +76,8 @@ class FamilyScores:
     def _category(self, child: int, given: Group) -> float:
         size = int(self.sizes[child])
         cell, class_of = self._cell(given)
+        if given and len(class_of) * size > MOST_COUNTS:
+            return -np.inf
         own = self.categories[:, child]
         counts = np.bincount(cell * size + own, self.weights, len(class_of) * size).reshape(-1, size)
         within = np.zeros((self.classes.max() + 1, size))

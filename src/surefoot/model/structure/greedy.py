@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.bars import bar
 from surefoot.model.dag import Dag
 from surefoot.model.structure.families import FamilyScores
 from surefoot.model.structure.knowledge import Knowledge
@@ -58,8 +59,10 @@ def learn_greedy(
     climb = _Climb(scores, known.allowed(n), known.required, limit)
     parents = tuple(frozenset(j for j, child in known.required if child == i) for i in range(n))
     steps = 0
-    while (better := climb.best_step(parents)) is not None:
-        parents, steps = better, steps + 1
+    with bar("learning the graph", "edge") as shown:
+        while (better := climb.best_step(parents)) is not None:
+            parents, steps = better, steps + 1
+            shown.update()
     dag = Dag(tuple(tuple(group) for group in parents))
     return StructureReport(
         "ban", dag, n_iter=max(steps, 1), objective=scores.total(parents), scores=_losses(scores, parents)

@@ -11,6 +11,12 @@ from numpy.typing import NDArray
 from surefoot.model.moments import quantiles, row_chunks
 
 Array = NDArray[np.float64]
+
+# Values of a feature up to which all its pairs are counted by one product of matrices. With ten times as
+# many, categories of hundreds of values would take gigabytes; with ten times fewer, most pairs would be
+# counted one by one, which takes longer.
+WIDE = 64
+INDICATORS = 4_000_000  # entries of such a matrix at a time, 32 megabytes; ten times more would be felt
 Codes = NDArray[np.unsignedinteger]
 
 
@@ -95,13 +101,18 @@ def corrected_mutual_information(
     """
     n = codes.shape[1]
     sizes = codes.max(axis=0) + 1
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    # All pairs of features with few values are counted by one product, the others pair by pair.
+    starts = np.concatenate([[0], np.cumsum(np.where(sizes > WIDE, 0, sizes))])
     w = np.ones(len(codes)) if weights is None else weights
     information, total = np.zeros((n, n)), np.zeros((n, n))
     for c in np.unique(classes[w > 0]):
-        counts = _present_counts(codes, np.flatnonzero((classes == c) & (w > 0)), w, starts)
+        rows = np.flatnonzero((classes == c) & (w > 0))
+        counts = _present_counts(codes, rows, w, starts)
         for i, j in combinations(range(n), 2):
-            block = counts[starts[i] : starts[i + 1], starts[j] : starts[j + 1]]
+            if max(sizes[i], sizes[j]) > WIDE:
+                block = _pair_counts(codes[rows][:, (i, j)], w[rows])
+            else:
+                block = counts[starts[i] : starts[i + 1], starts[j] : starts[j + 1]]
             information[i, j] += _excess_information(block)
             total[i, j] += block.sum()
     # A pair that is never seen together carries no information that could be used.
@@ -112,16 +123,29 @@ def corrected_mutual_information(
 def _present_counts(
     codes: NDArray[np.intp], rows: NDArray[np.intp], w: Array, starts: NDArray[np.intp]
 ) -> Array:
-    """Weight of every pair of values of all features; missing values do not count."""
+    """Weight of every pair of values of features with few values; missing values do not count."""
     counts = np.zeros((starts[-1], starts[-1]))
-    for chunk in row_chunks(len(rows)):
+    narrow = np.diff(starts) > 0
+    for chunk in row_chunks(len(rows), INDICATORS // max(1, int(starts[-1]))):
         part = rows[chunk]
         indicator = np.zeros((len(part), starts[-1]))
-        present, feature = np.nonzero(codes[part] >= 0)
+        present, feature = np.nonzero((codes[part] >= 0) & narrow)
         columns = codes[part[present], feature] + starts[feature]
         indicator[present, columns] = np.sqrt(w[part[present]])
         counts += indicator.T @ indicator
     return counts
+
+
+def _pair_counts(codes: NDArray[np.intp], w: Array) -> Array:
+    """Weight of every pair of values of two features that occur: as large as the rows make it, at most."""
+    known = (codes >= 0).all(axis=1)
+    if not known.any():
+        return np.zeros((1, 1))
+    # Values that do not occur say nothing; without them the table has at most as many cells as it may.
+    (one, a), (other, b) = (np.unique(codes[known, side], return_inverse=True) for side in (0, 1))
+    size = len(one) * len(other)
+    counts: Array = np.bincount(a * len(other) + b, w[known], size).astype(float)
+    return counts.reshape(len(one), len(other))
 
 
 def _excess_information(counts: Array) -> float:

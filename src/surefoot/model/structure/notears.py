@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize
 
+from surefoot.bars import stepped
 from surefoot.model.dag import Dag
 from surefoot.model.structure.knowledge import Knowledge
 from surefoot.model.structure.ordered_lasso import OrderedLasso
@@ -103,7 +104,7 @@ class _Iterate:
 
 def _search(lasso: OrderedLasso, max_iter: int, tol: float) -> tuple[Array, float, _Iterate]:
     best: tuple[float, list[int], Array] | None = None
-    for iterate in _augmented_lagrangian(lasso, max_iter, tol):
+    for iterate in stepped(_augmented_lagrangian(lasso, max_iter, tol), "learning the graph", "round"):
         order = _order_of(iterate.weights, lasso.required)
         W, shares = lasso.fit(order, iterate.weights)
         if best is None or shares.sum() < best[0]:

@@ -2,13 +2,14 @@
 
 Where to find what (docs/certified.md derives it):
 
-- From a problem to an answer: ``answer``; ``active`` (many requirements), ``currency`` (units), ``clock``.
+- From a problem to an answer: ``answer``; ``active`` (many requirements), ``among_all`` and
+  ``shares`` (a probability among all classes), ``currency`` (units), ``clock``.
 - The problem in coordinates: ``space``, ``fork`` (eithers), ``prices``, ``noise`` (the ball).
 - The tree: ``search``; ``branching`` cuts; ``emptiness`` and ``contradiction`` need no bounds.
 - The bound of one region: ``bounds``; ``region``, ``rows`` and ``lagrangian`` state it, ``stationary`` and
   ``interior`` find its multipliers, ``wedges`` adds products, ``levels`` lowers it.
 - Points: ``points``; ``local`` steps, ``sphere`` starts, ``ways`` decides eithers, ``polish`` tidies up.
-- Robustness: ``robustness``, ``adversary``.
+- Robustness: ``robustness``, ``adversary``; ``boxes`` (the largest box around a point).
 - Allowed values: ``lattice``; ``frame``, ``majorant`` and ``peak`` bound it, ``rounding`` finds points,
   ``entries`` makes its leaves.
 - At most so many changes: ``subsets``; ``changes`` and ``narrowing`` are its choices, ``promise`` ranks them,

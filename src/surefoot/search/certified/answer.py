@@ -18,7 +18,14 @@ from surefoot.search.certified.noise import INSIDE
 from surefoot.search.certified.polish import polish
 from surefoot.search.certified.prices import coordinates
 from surefoot.search.certified.proof import proof_of
-from surefoot.search.certified.robustness import BreachError, Robustness, largest, prove, worst_perturbation
+from surefoot.search.certified.robustness import (
+    BreachError,
+    Robustness,
+    largest,
+    prove,
+    worst_decision,
+    worst_perturbation,
+)
 from surefoot.search.certified.search import Search, allowance
 from surefoot.search.certified.space import MANY, MAX_CROSS, whitened
 from surefoot.search.certified.subsets import Subsets
@@ -69,7 +76,7 @@ def proven_robustness(problem: RobustProblem, point: Array, time_limit: float) -
     with one_blas_thread():
         clock = Clock(time_limit)
         if problem.ball.is_point:
-            return Robustness(0.0, 0.0, *worst_perturbation(problem, point)[:2])
+            return Robustness(0.0, 0.0, *_worst(problem, point))
         try:
             return prove(problem, point, problem.budget, Clock(0.8 * time_limit))
         except BreachError as breach:
@@ -105,9 +112,9 @@ def certificate(
     same = ball.basis.shape == problem.metric.matrix.shape and bool(ball.noisy.all())
     if problem.metric.is_cost:  # D belongs to single features: it is never the ball's
         same = not ball.noisy.any()
-    return {
+    held = {
         "format": "surefoot-certificate",
-        "version": 3,
+        "version": 4 if problem.shares else 3,
         "metric": problem.metric.matrix.tolist(),
         "ball": None if same or ball.is_box else ball.matrix.tolist(),
         "bound": bound,
@@ -115,6 +122,7 @@ def certificate(
         "robustness": None if robustness is None else robustness.to_dict(),
         "worst": None if robustness is None else robustness.worst.tolist(),
     }
+    return {**held, "mixtures": []} if problem.shares else held
 
 
 def searched(
@@ -235,12 +243,25 @@ def _with_point(
 def _robust(problem: RobustProblem, point: Array, clock: Clock) -> Robustness:
     """The budget, proved; where time is short, the largest radius that can be."""
     if problem.ball.is_point:
-        return Robustness(0.0, 0.0, *worst_perturbation(problem, point)[:2])
+        return Robustness(0.0, 0.0, *_worst(problem, point))
     left = max(clock.left, GRACE + min(clock.left, 0.0), SHORTEST)
     try:
         return prove(problem, point, problem.budget, Clock(0.7 * left))
     except OutOfTimeError:
         return largest(problem, point, Clock(0.3 * left), below=problem.budget)
+
+
+def _worst(problem: RobustProblem, point: Array) -> tuple[Array, float]:
+    """The worst perturbation found, and what it violates by; with shares that of the decision."""
+    return worst_decision(problem, point) if problem.shares else worst_perturbation(problem, point)[:2]
+
+
+def robust_or_none(problem: RobustProblem, point: Array, clock: Clock) -> Robustness | None:
+    """What is proven about the perturbations of a point; None where one undoes it."""
+    try:
+        return _robust(problem, point, clock)
+    except BreachError:
+        return None
 
 
 def search_of(problem: RobustProblem, gap: float, clock: Clock) -> Search | Subsets:

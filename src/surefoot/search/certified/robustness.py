@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from surefoot.problem.geometry import Ball
 from surefoot.problem.quadratic import Quadratic
-from surefoot.problem.robust_problem import RobustProblem
+from surefoot.problem.robust_problem import Requirement, RobustProblem
+from surefoot.problem.share import Share
 from surefoot.search.certified.adversary import deepened, lowest
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.interior import SAFETY
@@ -21,6 +22,7 @@ from surefoot.search.certified.local import Step
 from surefoot.search.certified.proof import SPARE, affine, proof_of, slopes_to_corners
 from surefoot.search.certified.region import MONOTONE
 from surefoot.search.certified.search import Search
+from surefoot.search.certified.shares import WorstShare, floors_for, mixture, worst_of_share
 from surefoot.search.certified.space import Space, around
 from surefoot.search.certified.units import in_units
 
@@ -32,6 +34,7 @@ NUDGES = (1e-6, 1e-3, 0.05)  # shares added to the multipliers of the worst pert
 NEARLY, SHARE = 1e-2, 0.02
 WIDEST = 400  # coordinates: for p = 1 with more of them one product takes the place of all cross terms
 HALVINGS = 30
+MISSES = 5  # errors that an adversary missed and a proof found, before floors are given up
 MOST = 1e6  # radii beyond this many standard deviations are not told apart from infinite ones
 
 
@@ -50,6 +53,10 @@ class Robustness:
     violation : float
         How much it violates: -g there, over all robust requirements.
     proofs : list of dict
+    floors : list of float, optional
+        With shares: what each proof shows to be the least of its requirement.
+    mixtures : list of (int, list of float)
+        With shares: what the last of the proofs are about, each a share's number with weights.
     """
 
     radius: float
@@ -57,12 +64,22 @@ class Robustness:
     worst: Array
     violation: float
     proofs: list[dict[str, Any]] = field(default_factory=list)
+    floors: list[float] | None = None
+    mixtures: list[tuple[int, list[float]]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any] | None:
         """The certificate's part; None where nothing is proven."""
         if self.radius <= 0:
             return None
-        return {"radius": self.radius, "slack": self.slack, "proofs": self.proofs}
+        found = {"radius": self.radius, "slack": self.slack, "proofs": self.proofs}
+        if self.floors is None:
+            return found
+        return {**found, "floors": self.floors, "mixtures": mixture_entries(self.mixtures)}
+
+
+def mixture_entries(mixtures: Sequence[tuple[int, Sequence[float]]]) -> list[dict[str, Any]]:
+    """Mixtures as the certificate lists them."""
+    return [{"share": number, "weights": [float(w) for w in weights]} for number, weights in mixtures]
 
 
 class BreachError(Exception):
@@ -116,6 +133,8 @@ def _worst(problem: RobustProblem, r: int, x: Array, radius: float) -> _Worst:
 
 def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robustness:
     """Prove that a point withstands a radius; raises `BreachError` or `OutOfTimeError` where it does not."""
+    if problem.shares:
+        return _prove_shares(problem, x, radius, clock)
     worst, violation, found = _worst_decision(problem, x)
     lowest_of_all = min(range(len(found)), key=lambda r: found[r].value)
     if found[lowest_of_all].value < 0 and radius >= problem.budget:
@@ -138,6 +157,75 @@ def prove(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robu
     raise AssertionError("unreachable")
 
 
+def _prove_shares(problem: RobustProblem, x: Array, radius: float, clock: Clock) -> Robustness:
+    """The same where probabilities among all classes are asked for: each requirement has its own floor."""
+    found = _worst_of_each(problem, x)
+    worsts = [(share, _worst_share(problem, share, x)) for share in problem.shares]
+    breach = min((one for _, one in worsts), key=lambda one: one.margin)
+    if min(breach.margin, *(one.value for one in found)) < 0 and radius >= problem.budget:
+        raise BreachError(-1, breach.perturbation)
+    share, worst = min(
+        (pair for pair in worsts if pair[0].decides), key=lambda pair: pair[1].margin, default=worsts[0]
+    )
+    here = [float(problem.requirements[r].margin(x)) for r in share.members]
+    lost = float(share.margin(here)) - worst.margin
+    allowed = max(NEARLY * share.heat, SHARE * lost)
+    slack = 0.0 if worst.margin <= allowed else worst.margin - 0.9 * allowed
+    for aim in (slack, 0.0) if slack > 0 else (0.0,):
+        try:
+            proved = _proved_floors(problem, x, radius, aim, clock)
+        except BreachError:
+            proved = None
+        if proved is not None:
+            return Robustness(radius, aim, worst.perturbation, -worst.margin, *proved)
+    raise OutOfTimeError
+
+
+def _worst_share(problem: RobustProblem, share: Share, x: Array) -> WorstShare:
+    """The worst found within the budget."""
+    return worst_of_share(problem, share, x, problem.ball.radius if share.robust else 0.0)[0]
+
+
+Proved = tuple[list[dict[str, Any]], list[float], list[tuple[int, list[float]]]]
+
+
+def _proved_floors(
+    problem: RobustProblem, x: Array, radius: float, aim: float, clock: Clock, known: tuple[Array, ...] = ()
+) -> Proved | None:
+    """Proofs of floors that prove every share, with these floors; and the mixtures that some are about.
+
+    Where a floor is too high since the adversary missed an error, the search for its proof finds that error.
+    """
+    try:
+        return _floors_and_proofs(problem, x, radius, aim, clock, known)
+    except BreachError as breach:
+        if len(known) >= MISSES:
+            raise
+        return _proved_floors(problem, x, radius, aim, clock, (*known, breach.perturbation))
+
+
+def _floors_and_proofs(
+    problem: RobustProblem, x: Array, radius: float, aim: float, clock: Clock, known: tuple[Array, ...]
+) -> Proved | None:
+    floors = dict.fromkeys((r for r, one in enumerate(problem.requirements) if one.robust), 0.0)
+    mixtures: list[tuple[int, list[float]]] = []
+    lows: list[float] = []
+    for number, share in enumerate(problem.shares):
+        if not share.robust:
+            continue
+        plan = floors_for(problem, share, x, radius, aim if share.decides else 0.0, clock, known)
+        if plan is None:
+            return None
+        floors |= dict(zip(share.members, plan.members.tolist(), strict=True))
+        mixtures += [(number, weights.tolist()) for weights, _ in plan.mixtures]
+        lows += [low for _, low in plan.mixtures]
+    blends = tuple(Requirement(mixture(problem, problem.shares[n], np.array(w))) for n, w in mixtures)
+    posed = replace(problem, requirements=(*problem.requirements, *blends), shares=())
+    listed = [*floors.items(), *enumerate(lows, len(problem.requirements))]
+    proofs = [_proof(posed, r, _worst(posed, r, x, radius), floor, clock) for r, floor in listed]
+    return proofs, [floor for _, floor in listed], mixtures
+
+
 def _heat(problem: RobustProblem) -> float:
     """How much of the decision's margins is one unit of log-odds."""
     return min((r.heat for r in problem.requirements if r.decides), default=1.0)
@@ -146,6 +234,15 @@ def _heat(problem: RobustProblem) -> float:
 def _odds_margin(problem: RobustProblem, x: Array) -> float:
     """The lowest margin of the decision at the point itself."""
     return min((float(r.margin(x)) for r in problem.requirements if r.robust and r.decides), default=0.0)
+
+
+def worst_decision(problem: RobustProblem, x: Array) -> tuple[Array, float]:
+    """The worst perturbation found within the budget for the decision, and what it violates by."""
+    if not problem.shares:
+        return _worst_decision(problem, x)[:2]
+    shares = [s for s in problem.shares if s.decides] or list(problem.shares)
+    worst = min((_worst_share(problem, share, x) for share in shares), key=lambda one: one.margin)
+    return worst.perturbation, -worst.margin
 
 
 def _worst_decision(problem: RobustProblem, x: Array) -> tuple[Array, float, list[_Worst]]:
@@ -158,7 +255,7 @@ def _worst_decision(problem: RobustProblem, x: Array) -> tuple[Array, float, lis
 
 def largest(problem: RobustProblem, x: Array, clock: Clock, below: float = np.inf) -> Robustness:
     """The largest radius that can be proved in the time, up to a small share of it."""
-    worst, violation, _ = _worst_decision(problem, x)
+    worst, violation = worst_decision(problem, x)
     best = Robustness(0.0, 0.0, worst, violation)
     if problem.ball.basis.shape[1] == 0:
         return best
@@ -398,3 +495,12 @@ def _in_features(proof: dict[str, Any], problem: RobustProblem) -> dict[str, Any
         return proof
     half = ball.basis[ball.noisy].diagonal()
     return {**in_units(proof, half, 1 / half**2), "scenarios": []}
+
+
+def box_proofs(problem: RobustProblem, x: Array, clock: Clock) -> list[dict[str, Any]]:
+    """A proof for each requirement that it holds on a whole box around a point: the problem's ball.
+
+    Raises `BreachError` or `OutOfTimeError` where there is none.
+    """
+    every = range(len(problem.requirements))
+    return [_proof(problem, r, _worst(problem, r, x, problem.budget), 0.0, clock) for r in every]

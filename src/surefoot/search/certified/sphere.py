@@ -24,6 +24,8 @@ def nearest_robust(H: Quadratic, budget: float, above: float) -> Array | None:
     For a fixed lam the nearest y solves one secular equation, and lam is
     found on a grid that zooms in; the convex-concave steps that start there do the last digits.
     """
+    if not H.n_features:  # a table of categories alone: the only point is the one that there is
+        return np.zeros(0) if H.constant >= above else None
     d, vectors = np.linalg.eigh(H.matrix)
     g = vectors.T @ H.vector
     r = H.constant - above

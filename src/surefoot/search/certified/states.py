@@ -16,11 +16,13 @@ from surefoot.problem.family import Family
 from surefoot.problem.geometry import dual_exponent, lp_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.robust_problem import RobustProblem
+from surefoot.search.certified.among_all import searched_among_all
 from surefoot.search.certified.answer import (
     as_it_is,
     bound_document,
     certificate,
     certified_search,
+    robust_or_none,
     search_of,
     searched,
 )
@@ -67,6 +69,8 @@ def certified_states(family: Family, gap: float, time_limit: float) -> Answer:
     time_limit : float
         Seconds.
     """
+    if family.shares:
+        return searched_among_all(family, gap, time_limit, certified_states, robust_or_none)
     if not family.choices:
         return certified_search(family.problem(), gap, time_limit)
     clock = Clock(time_limit)

@@ -10,30 +10,39 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from surefoot.exceptions import DataError, NoCounterfactualError, ProblemError
+from surefoot.exceptions import NoCounterfactualError, ProblemError
 from surefoot.explain.answer.methods import Milp, Qcqp
+from surefoot.explain.ask.presets import PRESET
 from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.trade_off import VALUES
-from surefoot.explain.result.verification import verify
-from surefoot.files import read_limited, write_whole
-from surefoot.formats import one_line, suggestion
+from surefoot.files import write_whole
+from surefoot.formats import suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.problem.question import Question
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.ui.cli.main import INTERRUPTED, say, show
+from surefoot.ui.cli.more import more_text, with_more
 from surefoot.ui.cli.parser import DATA_SETS, parser
 from surefoot.ui.cli.paths import refit_path
 from surefoot.ui.cli.spoken import spoken
-from surefoot.ui.cli.tables import check_names, csv_text, model, rows_of_table, training_table
+from surefoot.ui.cli.tables import (
+    check_names,
+    csv_text,
+    model,
+    row_place,
+    rows_of_table,
+    training_table,
+)
+from surefoot.ui.cli.verifying import run_verify
 from surefoot.ui.report.demo import demo
 from surefoot.ui.report.page import write_report
+from surefoot.ui.report.summary import presets_of
 
 DONE, NOT_FOUND = 0, 1
 FILLS = "impute='expected'"  # in the advice about a row with holes
@@ -52,7 +61,7 @@ def run_explain(options: argparse.Namespace) -> int:
     clf = model(options.model, options)
     _check_request(options, clf)
     explainer = _explainer(clf, options)
-    target = _label(options.target, clf)
+    target = _targets(options.target, clf)
     rows = rows_of_table(options, clf)
     return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
 
@@ -68,66 +77,6 @@ def run_actions(options: argparse.Namespace) -> int:
     write_whole(path, text)
     say(f"surefoot: wrote {path}; say in it what may change, and give it to surefoot explain --actions")
     return DONE
-
-
-def run_verify(options: argparse.Namespace) -> int:
-    """``surefoot verify``."""
-    clf = model(options.model, options)
-    try:
-        explanations = Explanations.from_json(_text(options.explanation, options.max_size))
-        others = [model(path, options) for path in options.models]
-        _check_models(explanations, [clf, *others])
-        results = [verify(e, clf, models=others, time_limit=options.time_limit) for e in explanations]
-    except UnicodeDecodeError:
-        raise DataError(f"{options.explanation}: is not UTF-8 text") from None
-    except DataError as error:
-        raise DataError(f"{options.explanation}: {error}") from None
-    if not results:
-        raise DataError(f"{options.explanation}: holds no explanation")
-    kind = "answer" if explanations.about_one_row else "row"
-    names = [one_line(str(k if kind == "answer" else e.row)) for k, e in enumerate(explanations, start=1)]
-    for name, result in zip(names, results, strict=True):
-        head = f"{kind} {name}\n" if len(results) > 1 else ""
-        show(f"{head}{result}\n")
-    if len(results) > 1:
-        failed = [name for name, result in zip(names, results, strict=True) if not result.ok]
-        holds = f"every claim holds for {len(results) - len(failed)} of {len(results)} explanations"
-        sys.stdout.flush()  # this line is the last, wherever the others go
-        say(f"surefoot: {holds}{_except(kind, failed)}")
-    return DONE if all(result.ok for result in results) else NOT_FOUND
-
-
-def _text(path: str, largest: int | None) -> str:
-    try:
-        return read_limited(path, largest).decode("utf-8")
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})") from None
-
-
-SHOWN_ROWS = 10
-
-
-def _except(kind: str, failed: list[str]) -> str:
-    """For which rows, or answers about one row, a claim fails or is not proved."""
-    if not failed:
-        return ""
-    more = f" and {len(failed) - SHOWN_ROWS} more" if len(failed) > SHOWN_ROWS else ""
-    named = ", ".join(failed[:SHOWN_ROWS])
-    return f"; not for {kind}{'s' if len(failed) > 1 else ''} {named}{more}"
-
-
-def _check_models(explanations: Explanations, given: list[ConditionalGaussianNetworkClassifier]) -> None:
-    """Refuse to judge explanations whose refits were not given: nothing is wrong with them."""
-    known = [clf.fingerprint_ for clf in given]
-    named = [e.question.models for e in explanations if isinstance(e.question, Question)]
-    # About another model altogether, a claim fails; that is for the checker to say.
-    refits = {one for models in named if models[:1] == (known[0],) for one in models[1:]}
-    missing = len(refits - set(known))
-    if missing:
-        raise DataError(
-            f"{missing} of the {len(refits)} refits that it names {'was' if missing == 1 else 'were'} not "
-            "given; add --models FOLDER/*.json, the files that surefoot explain --save-models FOLDER wrote"
-        )
 
 
 def run_backends(_: argparse.Namespace) -> int:
@@ -193,10 +142,14 @@ def _explainer(
 ) -> CounterfactualExplainer:
     return CounterfactualExplainer(
         clf,
+        preset=options.preset,
         budget=_budget(options),
         noise_on=options.noise_on,
-        norm=float(options.norm),
+        norm=options.norm if options.norm is PRESET else float(options.norm),
+        at_most=options.at_most,
+        printable=options.printable,
         threshold=options.threshold,
+        against=options.against,
         decision=options.decision,
         method=_method(options),
         whitening=options.whitening,
@@ -213,6 +166,7 @@ def _explainer(
         data=_training(clf, options),
         time_limit=options.time_limit,
         gap=options.gap,
+        diagnose=options.diagnose,
     )
 
 
@@ -231,10 +185,10 @@ def _method(options: argparse.Namespace) -> Any:
     return options.method
 
 
-def _plausible(words: list[str] | None) -> Any:
-    """A share, or 'conditional' and a number."""
-    if words is None:
-        return None
+def _plausible(words: Any) -> Any:
+    """A share, or 'conditional' and a number; as the preset says where nothing is said."""
+    if not isinstance(words, list):
+        return words
     if words[0] == "conditional" and len(words) == 2:
         return "conditional", _number("--plausible", "conditional", words[1])
     if len(words) != 1:
@@ -252,7 +206,13 @@ def _training(clf: ConditionalGaussianNetworkClassifier, options: argparse.Names
             raise ProblemError(f"--{FLAGS.get(wrong, wrong)} is for --models, which is missing")
         return None
     if not options.training:
-        raise ProblemError("--models needs --data: the table to which the model is fitted again")
+        if not clf.refits_:
+            raise ProblemError(
+                "--models needs --data, the table to which the model is fitted again: it keeps no refits"
+            )
+        if options.label:
+            raise ProblemError("--label is for --data, which is missing")
+        return None
     data = training_table(options, clf)
     return data.X, data.y
 
@@ -277,7 +237,7 @@ def _check_flags(options: argparse.Namespace) -> None:
 def _check_request(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> None:
     """Names that the model does not have, before anything is read."""
     names = clf.feature_labels_
-    for flag in ("immutable", "increasing", "decreasing", "whole", "fractional"):
+    for flag in ("immutable", "increasing", "decreasing", "whole", "fractional", "free"):
         check_names(f"--{flag}", getattr(options, flag), names)
     listings = {"--bound": options.bound or [], "--budget-of": options.budget_of, "--values": options.values}
     for flag, entries in listings.items():
@@ -287,9 +247,9 @@ def _check_request(options: argparse.Namespace, clf: ConditionalGaussianNetworkC
 def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Any:
     """What --bounds says about every feature, and --bound about single ones."""
     if not options.bound:
-        return DATA if options.bounds == DATA else None
+        return {"data": DATA, "none": None}.get(options.bounds, PRESET)
     numbers = (name for name in clf.feature_labels_ if name not in clf.categories_)
-    others = dict.fromkeys(numbers, DATA) if options.bounds == DATA else {}
+    others = dict.fromkeys(numbers, DATA) if options.bounds != "none" else {}
     return others | {name: (_end(name, low), _end(name, high)) for name, low, high in options.bound}
 
 
@@ -297,13 +257,13 @@ def _budget(options: argparse.Namespace) -> Any:
     """What --budget says, or --budget-of by feature."""
     if not options.budget_of:
         return options.budget
-    if options.budget:
+    if options.budget is not PRESET:
         raise ProblemError("give either --budget or --budget-of, not both")
     return {name: _number("--budget-of", name, size) for name, size in options.budget_of}
 
 
 def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> Actions:
-    """What --actions, --whole, --fractional, --values and --at-most say."""
+    """What --actions, --whole, --fractional, --values and --free say."""
     both = next((name for name in options.whole if name in options.fractional), None)
     if both is not None:
         raise ProblemError(f"{both!r} cannot be both --whole and --fractional")
@@ -314,14 +274,14 @@ def _actions(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namesp
             reason = "has been given values or --whole already" if texts else "needs at least one value"
             raise ProblemError(f"--values {name}: {reason}")
         found[name] = Action(values=[_value(clf, name, text) for text in texts])
+    found = {name: Action() for name in options.free} | found
     said = Actions.from_toml(Path(options.actions)) if options.actions else Actions()
     twice = next((name for name in said.features if name in found), None)
     if twice is not None:
         raise ProblemError(f"{twice!r} has an action in {options.actions} already")
-    if options.at_most is not None and said.at_most is not None:
+    if options.at_most is not PRESET and said.at_most is not None:
         raise ProblemError(f"{options.actions} says at_most already; leave --at-most out")
-    most = said.at_most if options.at_most is None else options.at_most
-    return replace(said, features={**said.features, **found}, at_most=most)
+    return replace(said, features={**said.features, **found})
 
 
 def _value(clf: ConditionalGaussianNetworkClassifier, feature: str, text: str) -> Any:
@@ -350,6 +310,17 @@ def _end(feature: str, text: str) -> float | None:
         raise ProblemError(f"--bound {feature}: {text!r} is neither a number nor '-'") from None
 
 
+def _targets(texts: list[str] | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
+    """The class that is wanted, or a list of those of which the nearest is."""
+    if texts is None:
+        return _label(None, clf)
+    found = [_label(text, clf) for text in texts]
+    twice = [text for k, text in enumerate(texts) if text in texts[:k]]
+    if twice:
+        raise ProblemError(f"--target {twice[0]} is given twice")
+    return found[0] if len(found) == 1 else found
+
+
 def _label(text: str | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
     """The class whose label reads like this."""
     if text is None and clf.wanted_ is not None:
@@ -375,21 +346,21 @@ def _quoted(labels: Iterable[str]) -> str:
 def _explain_row(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
-    if not 0 <= options.row < len(rows):
-        raise ProblemError(f"--row {options.row}: {options.data} has rows 0 to {len(rows) - 1}")
+    place = row_place(options, rows)
     if options.alternatives is not None:
-        return _explain_alternatives(explainer, rows, target, options)
+        return _explain_alternatives(explainer, rows.iloc[place], target, options)
     try:
-        explanation = explainer.explain(rows.iloc[options.row], target)
+        explanation = explainer.explain(rows.iloc[place], target)
     except NoCounterfactualError as error:
         explanation = error.explanation
     except ProblemError as error:
         raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
+    explanation = with_more(explanation, options)
     if options.json != "-":
-        show(f"{spoken(str(explanation))}\n")
+        show(f"{spoken(str(explanation))}\n{more_text(explanation)}")
     _write(explanation, explanation.to_json(), explainer, options)
     if options.trade_off:
-        _write_costs(explainer, rows.iloc[options.row], target, options)
+        _write_costs(explainer, rows.iloc[place], target, options)
     return DONE if explanation.counterfactual is not None else NOT_FOUND
 
 
@@ -404,31 +375,47 @@ def _write_costs(
 
 
 def _explain_alternatives(
-    explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
+    explainer: CounterfactualExplainer, row: Any, target: Any, options: argparse.Namespace
 ) -> int:
     """Several answers about one row."""
-    row = rows.iloc[options.row]
     try:
         found = explainer.alternatives(row, target, options.alternatives, options.differ, options.apart)
     except ProblemError as error:
         raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
+    found = Explanations(with_more(explanation, options) for explanation in found)
     if options.json != "-":
         for k, explanation in enumerate(found, start=1):
-            show(f"Answer {k} of {len(found)}\n{spoken(str(explanation))}\n\n")
+            more = more_text(explanation)
+            show(f"Answer {k} of {len(found)}\n{spoken(str(explanation))}\n{more}\n")
     if len(found) < options.alternatives:
         say(f"surefoot: {len(found)} of {options.alternatives} answers: nothing else is allowed")
     _write(found, found.to_json(), explainer, options)
     return DONE if found.found else NOT_FOUND
 
 
+def _of_each(rows: Any, target: Any) -> Any:
+    """Several targets are those of each row."""
+    return [target] * len(rows) if isinstance(target, list) else target
+
+
 def _explain_all(
     explainer: CounterfactualExplainer, rows: Any, target: Any, options: argparse.Namespace
 ) -> int:
-    explanations = explainer.explain_batch(rows, target, n_jobs=options.jobs, progress=not options.quiet)
+    n_rows = len(rows)
+    if options.skip_accepted and target is not None:
+        rows = rows[[not accepted for accepted in explainer.accepted(rows, _of_each(rows, target))]]
+    wanted = _of_each(rows, target)
+    explanations = explainer.explain_batch(rows, wanted, n_jobs=options.jobs, progress=not options.quiet)
+    if len(rows) < n_rows:
+        have = "row has" if n_rows - len(rows) == 1 else "rows have"
+        left = f"{n_rows - len(rows)} of {n_rows} {have} the target already"
+        say(f"surefoot: {left}; --no-skip-accepted lists them")
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
+    explanations = Explanations(with_more(explanation, options) for explanation in explanations)
     frame = explanations.to_frame()
-    frame["advice"] = frame["advice"].map(spoken)
+    for column in ("advice", "kept"):
+        frame[column] = frame[column].map(spoken)
     if options.output and options.output != "-":
         write_whole(options.output, csv_text(frame.reset_index()))
         say(f"surefoot: wrote {options.output}")
@@ -436,6 +423,8 @@ def _explain_all(
         sys.stdout.write(csv_text(frame.reset_index()))
     _write(explanations, explanations.to_json() if options.json else "", explainer, options)
     say(f"surefoot: {explanations}")
+    for words in (*presets_of(explanations), *dict.fromkeys(e.kept for e in explanations if e.kept)):
+        say(f"surefoot: {spoken(words)}")
     _say_why(explanations)
     _say_holes(explanations)
     _say_cautions(explanations, options)
@@ -453,14 +442,14 @@ def _say_why(explanations: Explanations) -> None:
         e for e in explanations if e.counterfactual is None and e.status is not Status.INTERRUPTED_NO_POINT
     ]
     for e in lost[:SHOWN_FAILURES]:
-        say(f"surefoot: row {e.row}: {spoken(f'{e.message} {e.advice}')}".rstrip())
+        say(f"surefoot: row {e.row}: {spoken(e.outcome)}")
     if len(lost) > SHOWN_FAILURES:
         say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
 
 
 def _say_holes(explanations: Explanations) -> None:
     """How many rows have holes, and what fills them."""
-    holes = sum(e.status is Status.REFUSED and FILLS in e.advice for e in explanations)
+    holes = sum(e.status is Status.INVALID and FILLS in e.advice for e in explanations)
     if holes:
         rows = "1 row has a missing value" if holes == 1 else f"{holes:,} rows have missing values"
         say(f"surefoot: {rows}; say --impute to fill them with what the model expects given the rest")

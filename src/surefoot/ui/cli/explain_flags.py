@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from surefoot.explain.ask.presets import PRESET
 from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
 from surefoot.ui.cli.paths import Folder, Output
 
@@ -15,14 +16,17 @@ EXPLAIN_EXAMPLES = """examples:
   surefoot explain model.json loans.csv --row 3 --whole cards --values schooling 9 12 16 --budget-of debt 50
   surefoot explain model.json loans.csv --row 3 --actions actions.toml --distance cost --norm 1
   surefoot explain model.json loans.csv --row 3 --at-most 2
+  surefoot explain model.json loans.csv --row 3 --reasons --enough
   surefoot explain model.json loans.csv --row 3 --plausible 0.1 --models 50 --data train.csv --alternatives 3
+  surefoot explain model.json loans.csv --row C-1017 --id customer
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --id customer --output out.csv
 
 outputs:
   --json    everything about one row (an object) or all of them (an array), as `surefoot verify` reads it
   --output  one line for each row: row, status, factual_class, target, factual_probability, probability,
             worst_probability, distance, lower_bound, gap, coverage, certified_radius, density_percentile,
-            seconds, message, advice, cautions (codes), and for each feature 'factual: FEATURE' and
+            seconds, message, advice, cautions (codes), reasons (the principal ones, with today's values),
+            with --enough also enough and not_enough, and for each feature 'factual: FEATURE' and
             'counterfactual: FEATURE'
   --html    a page to read and to print; opens offline
 
@@ -40,18 +44,41 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         "table with the model's features (CSV, Parquet, Excel; '-': standard input); others are ignored",
     )
     which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("--row", type=int, metavar="N", help="explain row N, counted from 0 below the header")
+    which.add_argument(
+        "--row",
+        metavar="N",
+        help="explain row N, counted from 0 below the header; with --id the row of that name",
+    )
     which.add_argument("--all", action="store_true", help="explain every row, with a progress bar")
+    command.add_argument(
+        "--skip-accepted",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="with --all: leave out and count rows that have the target already (default), or list them",
+    )
     command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
     reading_flags(command)
     question = command.add_argument_group("the question")
-    question.add_argument("--target", metavar="LABEL", help="the class wanted (default: the other of two)")
+    question.add_argument(
+        "--preset",
+        choices=("practical", "paper"),
+        default="practical",
+        help="what holds where no flag says otherwise. practical (default): at most 3 features change, what "
+        "a person cannot change stays, short decimals, budget 0.05, norm 1, dag coordinates, gap 0.01; "
+        "paper: the paper's question (norm inf, cholesky, any value anywhere, every feature may change)",
+    )
+    question.add_argument(
+        "--target",
+        action="append",
+        metavar="LABEL",
+        help="the class wanted (default: the other of two); repeated, the nearest of several",
+    )
     question.add_argument(
         "--budget",
         type=float,
-        default=0.0,
+        default=PRESET,
         metavar="G",
-        help="how far the change may miss, in standard deviations (default: 0, carried out exactly)",
+        help="how far the change may miss, in standard deviations (0: it is carried out exactly)",
     )
     question.add_argument(
         "--budget-of",
@@ -65,19 +92,26 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     question.add_argument(
         "--noise-on",
         choices=("changeable", "all"),
-        default="changeable",
-        help="which features may miss: those that may change (default), or all",
+        default=PRESET,
+        help="which features may miss: those that may change, or all",
     )
     question.add_argument(
         "--impute", action="store_true", help="fill what is missing in a row with what the model expects"
     )
-    question.add_argument("--norm", choices=("inf", "2", "1"), default="inf", help="default: inf")
+    question.add_argument("--norm", choices=("inf", "2", "1"), default=PRESET, help="of distances and errors")
     question.add_argument(
         "--threshold",
         type=float,
         default=0.5,
         metavar="P",
-        help="probability to be reached (default: 0.5); with several classes, against each by itself",
+        help="probability to be reached (default: 0.5); with several classes, see --against",
+    )
+    question.add_argument(
+        "--against",
+        choices=("each", "all"),
+        default="each",
+        help="with several classes: the threshold is one against each other class by itself (default; the "
+        "target is then the most likely class, perhaps without a majority), or among all classes",
     )
     question.add_argument(
         "--decision",
@@ -90,14 +124,14 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     question.add_argument(
         "--whitening",
         choices=("cholesky", "dag", "zca"),
-        default="cholesky",
-        help="coordinates in which distances are measured (default: cholesky)",
+        default=PRESET,
+        help="coordinates in which distances are measured",
     )
     question.add_argument(
         "--distance",
         choices=("mahalanobis", "cost"),
-        default="mahalanobis",
-        help="how far a change is: in whitened coordinates (default), or by the prices in --actions",
+        default=PRESET,
+        help="how far a change is: in whitened coordinates, or by the prices in --actions",
     )
     _actions(command.add_argument_group("what may change"))
     _worth(command.add_argument_group("answers worth acting on"))
@@ -106,13 +140,18 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     _outputs(command.add_argument_group("outputs"))
 
 
+def at_most(text: str) -> int | None:
+    """A number of features, or none at all."""
+    return None if text == "none" else int(text)
+
+
 def _actions(group: Any) -> None:
     file_flag(group, "--actions", "FILE.toml", "what may change, as a file; `surefoot actions` begins one")
     group.add_argument(
         "--bounds",
         choices=("data", "none"),
-        default="data",
-        help="stay within the range seen in training (default), or anywhere",
+        default=PRESET,
+        help="stay within the range seen in training, or anywhere",
     )
     group.add_argument(
         "--bound",
@@ -131,7 +170,20 @@ def _actions(group: Any) -> None:
         "features that take whole numbers only (those that were whole in training do)",
     )
     names_flag(group, "--fractional", "FEATURE", "features that need not stay whole")
-    group.add_argument("--at-most", type=int, metavar="K", help="features that change, at most")
+    names_flag(group, "--free", "FEATURE", "features that may change although their names say otherwise")
+    group.add_argument(
+        "--at-most",
+        type=at_most,
+        default=PRESET,
+        metavar="K",
+        help="features that change, at most; 'none' for no limit",
+    )
+    group.add_argument(
+        "--printable",
+        action=argparse.BooleanOptionalAction,
+        default=PRESET,
+        help="short decimals, with everything proven for them; or values as the search found them",
+    )
     listing_flag(group, "--values", "a feature and the only values that it may take; may be repeated")
 
 
@@ -139,12 +191,16 @@ def _worth(group: Any) -> None:
     group.add_argument(
         "--plausible",
         nargs="+",
+        default=PRESET,
         metavar=("SHARE", "K"),
         help="at least as typical of the target as this share of its training rows; or 'conditional K': no "
         "changed number farther than K standard deviations from what its parents predict",
     )
     group.add_argument(
-        "--models", type=int, metavar="N", help="hold under N refits of the model, too; needs --data"
+        "--models",
+        type=int,
+        metavar="N",
+        help="hold under N refits of the model, too: those that it keeps, or with --data as many fresh ones",
     )
     file_flag(group, "--data", "TABLE", "the training table, for --models", dest="training")
     group.add_argument(
@@ -180,8 +236,15 @@ def _solving(group: Any) -> None:
     group.add_argument(
         "--gap",
         type=float,
+        default=PRESET,
         metavar="R",
-        help="relative gap to the proven bound (default: 0.001; qcqp, milp: 0.01)",
+        help="relative gap to the proven bound (paper: 0.001 for certified, 0.01 for qcqp and milp)",
+    )
+    group.add_argument(
+        "--no-diagnosis",
+        dest="diagnose",
+        action="store_false",
+        help="where there is no answer, do not look for the reasons: it saves time",
     )
     group.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="processes for --all (default: 1); -1: all cores"
@@ -220,4 +283,15 @@ def _outputs(group: Any) -> None:
         Output,
     )
     file_flag(group, "--output", "FILE", "with --all: write a CSV table ('-' or left out: to stdout)", Output)
+    group.add_argument(
+        "--reasons",
+        action="store_true",
+        help="say why the row was decided as it was: what each feature adds to the log-odds; also in --json",
+    )
+    group.add_argument(
+        "--enough",
+        action="store_true",
+        help="say what else is enough: the values around the answer at which every combination keeps the "
+        "decision, proven; also in --json, where `surefoot verify` checks it",
+    )
     group.add_argument("--quiet", action="store_true", help="no progress bar")

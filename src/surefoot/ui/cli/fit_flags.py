@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from surefoot.model.refits import KEPT
+from surefoot.model.rows import CHOOSE_ON
 from surefoot.table.said import MOST_VALUES
 from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
 from surefoot.ui.cli.paths import Output
@@ -15,6 +17,7 @@ FIT_EXAMPLES = """examples:
   surefoot fit loans.csv --label repaid --ordered schooling basic "high school" university --output model.json
   surefoot fit patients.csv --label diagnosis --structure ban --max-parents 2 --output model.json
   surefoot fit loans.csv --label repaid --structure tan --require age debt --forbid debt age --output m.json
+  surefoot fit loans.csv --label repaid --actions actions.toml --output model.json
 
 The table is read as it is: comma, semicolon or tab, decimal comma, UTF-8 or Latin-1, gzip, Parquet, Excel.
 How each column is read is shown first, with the flag that would change it. Dates are read as days; free text,
@@ -79,6 +82,24 @@ def fit_flags(command: argparse.ArgumentParser) -> None:
         metavar="K",
         help="choose and compare by K-fold cross-validation (default: 5); 0 with --structure: do not",
     )
+    command.add_argument(
+        "--choose-on",
+        type=int,
+        default=CHOOSE_ON,
+        metavar="ROWS",
+        help=f"compare models on at most so many rows (default: {CHOOSE_ON}); the best is fitted to all rows",
+    )
+    command.add_argument(
+        "--fast", action="store_true", help="do not compare models: take the one that is usually good"
+    )
+    command.add_argument(
+        "--refits",
+        type=int,
+        default=KEPT,
+        metavar="N",
+        help="keep N refits with the model, or as many as fit into half of the fitting time: answers say "
+        f"under how many of them they hold (default: {KEPT}; 0: none)",
+    )
     reading_flags(command)
     _model_flags(command.add_argument_group("the model (chosen by default)"))
 
@@ -98,6 +119,8 @@ def _model_flags(group: Any) -> None:
         help="bend numbers so that they are closer to Gaussian: none, each, or where it helps; rules can add "
         "up numbers that are not bent",
     )
+    names_flag(group, "--plain", "FEATURE", "numbers that are not bent, whatever --marginals says")
+    file_flag(group, "--actions", "FILE.toml", "do not bend the numbers that the rules in this file add up")
     group.add_argument(
         "--shrinkage", metavar="S", help="share of the average covariance in each class's: 0 to 1, or auto"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ import pandas as pd
 
 from surefoot.datasets import Dataset, Table
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.constraints.actions import Actions
 from surefoot.files import write_whole
-from surefoot.formats import listed, suggestion
+from surefoot.formats import first_names, in_list, listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
 from surefoot.model.diagnosis import Diagnosis, diagnose
 from surefoot.model.fitting import check_settings
+from surefoot.model.refits import Kept, keep_refits, time_for_refits
 from surefoot.model.selection import select
 from surefoot.model.structure.knowledge import Knowledge
 from surefoot.table.kinds import NAMES, ORDERED, WHOLE, few_whole_values
@@ -26,6 +29,7 @@ from surefoot.table.suspicions import data_warnings
 from surefoot.ui.cli.main import say, show
 from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import (
+    check_names,
     csv_text,
     known_table,
     labelled_table,
@@ -35,25 +39,30 @@ from surefoot.ui.cli.tables import (
 )
 
 DONE = 0
+SHOWN_NAMES = 6
 
 
 def run_fit(options: argparse.Namespace) -> int:
     """``surefoot fit``."""
     data = labelled_table(options, _orders(options))
     wanted = _checked_label(data, options)
-    about_data = {"categorical": _categories(data), "ordered": _all_orders(data, options) or None}
+    about_data = {
+        "categorical": _categories(data),
+        "ordered": _all_orders(data, options) or None,
+        "plain": _plain(data.X, options) or None,
+    }
     settings = _settings(options)
     _check_settings(settings, list(data.X.columns), options.folds)
     show_kinds(data)
     try:
         if set(settings) <= {"marginals"}:
             tried = {"undecided": _undecided(data)}
-            clf = _selected(data, options.folds, {**settings, **about_data, **tried})
+            clf, kept = _selected(data, options, {**settings, **about_data, **tried})
         else:
-            clf = _fitted(data, settings, about_data)
+            clf, kept = _fitted(data, options, {**settings, **about_data})
         clf.wanted_, clf.recipe_ = wanted, data.recipe.chosen(clf.feature_kinds_)
         clf.save(options.output)
-        show(clf.summary() + "\n")
+        show(f"{clf.summary()}\n{kept}\n")
         if options.folds:
             show(spoken(f"\n{_diagnosis(clf, data, options.folds)}\n"))
             clf.save(options.output)  # with what the diagnosis found
@@ -62,7 +71,15 @@ def run_fit(options: argparse.Namespace) -> int:
     except DataError as error:
         raise DataError(f"{options.data}: {error}") from None
     say(f"surefoot: wrote {options.output}")
+    _say_next(clf, options.output)
     return DONE
+
+
+def _say_next(clf: ConditionalGaussianNetworkClassifier, path: str) -> None:
+    """The next step: what may change."""
+    kept = [in_list(str(name)) for name in Actions.proposed(clf).features]
+    stays = f" ({first_names(kept, SHOWN_NAMES)} will stay unless you say otherwise)" if kept else ""
+    say(f"surefoot: next, say what may change{stays}: surefoot actions {path} --output actions.toml")
 
 
 def run_predict(options: argparse.Namespace) -> int:
@@ -185,16 +202,34 @@ def _checked_label(data: Table, options: argparse.Namespace) -> Any:
     return labels[options.wanted]
 
 
+def _plain(X: pd.DataFrame, options: argparse.Namespace) -> list[str]:
+    """Numbers that keep their own scale: named ones, and those that rules add up."""
+    check_names("--plain", options.plain, list(X.columns), "column")
+    if not options.actions:
+        return list(options.plain)
+    added = [str(name) for name in Actions.from_toml(options.actions).added_up]
+    check_names("--actions", added, list(X.columns), "column")
+    if added:
+        say(f"surefoot: plain scales for what rules add up: {', '.join(map(in_list, added))}")
+    return list(dict.fromkeys([*options.plain, *added]))
+
+
 def _fitted(
-    data: Table, settings: dict[str, Any], about_data: dict[str, Any]
-) -> ConditionalGaussianNetworkClassifier:
-    return ConditionalGaussianNetworkClassifier(**settings, **about_data).fit(data.X, data.y)
+    data: Table, options: argparse.Namespace, given: dict[str, Any]
+) -> tuple[ConditionalGaussianNetworkClassifier, Kept]:
+    began = perf_counter()
+    clf = ConditionalGaussianNetworkClassifier(**given).fit(data.X, data.y)
+    kept = keep_refits(clf, data.X, data.y, options.refits, time_for_refits(perf_counter() - began))
+    return clf, kept
 
 
-def _selected(data: Table, folds: int, given: dict[str, Any]) -> ConditionalGaussianNetworkClassifier:
-    chosen = select(data.X, data.y, cv=folds, random_state=0, **given)
+def _selected(
+    data: Table, options: argparse.Namespace, given: dict[str, Any]
+) -> tuple[ConditionalGaussianNetworkClassifier, Kept]:
+    how = {"refits": options.refits, "choose_on": options.choose_on, "fast": options.fast}
+    chosen = select(data.X, data.y, cv=options.folds, random_state=0, **how, **given)
     show(f"{chosen}\n\n")
-    return chosen.classifier
+    return chosen.classifier, chosen.kept
 
 
 def _diagnosis(clf: ConditionalGaussianNetworkClassifier, data: Dataset | Table, folds: int) -> Diagnosis:

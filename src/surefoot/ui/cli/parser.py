@@ -31,10 +31,12 @@ EXAMPLES = """examples:
 """
 VERIFY_EXAMPLES = """examples:
   surefoot verify model.json explanation.json
+  surefoot verify model.json explanation.json --all-claims
   surefoot verify model.json explanation.json --time-limit 60
   surefoot verify model.json explanation.json --models refits/*.json
 
-exit status: 0 every claim holds; 1 one fails or is not proved; 2 a file cannot be read
+exit status: 0 every claim holds (an invalid request claims nothing); 1 one fails or is not proved; 2 a file
+cannot be read
 """
 ACTIONS_EXAMPLES = """examples:
   surefoot actions model.json --output actions.toml
@@ -66,6 +68,15 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             self.error(self._unknown([str(text) for text in unknown]))
         return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """A command that is not known is answered with the one that it looks like."""
+        if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
+            super()._check_value(action, value)
+            return
+        near = get_close_matches(str(value), action.choices, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Commands: {', '.join(action.choices)}."
+        self.exit(2, one_line(f"surefoot: error: Unknown command {str(value)!r}. {hint}") + "\n")
 
     def _unknown(self, texts: list[str]) -> str:
         flag = next((t for t in texts if t.startswith("-") and not NEGATIVE.match(t)), None)
@@ -137,6 +148,9 @@ def _actions(command: argparse.ArgumentParser) -> None:
 def _verify(command: argparse.ArgumentParser) -> None:
     file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
     file_flag(command, "explanation", "EXPLANATION.json", "what `surefoot explain --json` wrote")
+    command.add_argument(
+        "--all-claims", action="store_true", help="list the claims that hold too, instead of counting them"
+    )
     command.add_argument("--exact", action="store_true", help="accepted, without effect: always exact")
     command.add_argument(
         "--time-limit", type=float, metavar="SECONDS", help="for each explanation; the rest is not proved"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 
 WHOLE_PHRASES = {
     "ordered={...} when the model is made, or in its OrdinalEncoder": "surefoot fit --ordered",
@@ -22,7 +24,11 @@ WHOLE_PHRASES = {
     "max_parents": "--max-parents",
 }
 FLAG = re.compile(r"\b(method|structure|distance|whitening)='(\w+)'")
-SHARE = re.compile(r"\b(plausible|threshold)=(?=[\d.])")
+FREED = re.compile(r'name it in actions: Actions\(\{("(?:[^"\\]|\\.)*"): "change"\}\)')
+SHARE = re.compile(r"\b(plausible|threshold|models)=(?=[\d.])")
+PLAIN = re.compile(r"fit the model with plain=\[([^\]]*)\]")
+RULE_PLAIN = re.compile(r"fit the model with plain=\[[^\]]*\], which")
+REFITS = re.compile(r"pass the training data too: models=Refits\(\d+, data=\(X, y\)\)")
 
 
 def spoken(message: str) -> str:
@@ -37,4 +43,16 @@ def spoken(message: str) -> str:
     """
     for phrase, flag in WHOLE_PHRASES.items():
         message = message.replace(phrase, flag)
+    message = FREED.sub(r"say --free \1, or name it in --actions", message)
+    message = RULE_PLAIN.sub("make the model with surefoot fit --actions FILE, the same file, which", message)
+    message = PLAIN.sub(lambda found: f"make the model with surefoot fit --plain {_names(found[1])}", message)
+    message = REFITS.sub("give the training table with --data", message)
     return SHARE.sub(r"--\1 ", FLAG.sub(r"--\1 \2", message))
+
+
+def _names(listed: str) -> str:
+    """Names in quotes as a shell takes them."""
+    try:
+        return " ".join(shlex.quote(str(name)) for name in ast.literal_eval(f"[{listed}]"))
+    except (ValueError, SyntaxError):  # a bracket in a name
+        return listed

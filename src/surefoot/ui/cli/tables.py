@@ -109,6 +109,30 @@ def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkCl
     return feature_table(_read_again(options.data, form, clf), clf.feature_labels_, label=options.id)
 
 
+def row_place(options: argparse.Namespace, rows: pd.DataFrame) -> int:
+    """The place of the row that ``--row`` means: by its name in the column of ``--id``, or its number."""
+    text, labels = options.row, [str(label) for label in rows.index]
+    places = [k for k, label in enumerate(labels) if label == text] if options.id else []
+    if len(places) > 1:
+        raise ProblemError(f"--row {text}: {len(places)} rows of {options.data} have this {options.id}")
+    if places:
+        return places[0]
+    # Where names are numbers, one that is not there is a mistake; else nobody can mean a name with a number.
+    if options.id and (not text.isdecimal() or any(label.isdecimal() for label in labels)):
+        raise ProblemError(
+            f"--row {text}: no row of {options.data} has this {options.id}{suggestion(text, labels)}"
+        )
+    try:
+        place = int(text)
+    except ValueError:
+        raise ProblemError(
+            f"--row {text}: is not a number; --id COLUMN says which column names the rows"
+        ) from None
+    if not 0 <= place < len(rows):
+        raise ProblemError(f"--row {place}: {options.data} has rows 0 to {len(rows) - 1}")
+    return place
+
+
 def model(path: str, options: argparse.Namespace) -> ConditionalGaussianNetworkClassifier:
     """Read a model; who gives the table first is told so."""
     try:

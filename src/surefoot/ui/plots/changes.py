@@ -7,23 +7,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.explain.result.explanation import UNCHANGED, Explanation
+from surefoot.explain.result.explanation import Explanation
 from surefoot.ui.plots.style import (
     CHOSEN,
     FALLING,
     INK,
     MUTED,
-    NEGLIGIBLE,
     RISING,
     SMALL,
     found_point,
     legend_below,
     new_axes,
     shortened,
-    unnoticed,
 )
 from surefoot.ui.plots.values import Values
 
@@ -44,8 +41,7 @@ def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int 
     ax : matplotlib Axes, optional
         Drawn into a new figure of fitting size when left out.
     max_features : int, default=20
-        At most that many bars. Changes below 0.005 standard deviations have none; a note counts what is
-        left out.
+        At most that many bars; a note counts what is left out.
 
     Returns
     -------
@@ -56,11 +52,11 @@ def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int 
         raise DataError(f"max_features must be a positive integer, not {max_features!r}")
     values = Values(explanation)
     table = _table(explanation, values)
-    changed = table[table["chosen"] | (table[SIZE].abs() >= NEGLIGIBLE)]
+    changed = table[table["feature"].isin(explanation.changed)]
     shown = changed.head(int(max_features))
-    sizes = table[SIZE].abs().to_numpy()[~table["chosen"].to_numpy()]
     # Names of categories leave little width.
-    note = _note(len(changed) - len(shown), sizes, "\n" if shown["chosen"].any() else "; ")
+    between = "\n" if shown["chosen"].any() else "; "
+    note = _note(len(changed) - len(shown), len(table) - len(changed), between)
     if ax is None:
         # Names of categories take two lines.
         ax = new_axes((6.4, 1.5 + (0.38 if shown["chosen"].any() else 0.3) * max(len(shown), 2)))
@@ -84,15 +80,11 @@ def _table(explanation: Explanation, values: Values) -> pd.DataFrame:
     return table.assign(**{SIZE: table[SIZE].where(table[SIZE].notna(), prices)})
 
 
-def _note(smaller: int, sizes: NDArray[np.float64], between: str) -> str:
-    """What has no bar: smaller changes, changes too small to see, and features that stay as they are."""
-    tiny = int(np.sum((sizes >= UNCHANGED) & (sizes < NEGLIGIBLE)))
-    still = int(np.sum(sizes < UNCHANGED))
+def _note(smaller: int, still: int, between: str) -> str:
+    """What has no bar: smaller changes, and features that stay as they are."""
     parts = []
     if smaller:
         parts.append(f"{smaller} smaller change{'s' if smaller > 1 else ''} not shown")
-    if tiny:
-        parts.append(unnoticed(tiny))
     if still:
         parts.append("1 feature stays as it is" if still == 1 else f"{still} features stay as they are")
     return between.join(parts)

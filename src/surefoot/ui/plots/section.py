@@ -73,11 +73,13 @@ class Section:
         return H.in_coordinates(self.basis, found_point(self.explanation)).shifted(-self.center)
 
     def margin(self, t: Array) -> Array:
-        """Min over rivals of H_r - tau' at coordinates t: zero on the decision boundary."""
+        """Min over rivals of H_r - tau' at coordinates t, or all of them together: zero on the boundary."""
         e, clf = self.explanation, self.classifier
         rivals = [label for label in clf.classes_.tolist() if label != e.target]
         margins = [self.restricted(clf.decision(e.target, r).at(e.answer.state)) for r in rivals]
         values = np.array([np.asarray(H(t)) for H in margins])
+        if _question(e).against == "all":
+            return np.asarray(-np.logaddexp.reduce(-values, axis=0) - _level(e))
         return np.asarray(values.min(axis=0) - _level(e))
 
     def ellipse(self, label: Any, deviations: float) -> Array:

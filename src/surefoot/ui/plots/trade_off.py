@@ -55,10 +55,11 @@ def _panel(ax: Any, lines: Any, name: str, unit: str, counted: str) -> None:
     some = np.isfinite(y)
     ax.vlines(x[some], bound[some], y[some], color=FACTUAL, linewidth=3, alpha=0.7)
     ax.plot(x[some], y[some], color=TARGET, marker="o", markersize=4.5, linewidth=1.3, label="distance")
-    for value in x[~some]:
+    for value, proven in zip(x[~some], bound[~some] == np.inf, strict=True):
         ax.axvline(value, color=MUTED, linestyle=":", linewidth=1)
+        text = "no answer" if proven else "no answer found"
         ax.annotate(
-            "no answer", (value, 0.98), xycoords=("data", "axes fraction"), rotation=90, fontsize=8,
+            text, (value, 0.98), xycoords=("data", "axes fraction"), rotation=90, fontsize=8,
             color=MUTED, ha="right", va="top",
         )  # fmt: skip
     label_axes(ax, TITLES[name].format(unit=counted and f", {counted}"), unit)

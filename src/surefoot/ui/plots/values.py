@@ -12,13 +12,11 @@ import pandas as pd
 
 from surefoot.days import date_text
 from surefoot.explain.result.dates import date_names
-from surefoot.explain.result.display_digits import readable, whole_numbers
+from surefoot.explain.result.display_digits import today_text
 from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import exact, number, share
 from surefoot.problem.choice import Choice
 from surefoot.problem.question import Question
-
-ROUNDING = 1e-9  # of its size: how far a whole number may be from one
 
 
 class Values:
@@ -42,14 +40,6 @@ class Values:
         return date_names(self.question)
 
     @cached_property
-    def whole(self) -> frozenset[Any]:
-        """Names of the numbers that are whole."""
-        if self.question is None:
-            return frozenset()
-        names = self.question.number_names
-        return frozenset(names[j] for j in whole_numbers(self.question))
-
-    @cached_property
     def units(self) -> pd.Series:
         """A standard deviation of each number in its own units; on a curved scale, where the factual is."""
         e, question = self.explanation, self.question
@@ -61,53 +51,18 @@ class Values:
             own.iloc[list(question.numbers)] = e.context.unit / np.array(slopes)
         return own
 
-    @property
-    def rounded(self) -> bool:
-        """Whether a number that changes has more digits than are shown."""
-        point, today = self.explanation.counterfactual, self.explanation.factual
-        if point is None:
-            return False
-        changed = {name: text for name, text in self.reached.items() if point[name] != today[name]}
-        return any(
-            float(text.replace(",", "")) != point[name]
-            for name, text in changed.items()
-            if name not in self.choices and str(name) not in self.dates
-        )
-
     @cached_property
     def reached(self) -> dict[Any, str]:
-        """The counterfactual's values by feature: with so many digits that they break no wish."""
-        e, question = self.explanation, self.question
-        if question is None or e.counterfactual is None or e.answer.point is None:
-            return {}
-        units = self.units.iloc[list(question.numbers)].tolist()
-        texts = readable(question, e.answer.point, e.answer.state, units)
-        found = dict(zip(question.number_names, texts, strict=True))
-        shown = {name for name in found if name in self.whole or str(name) in self.dates}
-        found |= {name: self.value(name, e.counterfactual[name]) for name in shown}
-        return found | {name: named(e.counterfactual[name]) for name in self.choices}
-
-    def value(self, feature: Any, value: Any) -> str:
-        """A value of a feature: a name, a whole number, or a number with as many decimals as matter."""
-        if feature in self.choices:
-            return named(value)
-        if str(feature) in self.dates:
-            return str(date_text(value))
-        if feature in self.whole and abs(value - round(value)) <= ROUNDING * max(1.0, abs(value)):
-            return f"{round(value):,}"
-        return number(value, self.units[feature])
+        """The counterfactual's values by feature, such that what is typed back is the value itself."""
+        point = self.explanation.counterfactual
+        return {} if point is None else {name: named(value) for name, value in point.items()}
 
     def today(self, feature: Any) -> str:
-        """Today's value, with the decimals of the value that is reached: what was added can be read off."""
+        """Today's value."""
         value = self.explanation.factual[feature]
-        short = self.value(feature, value)
-        if str(feature) in self.dates:
-            return short
-        decimals = len(self.reached.get(feature, "").partition(".")[2])
-        if feature in self.choices or decimals <= len(short.partition(".")[2]) or "e" in short:
-            return short
-        text = f"{value:,.{decimals}f}"
-        return f"{value:,}".removesuffix(".0") if float(text.replace(",", "")) == value else text
+        if feature in self.choices or str(feature) in self.dates:
+            return named(value)
+        return today_text(value, self.reached.get(feature, ""))
 
     def expected(self, feature: Any, value: float, label: Any) -> str:
         """What is expected of a feature in a class; of a category, which share of the class has its value."""
@@ -116,7 +71,7 @@ class Values:
             return f"{share(value)} of {'such cases of ' if alike else ''}class {label}"
         if str(feature) in self.dates and math.isfinite(value):
             return str(date_text(float(round(value))))
-        return "unbounded" if math.isinf(value) else number(value, self.units[feature])
+        return "unbounded" if math.isinf(value) else number(value, self.units[feature]).replace(",", "")
 
     def price(self, feature: Any) -> float:
         """What the change of a category adds to the distance; nothing for a number."""
@@ -161,7 +116,7 @@ class Values:
 
 
 def named(value: Any) -> str:
-    """A value of a category.
+    """A value of a category, or a number: the shortest text that reads back as the same.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from surefoot.explain.result.trade_off import TradeOff
 from surefoot.explain.result.words import allowed_words
 from surefoot.formats import number, share
 from surefoot.problem.question import Question
+from surefoot.status import Status
 
 HEADINGS = {
     "budget": "Errors withstood, in standard deviations",
@@ -20,6 +21,7 @@ HEADINGS = {
 }
 GIVEN_BUDGET = "Errors withstood, in the coordinates of the given matrix"
 NOTHING = "-"
+FINISHED = (Status.OPTIMAL, Status.ALREADY_TARGET, Status.INFEASIBLE)
 LARGE = 10  # per cent; less is shown with a decimal
 VERBS = {"budget": "withstand ", "plausible": "be ", "models": "hold under "}
 
@@ -57,6 +59,14 @@ def curves_of(found: TradeOff) -> tuple[Curve, ...]:
     return tuple(_curve(found, str(name)) for name in names)
 
 
+def headline_of(found: TradeOff) -> str:
+    """What the lines of a page are; proven is said only where all of them are."""
+    how = "One thing is asked for at a time, in growing amounts; each line is the"
+    if all(e.method == "certified" and e.status in FINISHED for e in found.explanations):
+        return f"{how} smallest change for a question of its own, proven."
+    return f"{how} best change found for a question of its own. What is proven is in the column that says so."
+
+
 def shared_constraints(found: TradeOff) -> tuple[str, ...]:
     """What was allowed in every question."""
     asked = [allowed_words(e.question) for e in found.explanations if isinstance(e.question, Question)]
@@ -79,9 +89,10 @@ def _curve(found: TradeOff, name: str) -> Curve:
 def _cost(name: str, line: Any, least: float, advice: str) -> Cost:
     distance, there = float(line["distance"]), math.isfinite(line["distance"])
     refits = line["model_share"]
+    none = "no answer" if line["lower_bound"] == math.inf else "no answer found"
     return Cost(
         asked=_asked(name, float(line["value"])),
-        distance=number(distance) if there else "no answer",
+        distance=number(distance) if there else none,
         bound=number(float(line["lower_bound"])) if there else NOTHING,
         more=_more(distance, least),
         typical=f"{line['density_percentile']:.0f} %" if there else NOTHING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
-from surefoot.ui.report.summary import overview_of, summary_of
+from surefoot.ui.report.summary import overview_of, presets_of, summary_of
 from surefoot.ui.report.templates import rendered
 
 MOST_LINES = 20
@@ -22,5 +22,10 @@ def batch_fragment(batch: Explanations) -> str:
     lines = [[row, *values] for row, values in zip(table.index, table[columns].to_numpy(), strict=True)]
     left = len(batch) - len(lines)
     return rendered(
-        "batch_fragment.html", overview=overview_of(batch), columns=["row", *columns], lines=lines, left=left
+        "batch_fragment.html",
+        overview=overview_of(batch),
+        presets=presets_of(batch),
+        columns=["row", *columns],
+        lines=lines,
+        left=left,
     )

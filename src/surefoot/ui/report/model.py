@@ -89,6 +89,10 @@ def _particulars(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, s
         ("warped", _first(powers)),
         ("shrinkage", f"{clf.shrinkage_:.0%} of the average covariance" if clf.shrinkage_ else ""),
         ("calibrated", calibration),
+        (
+            "refits",
+            f"{len(clf.refits_)} kept" if clf.refits_ else "",
+        ),
     ]
 
 

@@ -17,9 +17,9 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.status import Status
-from surefoot.ui.report.costs import curves_of, shared_constraints
+from surefoot.ui.report.costs import curves_of, headline_of, shared_constraints
 from surefoot.ui.report.pictures import batch_pictures, case_pictures, trade_off_pictures
-from surefoot.ui.report.summary import Summary, overview_of, summary_of
+from surefoot.ui.report.summary import Summary, overview_of, presets_of, summary_of
 from surefoot.ui.report.templates import rendered
 
 MOST_SHOWN = 20  # rows that are already decided as wanted; more of them are folded away
@@ -118,6 +118,7 @@ def _costs(found: TradeOff, title: str) -> str:
     return rendered(
         "trade_off.html",
         title=title or f"What more safety costs {_who(first)}, to be decided {first.target}",
+        headline=headline_of(found),
         curves=curves_of(found),
         pictures=trade_off_pictures(found),
         allowed=shared_constraints(found),
@@ -130,6 +131,7 @@ def _batch(batch: Explanations, title: str) -> str:
         "batch.html",
         title=title or f"What would have to change: {len(batch)} rows",
         overview=overview_of(batch),
+        presets=presets_of(batch),
         pictures=batch_pictures(batch),
         there=[str(e.row) for e in batch if e.status is Status.ALREADY_TARGET],
         most_shown=MOST_SHOWN,

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
-from surefoot.explain.result.explanation import TAIL, Explanation
-from surefoot.explain.result.words import allowed_words, miss_words, norm_words, question_words
+from surefoot.explain.result.explanation import HALF, TAIL, Explanation
+from surefoot.explain.result.words import (
+    allowed_words,
+    miss_words,
+    norm_words,
+    question_words,
+    standing_words,
+)
 from surefoot.formats import in_list, number, one_line, part, share
 from surefoot.problem.question import Away, Odds, Question
 from surefoot.status import Status
@@ -18,7 +25,6 @@ from surefoot.ui.report.lever_words import lever_words
 
 MOST_NAMED = 12  # in one line; ten times as many would fill a screen
 T = TypeVar("T")
-SHOWN = 0.005  # standard deviations; smaller changes are counted, not listed
 SMALL_GAP = 0.05  # with a larger one a distance is not called the smallest
 UNUSUAL = 2.0  # z-scores beyond this are marked
 RARE = 0.05  # categories that are less probable are marked, as z-scores beyond two are about as rare
@@ -71,15 +77,19 @@ class Summary:
         Why the search stopped.
     changes : tuple of Change
         The numbers that change, largest first.
-    smaller : str
-        How many are not listed.
+    note : str
+        What else there is to say of the change: what gave way for it, how it differs from earlier answers.
+    cautions : tuple of str
     assurances : tuple of str
         What is proven.
-    cautions : tuple of str
     question : str
         What was asked; "" where the request was invalid.
     allowed : tuple of str
         What was allowed, as it was declared.
+    kept : str
+        Which features stay because a person cannot change them, and how to free them; "" for none.
+    preset : str
+        What the preset means; "" where the file does not say which one was used.
     facts : tuple of (str, str)
         The small print.
     moves : tuple of Move
@@ -92,11 +102,13 @@ class Summary:
     headline: str
     outcome: str
     changes: tuple[Change, ...]
-    smaller: str
-    assurances: tuple[str, ...]
+    note: str
     cautions: tuple[str, ...]
+    assurances: tuple[str, ...]
     question: str
     allowed: tuple[str, ...]
+    kept: str
+    preset: str
     facts: tuple[tuple[str, str], ...]
     moves: tuple[Move, ...] = ()
 
@@ -109,23 +121,21 @@ class Summary:
 def summary_of(explanation: Explanation) -> Summary:
     """Put an explanation into words."""
     changes, moves = _changes(explanation)
-    shown = tuple(c for c in changes if abs(c.size) >= SHOWN)
-    left = len(changes) - len(shown)
-    who = "1 more feature changes" if left == 1 else f"{left} more features change"
-    smaller = f"{who} by less than {SHOWN:g} standard deviations" if left else ""
     asked = explanation.question
     found = Summary(
         title="" if explanation.row is None else f"Row {explanation.row}",
         status=str(explanation.status).replace("_", " "),
         found=explanation.counterfactual is not None,
         headline=_headline(explanation),
-        outcome=f"{explanation.message} {explanation.advice}".strip(),
-        changes=shown,
-        smaller=smaller,
-        assurances=_assurances(explanation),
+        outcome=explanation.outcome,
+        changes=changes,
+        note=_note(explanation),
         cautions=explanation.cautions,
-        question=question_words(asked) if isinstance(asked, Question) else "",
+        assurances=_assurances(explanation),
+        question=question_words(asked, explanation.targets) if isinstance(asked, Question) else "",
         allowed=allowed_words(asked) if isinstance(asked, Question) else (),
+        kept=explanation.kept,
+        preset=explanation.preset,
         facts=_facts(explanation),
         moves=moves,
     )
@@ -163,6 +173,11 @@ def overview_of(batch: Explanations) -> list[tuple[str, str]]:
     ]
 
 
+def presets_of(batch: Iterable[Explanation]) -> list[str]:
+    """What the presets of some answers mean, each once."""
+    return [one_line(text) for text in dict.fromkeys(e.preset for e in batch) if text]
+
+
 def _least_probability(moved: list[Explanation]) -> list[tuple[str, str]]:
     least = min(e.worst_probability for e in moved)
     asked = _decision_value(moved[0]) is None
@@ -180,10 +195,11 @@ def _headline(e: Explanation) -> str:
     if e.counterfactual is None:
         return f"{now}."
     if e.factual_class == e.target and e.advice:
-        return f"{e.advice} With it the probability of {e.target} is {share(e.probability)}."
+        reached = f"{share(e.probability)}{standing_words(e.probability, e.question)}"
+        return f"{e.advice} With it the probability of {e.target} is {reached}."
     after = f"With the change below it is {share(e.probability)}"
     if e.decision == e.target:
-        return f"{now}. {after}, and the decision is {e.target}."
+        return f"{now}. {after}{standing_words(e.probability, e.question)}, and the decision is {e.target}."
     return f"{now}. {after}: the threshold of {share(e.threshold)}, though the decision is {e.decision}."
 
 
@@ -205,31 +221,44 @@ def _headline_without_probabilities(e: Explanation) -> str:
 
 
 def _already(e: Explanation, now: str) -> str:
-    enough = "" if e.factual_class == e.target else f", which reaches the threshold of {share(e.threshold)}"
+    enough = f", which reaches the threshold of {share(e.threshold)}"
+    if e.factual_class == e.target:
+        enough = standing_words(e.factual_probability, e.question)
     if e.asks_for_robustness and e.coverage < 1:
         return f"{now}{enough}, but not safely."
     return f"{now}{enough}. Nothing needs to change."
 
 
+def _note(e: Explanation) -> str:
+    """What else there is to say of a change, unless the headline or a caution says it already."""
+    said = e.factual_class == e.target or e.status is not Status.OPTIMAL or not is_change(e)
+    return "" if said else e.advice
+
+
 def _assurances(e: Explanation) -> tuple[str, ...]:
     if not is_change(e):
-        return ()
+        return _stable(e) if e.counterfactual is not None else ()
     found = [_robust(e), *_in_own_units(e), _smallest(e)]
     if e.density_percentile >= TAIL:
         found.append(
             f"Plausible: more typical of class {e.target} than {e.density_percentile:.0f} % of its cases."
         )
-    if e.status is Status.OPTIMAL and e.advice and e.factual_class != e.target:
-        found.append(e.advice)
     levers = lever_words(e)
     found += [levers] if levers else []
-    if e.model_share is not None:
-        share_, bound, refits = e.model_share
-        found.append(
-            f"Stable: {share(share_)} of {refits} fresh refits of the model agree; the share of all such "
-            f"refits is at least {share(bound)} (95 % confidence)."
-        )
-    return tuple(found)
+    return (*found, *_stable(e))
+
+
+def _stable(e: Explanation) -> tuple[str, ...]:
+    """Under how many refits the answer holds; where that is few, a caution says it."""
+    judged = e.model_share
+    if judged is None or judged.share < HALF:
+        return ()
+    if not judged.bound:
+        return (f"Stable: holds under {judged}, all of which the search had to satisfy.",)
+    return (
+        f"Stable: holds under {judged}; of all such refits under at least {share(judged.bound)} (95 % "
+        "confidence).",
+    )
 
 
 def _smallest(e: Explanation) -> str:
@@ -237,10 +266,18 @@ def _smallest(e: Explanation) -> str:
     small, what, smaller = (
         ("Cheapest", "cost", "cheaper") if is_cost(e) else ("Smallest", "distance", "smaller")
     )
-    bound = f"no change {smaller} than {number(e.lower_bound)} is enough{_among(e)} (gap {gap})"
+    bound = f"no change {smaller} than {number(e.lower_bound)} is enough{_for_any(e)}{_among(e)} (gap {gap})"
     if e.status is Status.OPTIMAL and e.gap <= SMALL_GAP:
         return f"{small}: the {what} is {number(e.distance)}{_priced(e)}, and {bound}."
     return f"{what.capitalize()}: {number(e.distance)}{_priced(e)}; {bound}."
+
+
+def _for_any(e: Explanation) -> str:
+    """Of the nearest of several targets: what else a smaller change would not be enough for."""
+    names = [str(target) for target in e.targets]
+    if len(names) == 1:
+        return ""
+    return f" for {', '.join(names[:-1])} or {names[-1]}"
 
 
 def _among(e: Explanation) -> str:
@@ -294,8 +331,7 @@ def _first(items: list[str], most: int, between: str) -> str:
 
 def _robust(e: Explanation) -> str:
     if not e.asks_for_robustness:
-        rounded = "; the values shown are rounded, and may fall short" if Values(e).rounded else ""
-        return f"Not robust: no budget was given, so the change has to be carried out exactly{rounded}."
+        return "Not robust: without a budget the change has to be carried out exactly as it is stated."
     off, mixed = miss_words(e.question), bool(Values(e).choices)
     where = (
         ""
@@ -308,7 +344,9 @@ def _robust(e: Explanation) -> str:
     asked = e.question.requirements if isinstance(e.question, Question) else ()
     rivals = sum(isinstance(r, Odds) and r.model == 0 for r in asked)
     worst = f"the worst error found leaves a probability of {share(e.worst_probability)}"
-    if rivals > 1:  # the worst error is the worst against one of them
+    if isinstance(e.question, Question) and e.question.against == "all":
+        kept = f"the probability of {e.target} stays at least {share(e.threshold)}"
+    elif rivals > 1:  # the worst error is the worst against one of them
         least = f"leaves a probability of {share(e.worst_probability)} among all classes"
         worst = f"the error that comes nearest to another class {least}"
     if e.coverage >= 1:
@@ -378,6 +416,13 @@ def _measured(e: Explanation) -> str:
     return f"Mahalanobis, p = {e.norm:g}, {e.whitening} whitening"
 
 
+def _threshold(e: Explanation) -> str:
+    """The threshold, and with what the target's probability is compared where that is not one class alone."""
+    if not isinstance(e.question, Question) or len(e.question.rivals) < 2:
+        return f"{e.threshold:g}"
+    return f"{e.threshold:g} {'among all classes' if e.against == 'all' else 'against each other class'}"
+
+
 def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
     budget = miss_words(e.question) if e.asks_for_robustness else "none"
     value = _decision_value(e)
@@ -387,7 +432,7 @@ def _facts(e: Explanation) -> tuple[tuple[str, str], ...]:
         ("method", f"{e.method} ({e.backend})" if e.backend else e.method),
         ("distance", _measured(e) + prices),
         ("budget", budget),
-        ("threshold", f"{e.threshold:g}" if value is None else f"a decision value of {value:g}"),
+        ("threshold", _threshold(e) if value is None else f"a decision value of {value:g}"),
     ]
     if e.counterfactual is not None:
         facts += [

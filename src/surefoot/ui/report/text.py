@@ -9,16 +9,16 @@ WIDTH = 80  # of a line
 
 
 def explanation_text(explanation: Explanation) -> str:
-    """Read it aloud: what to change, what then happens, what is proven."""
+    """Read it aloud: what to change, what to be careful of, what is proven, what was asked."""
     summary = summary_of(explanation)
     parts = [summary.headline]
     if explanation.counterfactual is None:
         parts.append(summary.outcome)
-    parts += [*_moves(summary), _table(summary), *summary.assurances]
+    parts += [*_moves(summary), _table(summary), summary.note]
     parts += [f"Caution: {caution}" for caution in summary.cautions]
-    parts += (
-        [f"Asked: {summary.question}", f"Allowed: {'; '.join(summary.allowed)}."] if summary.allowed else []
-    )
+    parts += [*summary.assurances, summary.kept]
+    if summary.allowed:
+        parts += [f"Asked: {summary.question}", f"Allowed: {'; '.join(summary.allowed)}.", summary.preset]
     return "\n".join(part for part in parts if part)
 
 
@@ -38,7 +38,7 @@ def _shares(before: str, after: str) -> str:
 
 def _table(summary: Summary) -> str:
     if not summary.changes:
-        return f"  {summary.smaller}" if summary.moves and summary.smaller else ""
+        return ""
     head = ("feature", "from", "(expected)", "to", "(expected)", "in sd", "z")
     lines = [
         (
@@ -57,4 +57,4 @@ def _table(summary: Summary) -> str:
         f"  {line[0]:<{widths[0]}}" + "".join(f"  {line[k]:>{widths[k]}}" for k in range(1, len(head)))
         for line in [head, *lines]
     ]
-    return "\n".join([*rows, *([f"  {summary.smaller}"] if summary.smaller else [])])
+    return "\n".join(rows)

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, NamedTuple
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.exceptions import ProblemError
-from surefoot.explain.result.explanation import Explanation
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.formats import in_list
 from surefoot.plain import refuse_huge
+from surefoot.problem.either import Limit
 from surefoot.problem.question import Away, Question
+
+if TYPE_CHECKING:
+    from surefoot.explain.result.explanation import Explanation
 
 Array = NDArray[np.float64]
 
 
 class Differing(NamedTuple):
-    """What earlier answers ask of the next one.
+    """What earlier answers ask of the next one."""
 
-    Parameters
-    ----------
-    keeping : tuple of tuples of features
-        At least one of each of these keeps its value of today.
-    away : tuple of Away
-    """
-
-    keeping: tuple[tuple[Any, ...], ...] = ()
+    keeping: tuple[tuple[Any, ...], ...] = ()  # at least one feature of each keeps its value of today
     away: tuple[Away, ...] = ()
 
     def declared(self) -> dict[str, Any]:
@@ -45,6 +42,32 @@ def differing_from(earlier: Sequence[Explanation], differ: str, apart: float) ->
     if differ == "features":
         return Differing(keeping=tuple(tuple(e.changed) for e in earlier))
     return Differing(away=tuple(_away(e, apart) for e in earlier))
+
+
+def _away(e: Explanation, apart: float) -> Away:
+    question = e.question
+    assert isinstance(question, Question)
+    assert e.answer.point is not None
+    point = question.warped(e.answer.point).tolist()
+    return Away(tuple(point), float(apart), question.factual_class, question.state)
+
+
+def keeping_one(
+    features: Sequence[Any], names: Sequence[Any], numbers: Sequence[int], factual: Array
+) -> Limit:
+    """One of some features keeps its value of today: all but one of them change at most.
+
+    The factual's values are those of the numbers, which are features by position.
+    """
+    unknown = [name for name in features if name not in names]
+    if unknown:
+        raise DataError(f"{unknown[0]!r} is no feature of the model")
+    named = {list(names).index(name) for name in features}
+    categories = [j for j in range(len(names)) if j not in numbers]
+    own = tuple(i for i, j in enumerate(numbers) if j in named)
+    today = tuple(float(factual[i]) for i in own)
+    chosen = tuple(k for k, j in enumerate(categories) if j in named)
+    return Limit(len(named) - 1, own, today, chosen, f"one of these stays: {', '.join(map(str, features))}")
 
 
 def difference_words(e: Explanation, earlier: Sequence[Explanation], differ: str, apart: float) -> str:
@@ -65,13 +88,5 @@ def check_differing(n: Any, differ: Any, apart: Any) -> None:
     if differ not in ("features", "distance"):
         raise ProblemError(f"differ must be 'features' or 'distance', not {differ!r}")
     refuse_huge("apart", apart, ProblemError)
-    if isinstance(apart, bool) or not isinstance(apart, Real) or not 0 < float(apart) < math.inf:
+    if not is_number(apart) or not 0 < float(apart) < math.inf:
         raise ProblemError(f"apart must be a finite number above 0, not {apart!r}")
-
-
-def _away(e: Explanation, apart: float) -> Away:
-    question = e.question
-    assert isinstance(question, Question)
-    assert e.answer.point is not None
-    point = question.warped(e.answer.point).tolist()
-    return Away(tuple(point), float(apart), question.factual_class, question.state)

@@ -1,0 +1,256 @@
+"""What is enough: the largest box of values around an answer that keeps the decision, proven."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.exceptions import DataError
+from surefoot.explain.answer.decimals import short_between
+from surefoot.explain.answer.outside import not_enough
+from surefoot.explain.result.dates import with_dates
+from surefoot.explain.result.region import Interval, Region
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.problem.family import Family
+from surefoot.problem.geometry import Ball, lp_norm
+from surefoot.problem.mixed import State
+from surefoot.problem.question import Decision, Odds, Question
+from surefoot.problem.robust_problem import RobustProblem
+from surefoot.search.certified.boxes import Growing, Sides, around_point, proven_box
+from surefoot.search.certified.clock import Clock, OutOfTimeError
+from surefoot.threads import one_blas_thread
+
+Array = NDArray[np.float64]
+
+# Share of a side that may be given away for a shorter decimal. Ten times as much would give away a third of
+# what is enough; a tenth would take a digit more.
+ROUNDED = 0.03
+# How much of each side is kept, one try after the other, where a box cannot be proven. More steps would keep
+# a little more of the few boxes that need them.
+SHRUNK = (1.0, 0.99, 0.95, 0.85, 0.7, 0.5, 0.25, 0.1, 0.0)
+# Where neither the data nor a bound ends a number, its interval ends so many standard deviations away.
+FARTHEST = 3.0
+# Combinations of the categories' values that are proven, each by itself. Ten times as many take ten times as
+# long to prove and to check.
+COMBINATIONS = 32
+UNCHANGED = 1e-6  # standard deviations; what changes less is kept exactly as in the answer
+
+
+def what_is_enough(
+    clf: ConditionalGaussianNetworkClassifier,
+    others: Sequence[Any],
+    question: Question,
+    point: Array,
+    state: State,
+    seconds: float,
+) -> Region:
+    """The region around an answer in which every combination keeps the decision.
+
+    Parameters
+    ----------
+    clf : ConditionalGaussianNetworkClassifier
+    others : sequence of classifiers
+        Further models that the question names.
+    question : Question
+    point : array
+        The numbers of the answer, in their own units.
+    state : tuple of int
+        Its categories.
+    seconds : float
+        For all of it.
+    """
+    if question.against == "all":
+        raise DataError("what is enough is known with against='each' alone, not for a share of all classes")
+    with one_blas_thread():
+        found = _Enough(clf, question.family(clf, *others), question, point, state, Clock(seconds))
+        return found.region()
+
+
+def own_reach(ball: Ball) -> tuple[Array, Array]:
+    """How far down and up a perturbation of the ball can move each number if it moves no other."""
+    if ball.is_box:
+        reach = np.abs(ball.basis).sum(axis=1)
+        return reach - ball.centre, reach + ball.centre
+    found = np.zeros(len(ball.basis))
+    if not ball.is_point:
+        found[ball.noisy] = ball.radius / np.asarray(lp_norm(ball.matrix.T, ball.norm))
+    return found, found
+
+
+@dataclass(frozen=True, eq=False)
+class _Enough:
+    """One answer on the way to its region; coordinates are those of the moving numbers, on their scales."""
+
+    clf: ConditionalGaussianNetworkClassifier
+    family: Family
+    question: Question
+    point: Array
+    state: State
+    clock: Clock
+
+    def region(self) -> Region:
+        """The largest box that can be proven, and what lies outside."""
+        if not self._problem(self.state).margin(self.z) >= 0:
+            raise DataError("the answer misses the target by a solver's tolerance, so that nothing is proven")
+        least, sides = self._sides()
+        for share in SHRUNK:
+            low, high = self._ends(sides, least, share)
+            proofs = self._proofs(self.state, low, high)
+            if proofs is not None:
+                break
+        else:
+            raise DataError("rounding leaves no room around the answer: nothing is proven to be enough")
+        values, every = self._categories(low, high, proofs)
+        names, choices = self.question.number_names, self.question.choices
+        row_now = with_dates(self.question, self.question.row(self.point, self.state))
+        row = dict(zip(self.question.features, row_now, strict=True))
+        categories = {
+            self.question.features[choices[k].feature]: tuple(choices[k].values[v] for v in codes)
+            for k, codes in values.items()
+        }
+        ends = {j: (float(low[i]), float(high[i])) for i, j in enumerate(self.moving)}
+        intervals = tuple(self._interval(j, names[j], *pair) for j, pair in ends.items())
+        example = not_enough(self.clf, self.question, self.point, self.state, ends)
+        return Region(row, intervals, categories, every, example)
+
+    @cached_property
+    def z(self) -> Array:
+        """The answer on the scales on which distances are measured."""
+        return self.question.warped(self.point)
+
+    @cached_property
+    def moving(self) -> list[int]:
+        """The numbers that change."""
+        steps = (self.z - self.question.warped(self.question.factual)) / self.family.metric.unit
+        return np.flatnonzero(np.abs(steps) > UNCHANGED).tolist()
+
+    def _problem(self, state: State) -> RobustProblem:
+        """What must hold in the region: the decision, under every model that was asked for."""
+        problem = self.family.problem(state, domain=self.family.domain)
+        pairs = zip(problem.requirements, self.question.requirements, strict=True)
+        kept = tuple(r for r, asked in pairs if isinstance(asked, Odds | Decision) and asked.robust)
+        return replace(problem, requirements=kept)
+
+    @cached_property
+    def _limits(self) -> list[tuple[float, float]]:
+        """Where each moving number ends: at a bound, or else where the data end; open if neither ends it."""
+        domain, places = self.question.domain, self.question.numbers
+        found = []
+        for j in self.moving:
+            low, high = float(domain.low[j]), float(domain.high[j])
+            seen = self.clf.feature_range_[:, places[j]]
+            low = float(seen[0]) if low == -math.inf and seen[0] <= self.point[j] else low
+            high = float(seen[1]) if high == math.inf and seen[1] >= self.point[j] else high
+            found.append((low, high))
+        return found
+
+    def _far(self, j: int, end: float, sign: int) -> float:
+        """An end on the scale; a few standard deviations away where there is none."""
+        away = float(self.z[j] + sign * FARTHEST * self.family.metric.unit[j])
+        return self._scaled(j, end) if math.isfinite(end) else away
+
+    def _scaled(self, j: int, value: float) -> float:
+        return self.question.warps[j].exactly(value) if self.question.warps else value
+
+    def _own(self, j: int, z: float) -> float:
+        return float(self.question.warps[j].inverse(z)) if self.question.warps else z
+
+    def _sides(self) -> tuple[Sides, Sides]:
+        """How far the box must reach on each side, and how far it does before it is rounded."""
+        pairs = list(zip(self.moving, self._limits, strict=True))
+        z, units = self.z[self.moving], self.family.metric.unit[self.moving]
+        below = np.array([max(z[i] - self._far(j, low, -1), 0.0) for i, (j, (low, _)) in enumerate(pairs)])
+        above = np.array([max(self._far(j, high, 1) - z[i], 0.0) for i, (j, (_, high)) in enumerate(pairs)])
+        nothing = Sides(np.zeros(len(z)), np.zeros(len(z)))
+        if not self.moving:
+            return nothing, nothing
+        margins = around_point(self._problem(self.state), self.z, self.moving)
+        growing = Growing(margins, Sides(below, above), np.asarray(units), self.clock)
+        ball = self._ball()
+        least = ball if growing.holds(ball.both) else nothing
+        try:
+            return least, growing.largest(least)
+        except OutOfTimeError:
+            return least, least
+
+    def _ball(self) -> Sides:
+        """How far an error within the budget moves each number where all others land exactly."""
+        below, above = own_reach(self.family.ball)
+        return Sides(below[self.moving], above[self.moving])
+
+    def _ends(self, sides: Sides, least: Sides, share: float) -> tuple[Array, Array]:
+        """The box in the features' own units, rounded inwards to short values."""
+        low, high = np.empty(len(self.moving)), np.empty(len(self.moving))
+        for i, j in enumerate(self.moving):
+            ends = self._limits[i]
+            low[i] = self._end(j, -float(sides.below[i]) * share, -float(least.below[i]), ends[0])
+            high[i] = self._end(j, float(sides.above[i]) * share, float(least.above[i]), ends[1])
+        return low, high
+
+    def _end(self, j: int, step: float, least: float, limit: float) -> float:
+        """One end: the limit where it is reached, else the shortest value a little further in.
+
+        It does not go further in than the budget reaches.
+        """
+        x = float(self.point[j])
+        if abs(step) <= UNCHANGED * self.family.metric.unit[j]:
+            return x
+        z = float(self.z[j]) + step
+        sign = math.copysign(1.0, step)
+        if math.isfinite(limit) and sign * limit >= sign * x:
+            short_of = sign * (self._scaled(j, limit) - z)
+            if short_of <= UNCHANGED * self.family.metric.unit[j]:
+                return limit
+        outer = self._own(j, z)
+        one = next((one for one in self.question.domain.sets if one.feature == j), None)
+        if one is not None:
+            inner = one.at_least(outer) if sign < 0 else one.at_most(outer)
+            return inner if sign * x <= sign * inner <= sign * outer else x
+        inner, needed = outer + ROUNDED * (x - outer), self._own(j, float(self.z[j]) + least)
+        return short_between(outer, sign * min(max(sign * inner, sign * needed), sign * outer))
+
+    def _proofs(self, state: State, low: Array, high: Array) -> list[Any] | None:
+        """Proofs for a box in the features' own units and a state of the categories."""
+        z_low, z_high = self.z.copy(), self.z.copy()
+        for i, j in enumerate(self.moving):
+            z_low[j], z_high[j] = self._scaled(j, float(low[i])), self._scaled(j, float(high[i]))
+        if not ((z_low <= self.z) & (self.z <= z_high)).all():
+            return None
+        return proven_box(self._problem(state), self.z, z_low, z_high, Clock(max(self.clock.left, 1.0)))
+
+    def _categories(
+        self, low: Array, high: Array, proofs: list[Any]
+    ) -> tuple[dict[int, list[int]], list[Any]]:
+        """For each category that changes the values that are enough; and the proofs of all combinations."""
+        choices, today = self.question.choices, self.question.state
+        values = {k: [v] for k, v in enumerate(self.state) if v != today[k]}
+        known: dict[State, list[Any]] = {self.state: proofs}
+        for k in values:
+            for v in choices[k].allowed:
+                if v in (today[k], self.state[k]):
+                    continue
+                tried = {**values, k: [*values[k], v]}
+                states = [state for state in self._states(tried) if state not in known]
+                if len(known) + len(states) > COMBINATIONS or self.clock.left < 0:
+                    continue
+                found = {state: self._proofs(state, low, high) for state in states}
+                held = {state: proof for state, proof in found.items() if proof is not None}
+                if len(held) == len(states):
+                    values, known = tried, {**known, **held}
+        return values, [known[state] for state in self._states(values)]
+
+    def _states(self, values: dict[int, list[int]]) -> list[State]:
+        """Every combination of the categories' values, in the order in which proofs are listed."""
+        return [tuple(s) for s in product(*(values.get(k, [v]) for k, v in enumerate(self.state)))]
+
+    def _interval(self, j: int, name: Any, low: float, high: float) -> Interval:
+        least, most = self._limits[self.moving.index(j)]
+        open_low, open_high = low <= least, high >= most
+        return Interval(name, -math.inf if open_low else low, math.inf if open_high else high, (low, high))

@@ -1,0 +1,151 @@
+"""What comes from a preset gives way before a person is told that there is no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import NamedTuple
+
+from surefoot.explain.result.explanation import Explanation
+from surefoot.status import Status
+
+# Share of the time that is left, for settings that may give way. With a tenth of it rows that take long are
+# cut short for nothing; with all of it nothing is left for what comes after.
+SHARE = 0.75
+STAYS = (Status.INVALID, Status.INTERRUPTED_NO_POINT, Status.FAILED)  # other settings would not help
+
+
+class Rung(NamedTuple):
+    """The settings that may give way.
+
+    Parameters
+    ----------
+    at_most : int or None
+        How many features change at most.
+    plausible, budget : bool
+        Whether what is asked for in these holds; if not, nothing is asked for.
+    """
+
+    at_most: int | None
+    plausible: bool = True
+    budget: bool = True
+
+
+class Step(NamedTuple):
+    """What to ask with, and whether nothing gives way after it: only then it is worth saying why."""
+
+    rung: Rung
+    final: bool
+
+
+Ladder = Generator[Step, Explanation, None]
+
+
+def ladder(first: Rung, free: frozenset[str]) -> Ladder:
+    """The settings to ask with, one after the other, each sent the explanation that came of it.
+
+    The number of changes gives way first: without a limit there is an answer or there is none, and if there
+    is, the smallest number of changes that is enough is looked for. Then plausibility, then the budget.
+
+    Parameters
+    ----------
+    first : Rung
+    free : frozenset of str
+        The settings that come from the preset, and ask for something.
+    """
+    stages = [first]
+    for name in ("plausible", "budget"):
+        if name in free:
+            stages.append(stages[-1]._replace(**{name: False}))
+    limited = "at_most" in free
+    for stage in stages:
+        last = stage is stages[-1]
+        found = yield Step(stage, last and not limited)
+        if limited and _gives_way(found):
+            found = yield Step(stage._replace(at_most=None), last)
+            if found.answer.point is not None:
+                yield from _fewest(stage, len(found.changed))
+        if not _gives_way(found):
+            return
+
+
+def _fewest(stage: Rung, enough: int) -> Ladder:
+    """Ever more changes until there is an answer; with ``enough`` there is one already."""
+    assert stage.at_most is not None
+    for most in range(stage.at_most + 1, enough):
+        found = yield Step(stage._replace(at_most=most), False)
+        if found.answer.point is not None:
+            return
+
+
+def _gives_way(found: Explanation) -> bool:
+    return found.answer.point is None and found.status not in STAYS
+
+
+class Climb:
+    """One row on its way down the ladder: what to ask next, and the explanation that counts in the end.
+
+    Parameters
+    ----------
+    first : Rung
+    free : frozenset of str
+        The settings that come from the preset, and ask for something.
+    """
+
+    def __init__(self, first: Rung, free: frozenset[str]) -> None:
+        self.first, self._ladder = first, ladder(first, free)
+        self.step, self.goes_on = next(self._ladder), True
+        self.reached = first
+        self.found: Explanation | None = None
+        self.tried: list[tuple[Rung, Status]] = []
+        self.searched = 0.0
+
+    def send(self, found: Explanation) -> None:
+        """Take the explanation that came of the step; go on to the next, or stop."""
+        self.searched += found.answer.search_seconds
+        has_point = found.answer.point is not None
+        if has_point or not any(status.has_point for _, status in self.tried):
+            self.reached, self.found = self.step.rung, found
+        self.tried.append((self.step.rung, found.status))
+        try:
+            self.step = self._ladder.send(found)
+        except StopIteration:
+            self.goes_on = False
+
+    def share(self, seconds: float) -> float:
+        """How much of the time that is left is for the step."""
+        return seconds if self.step.final else SHARE * seconds
+
+    @property
+    def explanation(self) -> Explanation:
+        """The one that counts, with what gave way."""
+        found = self.found
+        assert found is not None
+        answer = replace(found.answer, search_seconds=self.searched)
+        if self.reached != self.first and answer.point is not None:
+            answer = replace(answer, advice=f"{self._gave_way(len(found.changed))} {answer.advice}".strip())
+        return replace(found, answer=answer)
+
+    def _gave_way(self, changed: int) -> str:
+        """What gave way for an answer with so many changes, in sentences."""
+        found = []
+        if self.reached.at_most != self.first.at_most:
+            found.append(self._number_of_changes(changed))
+        if self.reached.plausible != self.first.plausible:
+            found.append("No answer as typical of the target as the preset asks for was found.")
+        if self.reached.budget != self.first.budget:
+            found.append(
+                "No answer that may be carried out slightly wrong was found: do exactly what it says."
+            )
+        return " ".join(found)
+
+    def _number_of_changes(self, needed: int) -> str:
+        """How many features have to change; proven where each smaller number was excluded."""
+        first, same = self.first.at_most, self.reached._replace(at_most=None)
+        tried = {r.at_most: status for r, status in self.tried if r._replace(at_most=None) == same}
+        smaller = [status for most, status in tried.items() if most is not None and most < needed]
+        if all(status is Status.INFEASIBLE for status in smaller):
+            return f"{first} changed features are not enough: {needed} are needed, and this is proven."
+        return (
+            f"No answer with at most {first} changed features was found in time; this one changes {needed}."
+        )

@@ -1,0 +1,31 @@
+"""What ``surefoot explain`` says beyond the change: reasons, and what else is enough."""
+
+from __future__ import annotations
+
+import argparse
+
+from surefoot.exceptions import DataError
+from surefoot.explain.explainer import told
+from surefoot.explain.result.explanation import Explanation
+from surefoot.ui.cli.main import say
+
+
+def with_more(explanation: Explanation, options: argparse.Namespace) -> Explanation:
+    """The explanation with what the flags ask for; what cannot be said is said so."""
+    found = told(explanation, options.reasons, enough=False)
+    if options.enough and found.answer.point is not None:
+        try:
+            found.enough()
+        except DataError as error:
+            row = "" if found.row is None else f"row {found.row}: "
+            say(f"surefoot: {row}{error}")
+    return found
+
+
+def more_text(explanation: Explanation) -> str:
+    """Reasons, and what is enough, as lines; "" where neither was asked for."""
+    lines = [] if explanation.told is None else [str(explanation.told)]
+    if explanation.region is not None:
+        lines.append(f"Enough: {explanation.region.words} (proven).")
+        lines += [explanation.region.not_enough] if explanation.region.not_enough else []
+    return "".join(f"{line}\n" for line in lines)

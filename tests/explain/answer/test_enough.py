@@ -1,0 +1,253 @@
+"""What is enough: every combination in the region keeps the decision, and it is as large as it can be."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot import (
+    Action,
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Explanation,
+    datasets,
+    verify,
+)
+from surefoot.exceptions import DataError
+from surefoot.explain.answer.decimals import short_between
+from tests.mixed_tables import lender, lending, refused_rows
+
+
+def rows_in(region, answer, count, seed=0):
+    """Rows drawn from a region, its corners first."""
+    rng = np.random.default_rng(seed)
+    corners = list(itertools.islice(itertools.product(*(one.proven for one in region.numbers)), count))
+    frame = pd.DataFrame([answer.to_dict()] * count)
+    for i, one in enumerate(region.numbers):
+        drawn = rng.uniform(*one.proven, count)
+        drawn[: len(corners)] = [corner[i] for corner in corners]
+        frame[one.feature] = drawn
+    for name, values in region.categories.items():
+        frame[name] = [values[k] for k in rng.integers(0, len(values), count)]
+    return frame
+
+
+def check(e, clf, count=2000):
+    region = e.enough()
+    assert region.contains(e.counterfactual)
+    rows = rows_in(region, e.counterfactual, count)
+    assert (clf.predict(rows) == e.target).all()
+    assert region.contains(rows.iloc[7])
+    verdicts = {claim.name: claim.verdict for claim in verify(e, clf).claims}
+    assert verdicts["enough"] == "holds"
+    if e.not_enough:
+        row = e.counterfactual.copy()
+        row[region.example.feature] = region.example.value
+        assert clf.predict(pd.DataFrame([row.to_dict()]))[0] == region.example.decision != e.target
+        assert not region.contains(row)
+    return region
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [
+        ({}, {}),
+        ({"marginals": "power", "calibration": "temperature"}, {}),
+        ({}, {"preset": "paper", "budget": 0.05}),
+        ({}, {"budget": 0.0}),
+        ({}, {"threshold": 0.7, "norm": 2}),
+        ({}, {"plausible": 0.2}),
+    ],
+)
+def test_every_combination_keeps_the_decision(settings, asked):
+    clf = lender(**settings)
+    explainer = CounterfactualExplainer(clf, **asked)
+    regions = [check(explainer.explain(row, "good"), clf) for row in refused_rows(clf, 8)]
+    assert any(region.numbers for region in regions)
+    assert any(region.not_enough for region in regions)
+
+
+def test_tables_of_numbers(bundled):
+    for name, rows in (("banknote", (0, 3)), ("pima", (0, 3))):
+        data = bundled[name]
+        clf = ConditionalGaussianNetworkClassifier().fit(data.X, data.y)
+        explainer = CounterfactualExplainer(clf)
+        for k in rows:
+            e = explainer.explain(data.X.iloc[k])
+            region = check(e, clf)
+            assert region.table["feature"].tolist() == [n for n in data.X.columns if n in e.changed]
+
+
+def test_an_open_end_is_where_the_data_or_a_bound_ends():
+    clf = lender()
+    ends = dict(zip(clf.feature_labels_, clf.feature_range_.T.tolist(), strict=True))
+    seen = set()
+    for bounds in ("data", {"debt": (0, 4000), "income": (0, 9000)}):
+        explainer = CounterfactualExplainer(
+            clf, bounds=bounds, immutable=["housing", "savings", "phone"], at_most=2
+        )
+        for row in refused_rows(clf, 6):
+            region = explainer.explain(row, "good").enough()
+            for one in region.numbers:
+                low, high = (
+                    ends[one.feature] if bounds == "data" else bounds.get(one.feature, ends[one.feature])
+                )
+                assert (one.low == -math.inf) == (one.proven[0] <= low)
+                assert (one.high == math.inf) == (one.proven[1] >= high)
+                seen |= {one.low == -math.inf, one.high == math.inf}
+    assert seen == {True, False}
+
+
+def test_whole_numbers_and_lists_stay_what_they_are():
+    clf = lender()
+    actions = Actions({"debt": Action("fall", values=[0, 250, 500, 1000, 1500, 2500]), "income": "stay"})
+    explainer = CounterfactualExplainer(clf, actions=actions, immutable=["housing", "savings", "phone"])
+    found = set()
+    for row in refused_rows(clf, 8):
+        e = explainer.explain(row, "good", on_failure="return")
+        if e.counterfactual is None:
+            continue
+        for one in check(e, clf).numbers:
+            finite = [x for x in (one.low, one.high) if math.isfinite(x)]
+            if one.feature == "months":
+                assert all(x == int(x) for x in finite)
+            else:
+                assert all(x in (0, 250, 500, 1000, 1500, 2500, row["debt"]) for x in finite)
+            found.add(one.feature)
+    assert found == {"months", "debt"}
+
+
+def test_it_holds_the_budget_of_a_box():
+    clf = lender()
+    explainer = CounterfactualExplainer(clf, budget={"income": (40, 60), "debt": 35}, immutable=["housing"])
+    checked = 0
+    for row in refused_rows(clf, 8):
+        e = explainer.explain(row, "good")
+        for one in check(e, clf).numbers:
+            if one.feature in ("income", "debt"):
+                down, up = e.budget[one.feature]
+                x = e.counterfactual[one.feature]
+                assert one.proven[0] <= x - down + 1e-9
+                assert one.proven[1] >= x + up - 1e-9
+                checked += 1
+    assert checked > 4
+
+
+def test_it_cannot_be_enlarged_by_much():
+    """With one number that changes the boundary is known: the region goes there up to rounding."""
+    clf = lender("naive")
+    explainer = CounterfactualExplainer(clf, immutable=["housing", "savings", "phone", "months", "debt"])
+    checked = 0
+    for row in refused_rows(clf, 12):
+        e = explainer.explain(row, "good", on_failure="return")
+        if e.counterfactual is None:
+            continue
+        one, x = e.enough().numbers[0], e.counterfactual["income"]
+        for sign, end, stated in ((-1, one.proven[0], one.low), (1, one.proven[1], one.high)):
+            if math.isinf(stated):
+                continue
+            grid = np.linspace(x, x + sign * 1.05 * abs(end - x) + sign * 1e-6, 400)
+            rows = pd.DataFrame([e.counterfactual.to_dict()] * 400).assign(income=grid)
+            assert (clf.predict(rows) != "good").any()
+            checked += 1
+    assert checked > 4
+
+
+def test_categories_are_listed_where_others_do_as_well():
+    clf = lender()
+    actions = Actions(dict.fromkeys(("income", "debt", "months"), "stay"))
+    explainer = CounterfactualExplainer(clf, actions=actions)
+    several = 0
+    for row in refused_rows(clf, 12):
+        e = explainer.explain(row, "good", on_failure="return")
+        if e.counterfactual is None:
+            continue
+        region = check(e, clf, 200)
+        assert not region.numbers
+        for name, values in region.categories.items():
+            assert row[name] not in values
+            assert e.counterfactual[name] in values
+            several += len(values) > 1
+            for other in set(clf.categories_[name]) - {*values, row[name]}:
+                tried = pd.DataFrame([{**e.counterfactual.to_dict(), name: other}])
+                assert len(region.categories) > 1 or clf.predict(tried)[0] != "good"
+    assert several > 0
+
+
+def test_refits_must_agree_in_it():
+    X, y = lending()
+    clf = lender("naive")
+    explainer = CounterfactualExplainer(clf, models=2, data=(X, y))
+    e = explainer.explain(refused_rows(clf, 1)[0], "good")
+    region = check(e, clf)
+    rows = rows_in(region, e.counterfactual, 500)
+    for model in explainer.refits.searched:
+        assert (model.predict(rows) == "good").all()
+    with pytest.raises(DataError, match="further models"):
+        Explanation.from_json(
+            CounterfactualExplainer(clf, models=2, data=(X, y))
+            .explain(refused_rows(clf, 1)[0], "good")
+            .to_json()
+        ).enough(clf)
+
+
+def test_an_answer_from_a_file_needs_its_classifier():
+    clf, row = lender(), refused_rows(lender(), 1)[0]
+    e = CounterfactualExplainer(clf).explain(row, "good")
+    again = Explanation.from_json(e.to_json())
+    with pytest.raises(DataError, match=r"read from a file: pass its classifier"):
+        again.enough()
+    with pytest.raises(DataError, match="another classifier"):
+        again.enough(lender("naive"))
+    assert again.enough(clf).words == e.enough().words
+    assert "enough" in again.to_dict()
+    third = Explanation.from_json(e.to_json())
+    assert third.enough().words == e.enough().words
+    assert third.not_enough == e.not_enough
+    assert third.to_json() == e.to_json()
+
+
+def test_nothing_is_enough_where_there_is_no_answer():
+    clf, row = lender(), refused_rows(lender(), 1)[0]
+    e = CounterfactualExplainer(clf, immutable=list(clf.feature_labels_)).explain(
+        row, "good", on_failure="return"
+    )
+    with pytest.raises(DataError, match="no counterfactual"):
+        e.enough()
+
+
+def test_nothing_has_to_change_where_the_target_is_there():
+    clf, (X, _) = lender(), lending()
+    row = X.iloc[int(np.argmax(clf.predict_proba(X)[:, 1]))]
+    e = CounterfactualExplainer(clf).explain(row, "good")
+    assert e.enough().words == "nothing has to change"
+    assert e.not_enough == ""
+    assert verify(e, clf).ok
+
+
+def test_with_no_time_left_it_is_the_answer_itself_or_little_more():
+    clf = lender()
+    e = CounterfactualExplainer(clf).explain(refused_rows(clf, 1)[0], "good")
+    assert e.enough(time_limit=-1.0).contains(e.counterfactual)
+    assert verify(e, clf).ok
+
+
+@given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))
+def test_short_decimals_lie_between(outer, inner):
+    found = short_between(outer, inner)
+    assert min(outer, inner) <= found <= max(outer, inner)
+    assert len(repr(found)) <= max(len(repr(outer)), len(repr(inner)))
+
+
+def test_german_credit_reads_well():
+    data = datasets.load_german_credit()
+    clf = ConditionalGaussianNetworkClassifier().fit(data.X, data.y)
+    e = CounterfactualExplainer(clf).explain(data.X.iloc[3])
+    region = check(e, clf)
+    assert region.words == str(region) == "duration_months of 20 to 38 and credit_amount of 3,480 to 6,193"
+    assert e.not_enough == "With credit_amount 6,268 instead the decision stays bad."

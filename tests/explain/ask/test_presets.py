@@ -1,0 +1,254 @@
+"""Presets: what they stand for, what is said of them, and what gives way before there is no answer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot import (
+    PRESETS,
+    Action,
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Explanation,
+    NoCounterfactualError,
+    verify,
+)
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.ask.giving_way import Climb, Rung
+from surefoot.explain.result.words import preset_words
+from surefoot.ui.report.fragment import batch_fragment
+from surefoot.ui.report.page import report_page
+from surefoot.ui.report.summary import summary_of
+
+
+def several(n=6, shift=0.6, seed=0):
+    """Two classes that hardly differ in any one feature: several have to change."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], 100)
+    names = [f"x{j}" for j in range(n)]
+    X = pd.DataFrame(np.clip(rng.normal(size=(200, n)) + shift * y[:, None], -2.2, 2.2), columns=names)
+    return ConditionalGaussianNetworkClassifier("naive").fit(X, y), X
+
+
+@pytest.fixture(scope="module")
+def many():
+    return several()
+
+
+LITTLE = Actions({f"x{j}": Action(most=0.7) for j in range(6)})
+
+
+@pytest.fixture(scope="module")
+def person():
+    return people(160)
+
+
+def people(n):
+    rng = np.random.default_rng(1)
+    y = np.repeat(["no", "yes"], n // 2)
+    shift = 1.2 * (y == "yes")
+    X = pd.DataFrame(
+        {
+            "age": np.round(40 + 9 * rng.normal(size=n) + 9 * shift),
+            "income": np.round(2000 + 500 * rng.normal(size=n) + 400 * shift),
+            "debt": np.round(900 + 300 * rng.normal(size=n) - 200 * shift),
+        }
+    )
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(X, y)
+    return clf, X[clf.predict(X) == "no"]
+
+
+def test_presets_are_plain_data_with_the_same_names():
+    assert list(PRESETS) == ["practical", "paper"]
+    assert PRESETS["practical"].keys() == PRESETS["paper"].keys()
+    with pytest.raises(TypeError):
+        PRESETS["paper"]["norm"] = 1
+
+
+def test_what_is_given_wins(many):
+    clf, _ = many
+    plain, given = CounterfactualExplainer(clf), CounterfactualExplainer(clf, norm=2, at_most=None, budget=0)
+    assert (plain.norm, plain.at_most, plain.budget, plain.printable) == (1, 3, 0.05, True)
+    assert (given.norm, given.at_most, given.budget, given.whitening) == (2, None, 0, "dag")
+    paper = CounterfactualExplainer(clf, preset="paper", budget=0.1)
+    assert (paper.norm, paper.whitening, paper.bounds, paper.whole, paper.noise_on) == (
+        np.inf, "cholesky", None, False, "all",
+    )  # fmt: skip
+    assert (paper.printable, paper.at_most, paper.budget, paper.options.gap) == (False, None, 0.1, 1e-3)
+    assert CounterfactualExplainer(clf, actions=Actions(at_most=2)).at_most == 2
+    again = CounterfactualExplainer(clf, norm=2).copy(budget=0.1)
+    assert (again.norm, again.at_most, again.budget) == (2, 3, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"preset": "practicle"}, "did you mean 'practical'"),
+        ({"preset": None}, "preset must be 'practical' or 'paper', not None"),
+        ({"printable": 1}, "printable must be True or False, not 1"),
+        ({"at_most": 2, "actions": Actions(at_most=3)}, "at_most is given twice"),
+        ({"at_most": -1}, "at_most"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(many, given, message):
+    with pytest.raises(ProblemError, match=message):
+        CounterfactualExplainer(many[0], **given)
+
+
+def fewest(clf, row):
+    """The smallest number of changes that is enough, by trying every number."""
+    for most in range(1, 7):
+        asked = CounterfactualExplainer(clf, at_most=most, actions=LITTLE)
+        if asked.explain(row, 1, on_failure="return").counterfactual is not None:
+            return most
+    raise AssertionError
+
+
+def test_the_smallest_number_of_changes_that_is_enough(many):
+    clf, X = many
+    rows = X.iloc[[43, 1, 16]]
+    explainer = CounterfactualExplainer(clf, actions=LITTLE)
+    for k, e in enumerate(explainer.explain_batch(rows, 1, progress=False)):
+        needed = fewest(clf, rows.iloc[k])
+        assert len(e.changed) == needed > 3
+        assert f"3 changed features are not enough: {needed} are needed, and this is proven." in str(e)
+        assert verify(e, clf).ok
+        one = explainer.explain(rows.iloc[k], 1)
+        assert (one.counterfactual == e.counterfactual).all()
+        assert one.advice == e.advice
+
+
+def test_what_was_given_does_not_give_way(many):
+    clf, X = many
+    row = X.iloc[1]
+    with pytest.raises(NoCounterfactualError):
+        CounterfactualExplainer(clf, at_most=3, actions=LITTLE).explain(row, 1)
+
+
+def test_the_budget_gives_way_last(many):
+    clf, X = many
+    row = X.iloc[int(np.argmin(clf.predict_proba(X)[:, 1]))]
+    top = CounterfactualExplainer(clf, threshold=0.5, at_most=None, budget=0).explain(row, 1)
+    ends = {name: (None, float(top.counterfactual[name] + 1e-3)) for name in X.columns}
+    explainer = CounterfactualExplainer(clf, bounds=ends, immutable=list(set(X.columns) - set(top.changed)))
+    e = explainer.explain(row, 1)
+    assert e.budget == 0
+    assert "do exactly what it says" in str(e)
+    assert "small errors are allowed for" not in str(e)
+    assert verify(e, clf).ok
+    kept = CounterfactualExplainer(clf, bounds=ends, budget=0.05, immutable=explainer.immutable)
+    assert kept.explain(row, 1, on_failure="return").counterfactual is None
+
+
+def test_where_nothing_helps_the_last_question_says_why(many):
+    clf, X = many
+    e = CounterfactualExplainer(clf, immutable=list(X.columns)).explain(X.iloc[0], 1, on_failure="return")
+    assert e.status == "infeasible"
+    assert e.advice
+    assert (
+        CounterfactualExplainer(clf, immutable=list(X.columns))
+        .explain_batch(X.head(2), 1, progress=False)[0]
+        .advice
+        == e.advice
+    )
+
+
+def answer_of(explanation, status, changed):
+    """An explanation as a climb sees it."""
+    from types import SimpleNamespace
+
+    point = np.zeros(1) if status.has_point else None
+    return SimpleNamespace(
+        status=status,
+        answer=SimpleNamespace(point=point, advice="", search_seconds=0.0),
+        changed=list(range(changed)),
+    )
+
+
+def test_a_number_that_was_not_settled_in_time_is_not_called_the_smallest():
+    from surefoot.status import Status
+
+    climb = Climb(Rung(3), frozenset({"at_most", "budget"}))
+    for status, changed in (
+        (Status.TIME_LIMIT_NO_POINT, 0), (Status.OPTIMAL, 6), (Status.UNDECIDED, 0), (Status.INFEASIBLE, 0),
+    ):  # fmt: skip
+        assert climb.goes_on
+        climb.send(answer_of(None, status, changed))
+    assert not climb.goes_on
+    assert climb.reached == Rung(None)
+    assert "found in time; this one changes 6" in climb._gave_way(6)
+    assert climb.share(8.0) == 6.0
+
+
+def test_every_face_says_what_the_preset_means(person):
+    clf, X = person
+    e = CounterfactualExplainer(clf, norm=2).explain(X.iloc[0], "yes")
+    words = "Preset practical: an answer to act on, few features change, none that a person cannot change"
+    assert words in str(e)
+    assert "Given otherwise: norm." in str(e)
+    batch = CounterfactualExplainer(clf, norm=2).explain_batch(X.head(2), "yes", progress=False)
+    for page in (report_page(e), report_page(batch), e._repr_html_(), batch_fragment(batch)):
+        assert words in page
+    assert Explanation.from_json(e.to_json()).question == e.question
+    assert preset_words(Explanation.from_json(e.to_json()).question) in str(e)
+    paper = CounterfactualExplainer(clf, preset="paper").explain(X.iloc[0], "yes")
+    assert "Preset paper: the question of the paper, features may take any value" in str(paper)
+
+
+def test_what_a_person_cannot_change_is_kept_and_that_is_said(person):
+    clf, X = person
+    e = CounterfactualExplainer(clf).explain(X.iloc[0], "yes")
+    said = "Kept: age, since by its name a person cannot change it. To free a feature, name it in actions: "
+    for face in (str(e), report_page(e).replace("&#34;", '"')):
+        assert f'{said}Actions({{"age": "change"}}).' in face
+    assert e.counterfactual["age"] == e.factual["age"]
+    free = CounterfactualExplainer(clf, actions=Actions({"age": "change"}))
+    assert free.explain(X.iloc[0], "yes").question.domain.high[0] > e.question.domain.high[0]
+    assert "Kept:" not in str(free.explain(X.iloc[0], "yes"))
+    for own in (
+        {"immutable": ["age"]}, {"increasing": ["age"]}, {"bounds": {"age": (20, 70)}},
+        {"actions": Actions(links=[("debt", "age", 1.0)])},
+        {"actions": Actions(when=[("income rises", "age >= age.now + 2")])},
+    ):  # fmt: skip
+        assert CounterfactualExplainer(clf, **own).kept.features == {}
+    kept = {"age": Action("stay", protected=True)}
+    assert CounterfactualExplainer(clf, actions=Actions(rules=["age <= 90"])).kept.features == kept
+    assert CounterfactualExplainer(clf, bounds={"age": "data", "debt": (0, 9)}).kept.features == kept
+    stuck = CounterfactualExplainer(clf, immutable=["income", "debt"]).explain(X.iloc[0], "yes", "return")
+    assert "Kept: age" in str(stuck)
+
+
+def test_forged_presets_are_refused(person):
+    clf, X = person
+    content = CounterfactualExplainer(clf).explain(X.iloc[0], "yes").to_dict()
+    for preset in (
+        "paper",
+        {"name": "paper"},
+        {"name": 1, "given": [], "kept": []},
+        {"name": "paper", "given": [2], "kept": []},
+        {"name": "x", "given": [], "kept": ["y"]},
+    ):
+        content["question"]["domain"]["declared"]["preset"] = preset
+        with pytest.raises(DataError):
+            Explanation.from_dict(content)
+    content["question"]["domain"]["declared"]["preset"] = {"name": "other", "given": [], "kept": []}
+    assert summary_of(Explanation.from_dict(content)).preset == ""
+
+
+def test_the_order_of_an_answer(person):
+    clf, X = person
+    e = CounterfactualExplainer(clf, budget=5).explain(X.iloc[0], "yes", on_failure="return")
+    assert "Caution: The budget is an error of up to 5 standard deviations" in str(e)
+    clf, X = people(40)
+    found = CounterfactualExplainer(clf).explain(X.iloc[0], "yes")
+    text = str(found)
+    places = [
+        text.index(word) for word in ("feature  ", "Caution: ", "Robust: ", "Smallest: ", "Kept: ", "Asked: ")
+    ]
+    assert places == sorted(places)
+    page = report_page(found)
+    places = [
+        page.index(word) for word in ('class="changes"', 'class="caution"', "Robust: ", "What was asked")
+    ]
+    assert places == sorted(places)
