@@ -14,7 +14,7 @@ ROOT = Path(surefoot.__file__).parent
 # The rooms in the order of the flow: table, model, question, problem, search, proof, explanation, ui. A room
 # may import from those before it. What all may use comes first.
 LAYERS = [
-    {"exceptions", "status", "formats", "threads", "memory", "files", "plain", "views", "bars"},
+    {"exceptions", "status", "formats", "days", "threads", "memory", "files", "plain", "views", "bars"},
     {"problem"},
     {"table"},
     {"model", "datasets"},

@@ -454,8 +454,8 @@ def test_missing_labels_of_any_kind_are_located(labels):
     assert "label column 'y' is missing (NaN) in row 1" in fit_error(np.eye(4), labels)
 
 
-def test_dates_and_continuous_labels():
-    X = pd.DataFrame({"when": pd.date_range("2020", periods=4), "x": [1.0, 2, 3, 4]})
+def test_durations_and_continuous_labels():
+    X = pd.DataFrame({"when": pd.timedelta_range("1 day", periods=4), "x": [1.0, 2, 3, 4]})
     assert "column 'when' is not a number in rows 0, 1, 2 and 1 more" in fit_error(X, [0, 0, 1, 1])
     assert "Unknown label type: continuous" in fit_error(np.eye(4), [0.5, 0.6, 0.7, 0.8])
 

@@ -54,7 +54,7 @@ def test_no_calibration_is_called_none(bundled):
 
 def test_two_valued_numbers_are_categories_and_that_is_said(chosen, credit):
     assert chosen.classifier.feature_kinds_["dependents"] == "category"
-    assert chosen.notes == ("1 column holds two values only and is taken as a category: dependents.",)
+    assert chosen.notes[0] == "1 column holds two values only and is taken as a category: dependents."
     assert str(chosen).startswith(chosen.notes[0])
     assert "96 models by log loss" in str(chosen)
     assert "... and 88 more" in str(chosen)

@@ -90,8 +90,8 @@ def test_tables_of_many_columns_are_looked_at_without_complaint(clean):
 def test_dates(clean):
     frame, y = clean
     days = pd.date_range("2020-01-01", periods=200, freq="D")
+    assert about(frame.assign(opened=days), y, "Date") == []  # a column of dates is a number of days
     for values in (
-        days,
         days.strftime("%d.%m.%Y"),
         days.strftime("%Y-%m-%d %H:%M:%S"),
         days.strftime("%m/%d/%y"),

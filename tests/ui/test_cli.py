@@ -58,7 +58,9 @@ def test_the_demo_keeps_what_cannot_change():
 def test_fit_prints_the_model_and_says_where_it_is(fit):
     status, model, out, err = fit()
     assert status == 0
-    assert out.startswith("Conditional Gaussian network, tree (TAN)")
+    shown, _, rest = out.partition("\n\n")
+    assert shown.splitlines()[0].split() == ["column", "read", "as", "why", "to", "change"]
+    assert rest.startswith("Conditional Gaussian network, tree (TAN)")
     assert "7: " in out
     assert "wrote" in err
     assert model.dag_.n_edges == 7

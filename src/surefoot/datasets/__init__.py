@@ -5,10 +5,12 @@ from surefoot.datasets.synthetic import SyntheticDataset, random_dag, random_tre
 from surefoot.table.dataset import Dataset
 from surefoot.table.labelled import table
 from surefoot.table.suspicions import data_warnings
+from surefoot.table.typed import Table, read_table
 
 __all__ = [
     "Dataset",
     "SyntheticDataset",
+    "Table",
     "data_warnings",
     "load_banknote",
     "load_german_credit",
@@ -16,6 +18,7 @@ __all__ = [
     "load_pima",
     "random_dag",
     "random_tree",
+    "read_table",
     "synthetic",
     "table",
 ]

@@ -291,9 +291,9 @@ class CounterfactualExplainer:
         row : Series, dict or array
             The factual.
         target : label or list of labels, optional
-            The class it should have. With two classes it may be left out: the other one. Of several classes
-            the nearest is found, and it is proven that none of the others is nearer
-            (``explanation.others``).
+            The class it should have. Left out: the one that the classifier says is wanted (``wanted_``); with
+            two classes, the other one. Of several classes the nearest is found, and it is proven that none of
+            the others is nearer (``explanation.others``).
         on_failure : {"raise", "return"}
             Whether a search without a result raises `NoCounterfactualError` or returns an Explanation
             whose counterfactual is None.
@@ -304,7 +304,7 @@ class CounterfactualExplainer:
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
         clock = Clock(self.options.time_limit)
-        targets = several_targets(target, self.classifier.classes_.tolist())
+        targets = several_targets(self._wanted(target), self.classifier.classes_.tolist())
         with one_blas_thread(), alive():
             explanation = told(self._climbed(row, targets, clock).explanation, reasons, enough)
         if explanation.answer.point is None and on_failure == "raise":
@@ -366,7 +366,7 @@ class CounterfactualExplainer:
 
     def _rows(self, rows: Any, target: Any) -> list[tuple[Any, tuple[Any, ...], Any]]:
         """Each row with the targets of which the nearest is wanted, and its label."""
-        known = self.classifier.classes_.tolist()
+        known, target = self.classifier.classes_.tolist(), self._wanted(target)
         labels, single = split_rows(rows, self.classifier.feature_labels_)
         each = (several_targets(one, known) for one in each_target(target, rows, len(single), known))
         return list(zip(single, each, labels, strict=True))
@@ -409,7 +409,7 @@ class CounterfactualExplainer:
         [3.23, 3.34]
         """
         check_differing(n, differ, apart)
-        targets = several_targets(target, self.classifier.classes_.tolist())
+        targets = several_targets(self._wanted(target), self.classifier.classes_.tolist())
         if len(targets) > 1:
             raise ProblemError("alternatives are about one target, not a list of them")
         clock = Clock(self.options.time_limit)
@@ -419,7 +419,7 @@ class CounterfactualExplainer:
             # Where nothing has to change, nothing else is worth looking for.
             while len(found) < n and clock.left > 0 and 0 < found[-1].distance < np.inf:
                 differing = differing_from(found, differ, apart)
-                asked = self._asked(self._builder(climb.reached), row, target, row_label(row), differing)
+                asked = self._asked(self._builder(climb.reached), row, targets[0], row_label(row), differing)
                 explanation = self._answered(asked, clock, diagnose=False)
                 if explanation.answer.point is None:
                     break
@@ -463,7 +463,7 @@ class CounterfactualExplainer:
         if self.impute is not None:
             known = self._read(row)
             row = self.classifier.schema_.row(known.numbers, known.state)
-        return reasons_of_row(self.classifier, row, target, self._unchangeable)
+        return reasons_of_row(self.classifier, row, self._wanted(target), self._unchangeable)
 
     @cached_property
     def _unchangeable(self) -> tuple[Any, ...]:
@@ -525,6 +525,10 @@ class CounterfactualExplainer:
             return said
         return Actions(at_most=at_most).at_most
 
+    def _wanted(self, target: Any) -> Any:
+        """The target, or the class that the classifier says is wanted."""
+        return self.classifier.wanted_ if target is None else target
+
     def _read(self, row: Any) -> Filled:
         """A row as numbers and categories; its holes filled if that was asked for."""
         if self.impute is not None:
@@ -559,7 +563,8 @@ class CounterfactualExplainer:
                 Category(j, schema.names[j], schema.values[j] or (), schema.ordered[j])
                 for j in schema.categories
             ],
-            whole=[j for j in schema.numbers if schema.whole[j]] if self.whole is None else [],
+            whole=[j for j in schema.numbers if schema.dates[j] or (schema.whole[j] and self.whole is None)],
+            dates=[j for j in schema.numbers if schema.dates[j]],
             actions=self._actions(rung.at_most),
             bounds=self.bounds,
             observed_range=clf.feature_range_,
@@ -605,13 +610,14 @@ class CounterfactualExplainer:
 
     @cached_property
     def kept(self) -> Actions:
-        """Features that stay because a person cannot change them, and that the user does not name."""
-        if not self._keep_personal:
-            return Actions()
+        """Dates, and features that a person cannot change: those that the user does not name stay."""
         named = {*self.immutable, *self.increasing, *self.decreasing}
         if isinstance(self.bounds, Mapping):
             named |= {name for name, ends in self.bounds.items() if not isinstance(ends, str)}
         proposed = Actions.proposed(self.classifier).without(named)
+        if not self._keep_personal:
+            dates = self.classifier.schema_.date_names
+            proposed = proposed.without(name for name in proposed.features if name not in dates)
         return proposed if self.actions is None else proposed.without(self.actions.named_to_change())
 
     def _asked(

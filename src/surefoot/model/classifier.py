@@ -47,6 +47,7 @@ from surefoot.model.streaming import (
 )
 from surefoot.problem.mixed import MixedQuadratic, State
 from surefoot.problem.quadratic import Quadratic
+from surefoot.table.recipe import Recipe
 from surefoot.views import view
 
 Array = NDArray[np.float64]
@@ -125,7 +126,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     schema_ : Schema
         What each feature is.
     feature_kinds_ : dict
-        ``"number"``, ``"whole"`` (all training values were) or ``"category"``, by feature.
+        ``"number"``, ``"whole"`` (all training values were), ``"date"`` or ``"category"``, by feature.
     categories_ : dict
         The values of each category.
     warps_ : tuple of Warp
@@ -147,6 +148,10 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     judged_ : dict or None
         ``accuracy`` on held-out rows and that of always saying the ``majority``, once `surefoot.diagnose`
         has looked at the classifier; kept in its file.
+    wanted_ : label or None
+        The class that counts as wanted: the target of explanations for which none is named. Kept in the file.
+    recipe_ : Recipe or None
+        How the table was read from which the rows came (`surefoot.datasets.read_table`); kept in the file.
     refits_ : tuple of ConditionalGaussianNetworkClassifier
         The model fitted again to rows drawn with replacement, on the same graph and the same scales, where
         `surefoot.select` or ``surefoot fit`` kept some; saved in its file. Answers say under how many of
@@ -174,6 +179,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     """
 
     judged_: dict[str, float] | None = None  # until `diagnose` has looked at it
+    wanted_: Any = None
+    recipe_: Recipe | None = None
     refits_: tuple[Any, ...] = ()  # unless `select` or `surefoot fit` keeps some
     has_probability: bool = True  # adopted models may have none
     class_values_: ClassValues | None = None  # of models that come without rows
@@ -296,7 +303,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.density_percentiles_ = own_densities(rows, model)
         self.class_values_ = values_of_rows(rows, len(rows.classes))
         self.completion_ = model.gathered.completion
-        for name in ("judged_", "refits_"):  # those of an earlier fit
+        for name in ("judged_", "wanted_", "recipe_", "refits_"):  # those of an earlier fit
             self.__dict__.pop(name, None)
         self.networks_ = model.networks
 
@@ -310,7 +317,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
 
     @property
     def feature_kinds_(self) -> dict[Any, str]:
-        """Each feature's kind: ``"number"``, ``"whole"`` or ``"category"``."""
+        """Each feature's kind: ``"number"``, ``"whole"``, ``"date"`` or ``"category"``."""
         check_is_fitted(self)
         return self.schema_.kinds
 
@@ -462,7 +469,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
             else:
                 Z[codes == c] = drawn
         X = unwarped(Z, self.warps_)
-        if self.schema_.n_categories:
+        if not self.schema_.is_plain:
             return self.schema_.decode(X, states), self.classes_[codes]
         names = getattr(self, "feature_names_in_", None)
         return X if names is None else pd.DataFrame(X, columns=names), self.classes_[codes]

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from surefoot.days import as_days
 from surefoot.exceptions import DataError
 from surefoot.table.labelled import column_faults, joined
+from surefoot.table.rare import RARE
 
 Array = NDArray[np.float64]
 
@@ -22,7 +24,7 @@ class Lookup:
     """From a category's values to their positions.
 
     A value is found as it is (1.0 is 1), or else by its text, so that a file in which '1' was read as a
-    number still fits.
+    number still fits. Where rare values were put together, those that were never seen are rare.
 
     Parameters
     ----------
@@ -35,6 +37,7 @@ class Lookup:
         self.name = name
         self._codes = {value: code for code, value in enumerate(values)}
         self._texts = {str(value): code for code, value in enumerate(values)}
+        self._rare = self._texts.get(RARE, -1)
         if not values:
             raise DataError(f"category {name!r} has no values: all of them are missing")
         if len(self._texts) != len(values) or len(self._codes) != len(values):
@@ -48,7 +51,7 @@ class Lookup:
         if plain in self._codes:
             return self._codes[plain]
         whole = isinstance(plain, float) and plain.is_integer()
-        return self._texts.get(str(int(plain)) if whole else str(plain), -1)
+        return self._texts.get(str(int(plain)) if whole else str(plain), self._rare)
 
 
 def is_missing(value: Any) -> bool:
@@ -73,6 +76,13 @@ def holds_category(column: pd.Series) -> bool:
     if isinstance(dtype, pd.CategoricalDtype | pd.StringDtype) or pd.api.types.is_bool_dtype(dtype):
         return True
     return dtype.kind in "OUS" and pd.api.types.infer_dtype(column, skipna=True) in ("string", "boolean")
+
+
+def holds_dates(column: pd.Series) -> bool:
+    """Whether a column holds dates as pandas or Python have them; text that reads like dates is text."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return True
+    return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) in ("date", "datetime")
 
 
 def holds_whole(column: pd.Series) -> bool:
@@ -127,6 +137,29 @@ def read_numbers(column: pd.Series, name: Any) -> Array:
         faults = [fault for fault in column_faults(column.to_frame(name)) if " is missing " not in fault]
         raise DataError(joined(faults))
     return numbers
+
+
+def read_days(column: pd.Series, name: Any) -> Array:
+    """A column of dates as days since 1970-01-01: datetimes, dates, text such as 2024-03-01, or days."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        plain = column.dt.tz_localize(None) if column.dt.tz is not None else column
+        days = plain.to_numpy().astype("datetime64[D]")
+        return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
+    if column.dtype.kind in "biuf" and isinstance(column.dtype, np.dtype):
+        return read_numbers(column, name)
+    texts = column.astype(object).map(as_days, na_action="ignore")
+    wrong = [value for value in texts.dropna() if isinstance(value, str)]
+    if wrong:
+        raise DataError(f"column {name!r} must hold dates such as 2024-03-01, not {wrong[0]!r}")
+    return read_numbers(texts.astype(float), name)
+
+
+def days_column(days: Array) -> NDArray[Any]:
+    """Days since 1970-01-01 as datetimes; a part of a day is cut off."""
+    known = np.isfinite(days)
+    found = np.full(len(days), np.datetime64("NaT", "s"), dtype="datetime64[s]")
+    found[known] = np.floor(days[known]).astype(np.int64).astype("datetime64[D]")
+    return found
 
 
 def read_codes(column: pd.Series, lookup: Lookup) -> tuple[NDArray[np.intp], list[Any]]:

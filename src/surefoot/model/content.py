@@ -29,6 +29,7 @@ from surefoot.model.parts import (
 from surefoot.model.schema import Schema
 from surefoot.model.structure import StructureReport
 from surefoot.plain import finite, sequence
+from surefoot.table.recipe import Recipe
 
 if TYPE_CHECKING:
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -86,6 +87,10 @@ def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, A
         content["judged"] = dict(clf.judged_)
     if clf.class_values_ is not None:
         content["class_values"] = clf.class_values_.content()
+    if clf.wanted_ is not None:
+        content["wanted"] = _plain(clf.wanted_)
+    if clf.recipe_ is not None:
+        content["table"] = clf.recipe_.plain()
     if hasattr(clf, "decision_content"):
         content["decision"] = clf.decision_content()
     if clf.refits_:
@@ -140,7 +145,9 @@ def _beside_decision(clf: Classifier, content: dict[str, Any]) -> Classifier:
     )  # they would be those of the network, which does not decide
     from surefoot.model.adopted import AdoptedClassifier
 
-    return cast("Classifier", AdoptedClassifier.with_decision(clf, content["decision"]))
+    found = cast("Classifier", AdoptedClassifier.with_decision(clf, content["decision"]))
+    found.wanted_, found.recipe_ = clf.wanted_, clf.recipe_
+    return found
 
 
 def _restore(clf: Classifier, content: dict[str, Any]) -> None:
@@ -174,6 +181,8 @@ def _restore(clf: Classifier, content: dict[str, Any]) -> None:
     _require(0 <= clf.shrinkage_ <= 1, "shrinkage")
     clf.judged_ = _judged(content.get("judged"))
     clf.class_values_ = ClassValues.from_content(content.get("class_values"), schema, k)
+    clf.wanted_ = _wanted(content.get("wanted"), clf.classes_.tolist())
+    clf.recipe_ = None if content.get("table") is None else Recipe.read(content["table"])
     clf.warps_ = warps_from(content.get("warps"), schema.n_numbers)
     clf.calibration_ = calibration_from(content.get("calibration"), k)
     clf.networks_ = tuple(network_from(entry, dag, schema) for entry in content["networks"])
@@ -189,6 +198,13 @@ def _judged(values: Any) -> dict[str, float] | None:
     found = {name: finite(value, name) for name, value in values.items()}
     _require(all(0 <= value <= 1 for value in found.values()), "judged")
     return found
+
+
+def _wanted(value: Any, labels: list[Any]) -> Any:
+    """The class that counts as wanted, if there is one."""
+    found = [one for one in labels if type(one) is type(value) and one == value]
+    _require(value is None or found, "wanted")
+    return found[0] if found else None
 
 
 def _ends(values: Any, schema: Schema, name: str) -> NDArray[np.float64]:

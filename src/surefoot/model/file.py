@@ -21,7 +21,7 @@ def version_of(content: dict[str, Any]) -> int:
     """The oldest format version that can hold a model."""
     kinds = content.get("kinds")
     listed = kinds if isinstance(kinds, list) else []  # of anything else its reader complains
-    mixed = any(isinstance(entry, dict) and entry.get("kind") == "category" for entry in listed)
+    mixed = any(isinstance(entry, dict) and entry.get("kind") in ("category", "date") for entry in listed)
     beyond = any(content.get(key) is not None for key in ("warps", "calibration", "decision"))
     return MIXED_VERSION if mixed or beyond else VERSION
 

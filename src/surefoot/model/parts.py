@@ -40,17 +40,18 @@ def schema_from(kinds: Any, names: list[Any]) -> Schema:
     """The schema; files from before there were kinds hold numbers alone."""
     if kinds is None:
         return Schema.of_numbers(names)
-    values, ordered, whole = [], [], []
+    values, ordered, whole, dates = [], [], [], []
     for entry in sequence(kinds, "kinds", len(names)):
         kind = entry.get("kind") if isinstance(entry, dict) else None
-        if kind not in ("number", "whole", "category"):
+        if kind not in ("number", "whole", "date", "category"):
             raise ModelFileError("'kinds' is wrong")
         is_category = kind == "category"
         entries(entry, "kinds", ["kind", "values", "ordered"] if is_category else ["kind"])
         values.append(_category_values(entry["values"]) if is_category else None)
         ordered.append(truth(entry["ordered"], "ordered") if is_category else False)
-        whole.append(kind == "whole")
-    return Schema(tuple(names), tuple(values), tuple(ordered), tuple(whole))
+        whole.append(kind in ("whole", "date"))
+        dates.append(kind == "date")
+    return Schema(tuple(names), tuple(values), tuple(ordered), tuple(whole), tuple(dates))
 
 
 def _category_values(values: Any) -> tuple[Any, ...]:

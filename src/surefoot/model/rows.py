@@ -115,7 +115,7 @@ def training_rows(
     if _may_hold_categories(X, clf.categorical, clf.ordered):
         schema = Schema.learned(X, clf.categorical, clf.ordered, _labels_of(X))
         refuse_many_values(schema)
-        if schema.n_categories:
+        if not schema.is_plain:
             found = _mixed_rows(clf, X, y, sample_weight, (schema, reset))
             return _with_enough_classes(found, least_classes)
     return _with_enough_classes(_numeric_rows(clf, X, y, sample_weight, reset), least_classes)
@@ -142,7 +142,7 @@ def refuse_many_values(schema: Schema) -> None:
 def known_rows(clf: Any, X: Any) -> tuple[NDArray[Any], Codes]:
     """Numbers and codes of a table, read by the kinds that `fit` saw."""
     refuse_duplicate_names(X)
-    if clf.schema_.n_categories:
+    if not clf.schema_.is_plain:
         frame = as_frame(X)
         validate_data(clf, frame, reset=False, skip_check_array=True)
         return clf.schema_.encode(frame)  # type: ignore[no-any-return]

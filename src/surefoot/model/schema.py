@@ -12,16 +12,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from surefoot.days import as_date, as_days
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.formats import suggestion
 from surefoot.model.columns import (
     Lookup,
     category_values,
+    days_column,
     holds_category,
+    holds_dates,
     holds_whole,
     is_missing,
     plain_value,
     read_codes,
+    read_days,
     read_numbers,
 )
 from surefoot.model.dag import feature_index
@@ -45,6 +49,8 @@ class Schema:
         Whether a category's values have an order, so that it can rise and fall. Default: none has.
     whole : tuple of bool, optional
         Whether a number was whole in every training row. Default: none was.
+    dates : tuple of bool, optional
+        Whether a number counts days since 1970-01-01 and is shown as a date. Default: none does.
 
     Examples
     --------
@@ -66,12 +72,13 @@ class Schema:
     values: tuple[tuple[Any, ...] | None, ...]
     ordered: tuple[bool, ...] = ()
     whole: tuple[bool, ...] = ()
+    dates: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.names)
-        for name in ("ordered", "whole"):
+        for name in ("ordered", "whole", "dates"):
             object.__setattr__(self, name, tuple(getattr(self, name)) or (False,) * n)
-        if not len(self.values) == len(self.ordered) == len(self.whole) == n:
+        if not len(self.values) == len(self.ordered) == len(self.whole) == len(self.dates) == n:
             raise DataError(f"a schema of {n} features needs {n} entries of each kind")
         for name, values, ordered, whole in zip(
             self.names, self.values, self.ordered, self.whole, strict=True
@@ -82,6 +89,9 @@ class Schema:
                 )
             if values is not None:
                 Lookup(name, values)  # refuses none at all and values that look alike
+        odd = [j for j, date in enumerate(self.dates) if date and not self.whole[j]]
+        if odd:
+            raise DataError(f"{self.names[odd[0]]} is a date, but not a whole number of days")
 
     @classmethod
     def of_numbers(cls, names: Sequence[Any], whole: Sequence[bool] = ()) -> Schema:
@@ -113,14 +123,15 @@ class Schema:
         labels = tuple(list(frame.columns) if names is None else names)
         orders = _declared_orders(ordered, labels)
         chosen = _chosen(frame, X, categorical, labels) | orders.keys()
-        values, ranked, whole = [], [], []
+        values, ranked, whole, dates = [], [], [], []
         for j, name in enumerate(labels):
             column = frame.iloc[:, j]
             found = category_values(column, name, orders.get(j)) if j in chosen else None
             values.append(found)
             ranked.append(j in chosen and (j in orders or _is_ranked(column)))
-            whole.append(j not in chosen and holds_whole(column))
-        return cls(labels, tuple(values), tuple(ranked), tuple(whole))
+            dates.append(j not in chosen and holds_dates(column))
+            whole.append(j not in chosen and (dates[-1] or holds_whole(column)))
+        return cls(labels, tuple(values), tuple(ranked), tuple(whole), tuple(dates))
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -144,9 +155,19 @@ class Schema:
 
     @property
     def kinds(self) -> dict[Any, str]:
-        """Each feature's kind: ``"number"``, ``"whole"`` or ``"category"``."""
-        columns = zip(self.names, self.values, self.whole, strict=True)
-        return {n: "category" if v is not None else "whole" if w else "number" for n, v, w in columns}
+        """Each feature's kind: ``"number"``, ``"whole"``, ``"date"`` or ``"category"``."""
+        columns = zip(self.names, self.values, self.whole, self.dates, strict=True)
+        return {n: "category" if v is not None else _number_kind(w, d) for n, v, w, d in columns}
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every feature is a number that an array can hold as it is: no category, no date."""
+        return not (self.categories or any(self.dates))
+
+    @property
+    def date_names(self) -> tuple[Any, ...]:
+        """Names of the features that are dates."""
+        return tuple(name for name, date in zip(self.names, self.dates, strict=True) if date)
 
     @cached_property
     def category_values(self) -> tuple[tuple[Any, ...], ...]:
@@ -171,7 +192,8 @@ class Schema:
         numbers = np.empty((self.n_numbers, len(frame))).T  # columns in one piece each: they are read so
         codes = np.empty((len(frame), self.n_categories), dtype=np.intp)
         for i, j in enumerate(self.numbers):
-            numbers[:, i] = read_numbers(frame.iloc[:, j], self.names[j])
+            read = read_days if self.dates[j] else read_numbers
+            numbers[:, i] = read(frame.iloc[:, j], self.names[j])
         strange = []
         for k, j in enumerate(self.categories):
             codes[:, k], unknown = read_codes(frame.iloc[:, j], self._lookups[k])
@@ -229,7 +251,8 @@ class Schema:
         """A table in the features' order, categories by name; NaN and None where a value is missing."""
         columns: dict[int, Any] = {}
         for i, j in enumerate(self.numbers):
-            columns[j] = np.asarray(numbers, dtype=float)[:, i]
+            values = np.asarray(numbers, dtype=float)[:, i]
+            columns[j] = days_column(values) if self.dates[j] else values
         for k, j in enumerate(self.categories):
             columns[j] = _named(np.asarray(codes)[:, k], self.category_values[k])
         frame = pd.DataFrame({j: columns[j] for j in range(len(self.names))})
@@ -239,7 +262,7 @@ class Schema:
         """One row as Python values in the features' order."""
         row: list[Any] = [None] * len(self.names)
         for i, j in enumerate(self.numbers):
-            row[j] = float(numbers[i])
+            row[j] = as_date(float(numbers[i])) if self.dates[j] else float(numbers[i])
         for k, j in enumerate(self.categories):
             row[j] = self.category_values[k][state[k]] if state[k] >= 0 else None
         return row
@@ -262,9 +285,10 @@ class Schema:
         if is_missing(cell):
             return float("nan")
         try:
-            number = float(cell)
+            number = float(as_days(cell) if self.dates[j] else cell)
         except (TypeError, ValueError):
-            raise DataError(f"{self.names[j]} must be a number, not {plain_value(cell)!r}") from None
+            what = "a date such as 2024-03-01" if self.dates[j] else "a number"
+            raise DataError(f"{self.names[j]} must be {what}, not {plain_value(cell)!r}") from None
         except OverflowError:
             raise DataError(f"{self.names[j]} must be a number that a double holds") from None
         if not np.isfinite(number):
@@ -320,6 +344,10 @@ def _declared_orders(
         except ValueError as error:
             raise DataError(f"ordered: {error}") from None
     return found
+
+
+def _number_kind(whole: bool, date: bool) -> str:
+    return "date" if date else "whole" if whole else "number"
 
 
 def _is_ranked(column: pd.Series) -> bool:

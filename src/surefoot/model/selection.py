@@ -19,6 +19,8 @@ from surefoot.model.race import Folds, Race, Setting, settings_of
 from surefoot.model.refits import NONE_KEPT, Kept, checked_count, keep_refits, time_for_refits
 from surefoot.model.rows import TrainingRows, drawn_rows, refuse_duplicate_names, training_rows
 from surefoot.model.schema import Schema
+from surefoot.model.undecided import undecided_categories
+from surefoot.table.kinds import few_whole_values
 from surefoot.table.labelled import two_valued_numbers
 from surefoot.threads import one_blas_thread
 
@@ -136,6 +138,7 @@ def select(
     refits: int = KEPT,
     choose_on: int | None = CHOOSE_ON,
     fast: bool = False,
+    undecided: Any = "auto",
 ) -> Selection:
     """Choose structure, marginals, shrinkage, calibration and smoothing by held-out log loss.
 
@@ -171,6 +174,9 @@ def select(
     fast : bool, default=False
         Do not compare: take settings that are usually good, with as dense a graph as can be learned soon and
         the shrinkage that is best on held-out rows.
+    undecided : "auto" or list of features, default="auto"
+        Whole numbers with few values, each of which becomes a category where the held-out log loss is lower
+        that way. ``"auto"``: those with 3 to 10 values, unless ``categorical`` is a list.
 
     Returns
     -------
@@ -191,6 +197,8 @@ def select(
     checked_count(refits)
     refuse_duplicate_names(frame)
     categories, notes = _categories(frame, categorical, ordered)
+    categories, more = _decided(frame, y, (categories, categorical, ordered, plain), undecided, random_state)
+    notes = (*notes, *more)
     about_data = {"categorical": categories, "ordered": ordered, "plain": plain}
     rows = training_rows(ConditionalGaussianNetworkClassifier(**about_data), frame, y, None)
     _refuse_small_classes(rows)
@@ -232,6 +240,23 @@ def _categories(frame: Any, categorical: Any, ordered: Any) -> tuple[Any, tuple[
     )
     shown = ", ".join(str(name) for name in two)
     return names, (f"{len(two)} {what}: {shown}.",)
+
+
+def _decided(
+    frame: Any, y: Any, said: tuple[Any, Any, Any, Any], undecided: Any, random_state: int | None
+) -> tuple[Any, list[str]]:
+    """Whole numbers with few values join the categories where that predicts held-out rows better."""
+    categories, categorical, ordered, plain = said
+    automatic = isinstance(undecided, str) and undecided == "auto"
+    if not isinstance(frame, pd.DataFrame) or (automatic and not isinstance(categorical, str)):
+        return categories, []
+    kinds = Schema.learned(frame, categories, ordered).kinds
+    known = [name for name, kind in kinds.items() if kind == "category"]
+    few = [name for name in frame.columns if kinds[name] == "whole" and few_whole_values(frame[name])]
+    settled = {*known, *(plain or ())}  # what rules add up is a number
+    names = [name for name in (few if automatic else undecided) if name not in settled]
+    found, notes = undecided_categories(frame, y, names, known, random_state)
+    return ([*known, *found] if found else categories), notes
 
 
 def _refuse_small_classes(rows: TrainingRows) -> None:

@@ -227,7 +227,10 @@ def merged_schema(a: Schema, b: Schema) -> Schema:
         else:
             values.append(_union(name, first, second))
     whole = tuple(x and y for x, y in zip(a.whole, b.whole, strict=True))
-    return Schema(a.names, tuple(values), a.ordered, whole)
+    changed = [name for name, x, y in zip(a.names, a.dates, b.dates, strict=True) if x != y]
+    if changed:
+        raise DataError(f"column {changed[0]!r} holds dates in some rows and numbers in others")
+    return Schema(a.names, tuple(values), a.ordered, whole, a.dates)
 
 
 def merged_classes(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

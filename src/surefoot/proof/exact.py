@@ -54,6 +54,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
@@ -798,6 +799,7 @@ class Model:
     fingerprint: str
     intact: bool  # whether the checksum of the file is right
     kept: list[Any]  # refits of the model, as the file has them
+    dates: tuple[int, ...] = ()  # features that count days and may be written as dates
     # What was computed before; a model that is made from another one begins without.
     _views: dict[tuple[int, ...], View] = field(default_factory=dict, init=False)
     _networks: dict[tuple[int, tuple[int, ...]], Network] = field(default_factory=dict, init=False)
@@ -1043,6 +1045,7 @@ def _model(content: dict[str, Any], intact: bool) -> Model:
         fingerprint="",
         intact=intact,
         kept=_kept(content.get("refits"), decision is not None),
+        dates=_dates(content.get("kinds")),
     )
     return replace(found, fingerprint=_fingerprint(found))
 
@@ -1053,7 +1056,7 @@ def _kinds(value: Any, n: int) -> list[list[Any] | None]:
         return [None] * n
     found: list[list[Any] | None] = []
     for entry in _list(value, "kinds", n):
-        if type(entry) is not dict or entry.get("kind") not in ("number", "whole", "category"):
+        if type(entry) is not dict or entry.get("kind") not in ("number", "whole", "date", "category"):
             raise UnreadableError("the model's kinds are wrong")
         if entry["kind"] != "category":
             found.append(None)
@@ -1063,6 +1066,11 @@ def _kinds(value: Any, n: int) -> list[list[Any] | None]:
             raise UnreadableError("the values of a category are not names that differ")
         found.append(values)
     return found
+
+
+def _dates(value: Any) -> tuple[int, ...]:
+    """Positions of the features that are dates."""
+    return tuple(j for j, entry in enumerate(value or []) if entry["kind"] == "date")
 
 
 def _scales(value: Any, n: int) -> tuple[list[Scale | None], list[Any] | None]:
@@ -3031,7 +3039,7 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
     return Case(
         models=[known[0], *(by_name.get(name, known[0]) for name in question.models[1:])],
         question=question,
-        answer=_by_feature(answer, question),
+        answer=_by_feature(answer, question, known[0].dates),
         metric=None if metric is None else _matrix(metric, "the metric", question.n),
         ball=None if ball is None else _matrix(ball, "the ball", len(question.perturbed)),
         bound=certificate["bound"],
@@ -3081,8 +3089,11 @@ def read_answer(value: Any) -> dict[str, Any]:
     return answer
 
 
-def _by_feature(answer: dict[str, Any], question: Question) -> dict[str, Any]:
-    """The same with lists in the place of names and values: rows by feature, the others apart by kind."""
+def _by_feature(answer: dict[str, Any], question: Question, dates: Sequence[int]) -> dict[str, Any]:
+    """The same with lists in the place of names and values: rows by feature, the others apart by kind.
+
+    In rows, a feature that is a date by the model may be written as one.
+    """
     found, features = dict(answer), question.features
     for key in ("factual", "counterfactual", *SERIES):
         if answer[key] is None:
@@ -3091,6 +3102,8 @@ def _by_feature(answer: dict[str, Any], question: Question) -> dict[str, Any]:
         if not all(map(same, _list(entry["names"], key, len(features)), features)):
             raise UnreadableError(f"{key} names other features than the question")
         row = list(_list(entry["values"], key, len(features)))  # the file itself is left as it is
+        if key in ("factual", "counterfactual"):
+            row = [_days(value, key) if j in dates else value for j, value in enumerate(row)]
         numbers = [_number(row[j], key) for j in question.numbers]
         others = [row[choice.feature] for choice in question.choices]
         if key in ("factual", "counterfactual"):
@@ -3103,6 +3116,19 @@ def _by_feature(answer: dict[str, Any], question: Question) -> dict[str, Any]:
         else:
             found[key], found[f"{key} of categories"] = numbers, others
     return found
+
+
+def _days(value: Any, where: str) -> Any:
+    """Days since 1970-01-01 of a text such as 2024-03-01; a number stays as it is."""
+    if type(value) is not str:
+        return value
+    try:
+        day = date.fromisoformat(value)
+    except ValueError:
+        raise UnreadableError(f"the {where} has {shown(value)} where a date should be") from None
+    if day.isoformat() != value:  # one day has one text
+        raise UnreadableError(f"the {where} has {shown(value)} where a date should be")
+    return float((day - date(1970, 1, 1)).days)
 
 
 # ----- Claims ---------------------------------------------------------------------------------------------
@@ -4540,6 +4566,7 @@ def reasons_claim(case: Case) -> Claim | None:
     d, o = (case.model.position(document[key]) for key in ("decided", "other"))
     row = _row_of(asked, asked.factual, asked.state)
     values = [entry["value"] for entry in entries]
+    values = [_days(v, "reasons") if j in case.model.dates else v for j, v in enumerate(values)]
     if len(values) == len(row):  # a whole number may be written as one
         pairs = zip(values, row, strict=True)
         values = [_number(v, "a value") if type(v) is int and type(w) is float else v for v, w in pairs]
@@ -4664,7 +4691,8 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
     asked, names = case.question, [shown(name) for name in case.question.names]
     row = _row_of(asked, asked.factual, asked.state)
     values = ", ".join(
-        f"{shown(name)} {shown(value)}" for name, value in zip(asked.features, row, strict=True)
+        f"{shown(name)} {_day_text(value) if j in case.model.dates else shown(value)}"
+        for j, (name, value) in enumerate(zip(asked.features, row, strict=True))
     )
     return [
         f"Factual: {values}; decided {shown(asked.factual_class)}",
@@ -4676,6 +4704,14 @@ def words(models: Sequence[Any], explanation: Any) -> list[str]:
         *_other_words(case, models, explanation),
         f"Made by {shown(answer['method'])} {shown(answer['backend'])} (this claims nothing)",
     ]
+
+
+def _day_text(days: float) -> str:
+    """A number of days since 1970-01-01 as a date, if it is one."""
+    try:
+        return (date(1970, 1, 1) + timedelta(int(days))).isoformat() if days == int(days) else shown(days)
+    except OverflowError:
+        return shown(days)
 
 
 def _other_words(case: Case, models: Sequence[Any], explanation: dict[str, Any]) -> list[str]:

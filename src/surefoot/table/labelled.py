@@ -269,6 +269,14 @@ def _number_faults(features: pd.DataFrame, categorical: Sequence[str]) -> list[s
     return found
 
 
+def number_faults(features: pd.DataFrame) -> list[str]:
+    """What is wrong with columns of numbers, by row."""
+    found = _number_faults(features, ())
+    hint = "(if it is a category, say --categorical, categorical="
+    both = f"{hint}; if that means that there is none, say --missing, missing=)"
+    return [fault.replace(f"{hint})", both) for fault in found]
+
+
 def _useless(features: pd.DataFrame, categorical: Sequence[str]) -> dict[str, str]:
     """Columns that no model can use, and why."""
     found = {}

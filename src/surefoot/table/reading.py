@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import os
+import re
 import warnings
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -48,12 +50,21 @@ class Reading:
         How it was taken to be written, where that is not plain: comma, decimal point, UTF-8.
     notes : tuple of str
         What is missing or was removed.
+    units : dict
+        Of columns whose numbers have one.
+    marks : dict
+        Column of numbers -> text in it that means that there is none, beyond the usual.
+    day_first : bool
+        Whether it is written where days come before months: with decimal commas.
     """
 
     frame: pd.DataFrame
     name: str
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    day_first: bool = False
 
     def __str__(self) -> str:
         rows, columns = self.frame.shape
@@ -81,6 +92,8 @@ class Form:
     max_size : int, optional
         The most bytes that it may have, unpacked. Default: two billion, and no more than 200 times its size
         where it is packed and holds more than 50 million.
+    missing : dict
+        Column -> values that mean that there is none.
     """
 
     separator: str | None = None
@@ -90,6 +103,7 @@ class Form:
     as_text: Sequence[str] = ()
     expected: Sequence[str] = ()
     max_size: int | None = None
+    missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -119,7 +133,7 @@ def read_table(source: str | os.PathLike[str], form: Form | None = None) -> Read
     try:
         content = _content(source, form.max_size)
         if content.startswith(PARQUET):
-            return _finished(parquet_frame(content, form.max_size), name, form, ("Parquet",))
+            return _with_text_decimal(parquet_frame(content, form.max_size), name, form, ("Parquet",))
         if content.startswith((ZIP, OLD_EXCEL)):
             return _excel(content, name, form)
         return _text(content, name, form)
@@ -166,7 +180,7 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     names, header = _checked_names(text, separator, form)
     layout = Layout(text, separator, tuple(names), header, skipped=0 if declared is None else 1)
     try:
-        frame, decimal = _with_decimal(layout, form)
+        frame, decimal, form = _with_decimal(layout, form)
     except (pd.errors.ParserError, pd.errors.ParserWarning):
         _refuse_uneven_rows(layout)  # pandas speaks of its own workings
         raise
@@ -242,8 +256,8 @@ class Layout:
             )
 
 
-def _with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, str]:
-    """The table and its decimal sign: that of the first rows, unless later ones say otherwise."""
+def _with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, str, Form]:
+    """The table, its decimal sign (that of the first rows, unless later ones differ), its text columns."""
     kept = [*form.as_written, *form.as_text]
     used = form.decimal or "."
     if form.decimal is None:
@@ -251,10 +265,26 @@ def _with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, str]:
         commas = any(column.proves(",") for column in text_columns(sample, kept))
         used = "," if commas and not _has_fractions(sample) else "."
     frame = layout.parsed(used, form)
+    padded = _zero_padded(layout, frame)
+    if padded:
+        form = replace(form, as_text=[*form.as_text, *padded])
+        frame = layout.parsed(used, form)
+        kept = [*form.as_written, *form.as_text]
     decimal = decimal_of(
         text_columns(frame, kept), used, _has_fractions(frame), said=form.decimal is not None
     )
-    return (frame if decimal == used else layout.parsed(decimal, form)), decimal
+    return (frame if decimal == used else layout.parsed(decimal, form)), decimal, form
+
+
+def _zero_padded(layout: Layout, frame: pd.DataFrame) -> list[str]:
+    """Columns of whole numbers some of which begin with a zero, as postcodes do: they are names."""
+    whole = [
+        name for name in frame.columns if frame[name].dtype.kind in "iuf" and not (frame[name] % 1).any()
+    ]
+    if not whole or not re.search(rf'(^|[{re.escape(layout.separator)}"\s])0\d', layout.text, re.MULTILINE):
+        return []
+    texts = layout.parsed(".", Form(as_text=whole))
+    return [name for name in whole if texts[name].str.match(r"\s*0\d").fillna(False).any()]
 
 
 def _has_fractions(frame: pd.DataFrame) -> bool:
@@ -287,7 +317,25 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
     _refuse_names(names)
     frame = cells.iloc[1 if header else 0 :].set_axis(names, axis=1).reset_index(drop=True)
     sheet = f"sheet {title!r} of {count}" if count > 1 else ""
-    return _finished(frame.infer_objects(), name, form, ("Excel", sheet, "" if header else "no header"))
+    how = ("Excel", sheet, "" if header else "no header")
+    return _with_text_decimal(_plain_dates(frame.infer_objects()), name, form, how)
+
+
+def _plain_dates(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with dates beside text as text: a column that somebody typed half of by hand."""
+    found = frame.copy(deep=False)
+    for name in [name for name in frame.columns if frame[name].dtype.kind == "O"]:
+        column = frame[name]
+        if pd.api.types.infer_dtype(column, skipna=True) == "mixed":
+            found[name] = column.map(lambda v: v.isoformat(" ") if isinstance(v, dt.datetime) else v)
+    return found
+
+
+def _with_text_decimal(frame: pd.DataFrame, name: str, form: Form, how: Sequence[str]) -> Reading:
+    """A table whose numbers are numbers, but for those that were typed as text."""
+    kept = [*form.as_written, *form.as_text]
+    decimal = decimal_of(text_columns(frame, kept), form.decimal or ".", False, form.decimal is not None)
+    return _finished(frame, name, form, (*how, "decimal comma" if decimal == "," else ""), decimal)
 
 
 def _finished(
@@ -295,19 +343,38 @@ def _finished(
 ) -> Reading:
     """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
     frame, unnamed = _without_row_names(frame)
-    found, padded = frame.copy(deep=False), []
-    for column in text_columns(frame):
+    found, padded = _without_marks(frame, form), []
+    units: dict[str, str] = {}
+    marks: dict[str, tuple[str, ...]] = {}
+    for column in text_columns(found):
         padded += [column.name] if column.padded else []
         if column.name in form.as_written:
             found[column.name] = as_labels(column.series)
         elif column.name in form.as_text:
             found[column.name] = as_labels(column.stripped())
+        elif column.holds_numbers(decimal) and not column.begins_with_zeros:
+            found[column.name] = column.numbers(decimal)
+            units |= {column.name: column.unit} if column.unit else {}
+            marks |= {column.name: column.marks} if column.marks else {}
         else:
-            found[column.name] = (
-                column.numbers(decimal) if column.holds_numbers(decimal) else column.stripped()
-            )
+            found[column.name] = column.stripped()
     notes = (unnamed, _blanks(padded), _holes(found.drop(columns=list(form.as_written), errors="ignore")))
-    return Reading(found, name, tuple(filter(None, assumed)), tuple(filter(None, notes)))
+    said, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
+    return Reading(found, name, said, known, units, marks, decimal == ",")
+
+
+def framed(frame: pd.DataFrame, form: Form) -> Reading:
+    """A frame as if it were read from a file: numbers that are text become numbers."""
+    return _with_text_decimal(frame.reset_index(drop=True), "", form, ())
+
+
+def _without_marks(frame: pd.DataFrame, form: Form) -> pd.DataFrame:
+    """The table without the text that means that there is no value."""
+    found = frame.copy(deep=False)
+    for name, values in form.missing.items():
+        if name in frame.columns and not pd.api.types.is_numeric_dtype(frame[name]):
+            found[name] = frame[name].mask(frame[name].astype(str).str.strip().isin([str(v) for v in values]))
+    return found
 
 
 def _without_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:

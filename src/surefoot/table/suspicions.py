@@ -12,7 +12,7 @@ import pandas as pd
 from surefoot.table.text_column import MISSING
 
 FEW_ROWS = 20  # below this, hardly anything can be said about a class, or about a column
-MANY_VALUES = 30  # of a category
+MANY_VALUES = 50  # of a category
 ROWS_PER_VALUE = 5  # fewer than this on average: the category hardly repeats
 NEARLY_ALL = 0.95
 GIVEN_AWAY = 0.999  # share of labels that one column alone tells
@@ -51,7 +51,8 @@ def data_warnings(frame: pd.DataFrame, y: Any, label: str = "class") -> list[str
     features = frame.drop(columns=[label], errors="ignore").reset_index(drop=True)
     labels = pd.Series(np.asarray(y), name=label).reset_index(drop=True)
     dates = [name for name in features.columns if _is_date(features[name])]
-    identifiers = [n for n in features.columns if n not in dates and _is_identifier(features[n])]
+    days = [name for name in features.columns if features[name].dtype.kind == "M"]
+    identifiers = [n for n in features.columns if n not in (*dates, *days) and _is_identifier(features[n])]
     others = [name for name in features.columns if name not in (*dates, *identifiers)]
     found = [*_constant(features[others], labels)]
     found += _about(identifiers, "Identifier", "names or counts the rows; best left out")
@@ -80,8 +81,9 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _is_date(column: pd.Series) -> bool:
+    """Whether text reads like dates; dates that are known to be dates are numbers of days."""
     if pd.api.types.is_datetime64_any_dtype(column):
-        return True
+        return False
     if _is_number(column) or pd.api.types.is_bool_dtype(column):
         return False
     values = column.dropna().astype(str).head(200)
@@ -122,7 +124,7 @@ def _many_values(features: pd.DataFrame) -> Iterator[str]:
         column = features[name]
         values = column.nunique()
         rare = values * ROWS_PER_VALUE > len(column) and values > FEW_ROWS / 2
-        if not _is_number(column) and (values > MANY_VALUES or rare):
+        if not _is_number(column) and column.dtype.kind != "M" and (values > MANY_VALUES or rare):
             yield from _about([name], "Many values", f"{values} different values; put rare ones together")
 
 

@@ -3,15 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from surefoot.exceptions import DataError
+from surefoot.table.quantities import Quantity, quantities
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
+# Marks of a hole wherever no other sign of that kind is a value: "-" beside "+" is one.
+DASHES = (
+    "-",
+    "--",
+    "---",
+    "\N{EN DASH}",
+    "\N{EM DASH}",
+    "n.a.",
+    "N.A.",
+    "#VALUE!",
+    "#DIV/0!",
+    "#REF!",
+    "#NUM!",
+)
+# Marks of a hole among numbers and dates, where they cannot be a value. Among names they are.
+AMONG_NUMBERS = (
+    *DASHES,
+    ".",
+    "..",
+    "/",
+    "x",
+    "X",
+    "unknown",
+    "Unknown",
+    "UNKNOWN",
+    "missing",
+    "none",
+    "k.A.",
+)
 DECIMALS = {".": "point", ",": "comma"}
 OTHER = {".": ",", ",": "."}
 TEXT_KINDS = ("string", "mixed", "mixed-integer", "empty")  # as pandas calls what a column holds
@@ -31,18 +61,37 @@ class TextColumn:
     name : column name
     series : Series
     texts : tuple of str
-        Different from each other, none of them a hole.
+        Different from each other, none of them a hole; of numbers with a unit the numbers alone.
+    read : dict
+        Of each text that is a number with or without a unit, the number and the unit; empty where one of
+        them is something else.
     """
 
     name: Any
     series: pd.Series
     texts: tuple[str, ...]
+    read: Mapping[str, Quantity] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: Any, series: pd.Series) -> TextColumn:
         """Look at a column once."""
         texts = {value.strip() for value in pd.unique(series.dropna()) if isinstance(value, str)}
-        return cls(name, series, tuple(sorted(texts - set(MISSING))))
+        known = sorted(texts - set(MISSING))
+        read = quantities(text for text in known if text not in AMONG_NUMBERS) or {}
+        if read:
+            return cls(name, series, tuple(sorted({one.number for one in read.values()})), read)
+        return cls(name, series, tuple(known))
+
+    @property
+    def unit(self) -> str:
+        """The unit of its numbers, "" where they have none."""
+        return next((one.unit for one in self.read.values() if one.unit), "")
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Marks of holes among numbers that are not marks everywhere."""
+        values = {value.strip() for value in pd.unique(self.series.dropna()) if isinstance(value, str)}
+        return tuple(sorted(values - set(MISSING) - set(self.read))) if self.read else ()
 
     @property
     def padded(self) -> bool:
@@ -54,6 +103,11 @@ class TextColumn:
         return bool(self.texts) and all(
             PLAIN[decimal].fullmatch(v) or GROUPED[decimal].fullmatch(v) for v in self.texts
         )
+
+    @property
+    def begins_with_zeros(self) -> bool:
+        """Whether whole numbers begin with a zero, as postcodes do: they are names."""
+        return any(len(text) > 1 and text[0] == "0" and text.isdigit() for text in self.texts)
 
     def proves(self, decimal: str) -> bool:
         """Whether every value is a number with this decimal sign, and some value is none with the other."""
@@ -76,8 +130,13 @@ class TextColumn:
     def numbers(self, decimal: str) -> pd.Series:
         """The column as floats."""
         texts = [value for value in pd.unique(self.series.dropna()) if isinstance(value, str)]
-        found = {value: _number(value.strip(), decimal) for value in texts}
+        found = {value: self._number(value.strip(), decimal) for value in texts}
         return self.series.map(lambda value: found.get(value, value)).astype(float)
+
+    def _number(self, text: str, decimal: str) -> float:
+        if text not in self.read:
+            return float("nan")
+        return float(self.read[text].number.replace(OTHER[decimal], "").replace(decimal, "."))
 
 
 def text_columns(frame: pd.DataFrame, leave: Sequence[Any] = ()) -> list[TextColumn]:
@@ -118,12 +177,6 @@ def decimal_of(columns: Sequence[TextColumn], used: str, proven: bool, said: boo
         hint = "say --decimal , or --decimal . (decimal=)"
         raise DataError(f"column {unclear[0].name!r}: {example!r} can be read in two ways; {hint}")
     return OTHER[used] if against else used
-
-
-def _number(text: str, decimal: str) -> float:
-    if text in MISSING:
-        return float("nan")
-    return float(text.replace(OTHER[decimal], "").replace(decimal, "."))
 
 
 def _mapped(column: pd.Series, values: dict[str, str | None]) -> pd.Series:

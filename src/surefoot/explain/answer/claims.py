@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.explain.ask.refusal import Refusal
+from surefoot.explain.result.dates import with_date_texts
 from surefoot.plain import plain
 from surefoot.problem.answer import Answer, Round
 from surefoot.problem.question import Question
@@ -54,7 +55,8 @@ def claims(question: Question | Refusal, answer: Answer, **context: Any) -> dict
         **{name: getattr(answer, name) for name in LATER_KEYS},
     }
     if isinstance(question, Question) and answer.point is not None:
-        content["counterfactual"] = named(question, question.row(answer.point, answer.state))
+        row = with_date_texts(question, question.row(answer.point, answer.state))
+        content["counterfactual"] = named(question, row)
     content |= context
     return {name: plain(content.get(name)) for name in KEYS}
 
@@ -63,7 +65,7 @@ def repeated(question: Question | Refusal) -> dict[str, Any]:
     """What a document repeats from its question, in plain values."""
     today = question.factual
     if isinstance(question, Question):
-        today = question.row(question.factual, question.state)
+        today = with_date_texts(question, question.row(question.factual, question.state))
     found = {
         "factual": named(question, today),
         "factual_class": question.factual_class,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError
 from surefoot.explain.answer.decimals import short_between
 from surefoot.explain.answer.outside import not_enough
+from surefoot.explain.result.dates import with_dates
 from surefoot.explain.result.region import Interval, Region
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.domain import ValueSet
@@ -109,7 +110,8 @@ class _Enough:
             raise DataError("rounding leaves no room around the answer: nothing is proven to be enough")
         values, every = self._categories(low, high, proofs)
         names, choices = self.question.number_names, self.question.choices
-        row = dict(zip(self.question.features, self.question.row(self.point, self.state), strict=True))
+        row_now = with_dates(self.question, self.question.row(self.point, self.state))
+        row = dict(zip(self.question.features, row_now, strict=True))
         categories = {
             self.question.features[choices[k].feature]: tuple(choices[k].values[v] for v in codes)
             for k, codes in values.items()

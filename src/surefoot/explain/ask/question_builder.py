@@ -28,6 +28,7 @@ from surefoot.explain.constraints.document import NO_PRESET, Preset
 from surefoot.explain.diagnose.feasibility_oracle import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
+from surefoot.explain.result.dates import plain_cell
 from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
@@ -145,6 +146,8 @@ class QuestionBuilder:
         clf, terms = self.classifier, self.terms
         factual, state, imputed = row
         declared = {**self.declared, **differing.declared()}
+        if self.schema.date_names:
+            declared["dates"] = [str(name) for name in self.schema.date_names]
         if imputed:
             declared["imputed"] = [str(name) for name in imputed]
         if terms.plausible is not None:
@@ -244,7 +247,7 @@ class QuestionBuilder:
         return Refusal(
             models=self.models,
             features=self.features,
-            factual=values if self.schema.n_categories else as_numbers(values),
+            factual=as_numbers(values) if self.schema.is_plain else [plain_cell(value) for value in values],
             target=target,
             budget=self.budget,
             norm=float(self.terms.norm),

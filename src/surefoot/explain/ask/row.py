@@ -27,7 +27,7 @@ def row_label(row: Any) -> Any:
 
 def encoded(row: Any, schema: Schema) -> tuple[Array, State]:
     """One row (Series, mapping, array, frame of one row) as numbers and categories, all of them known."""
-    if not schema.n_categories:
+    if schema.is_plain:
         return row_values(row, schema.names), ()
     values = raw_values(row, schema.names)
     try:

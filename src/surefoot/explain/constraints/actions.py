@@ -124,7 +124,7 @@ class Actions:
 
     @classmethod
     def proposed(cls, classifier: Any) -> Actions:
-        """Features that stay because of what their names say: age, sex, origin, the past, and the like.
+        """Features that stay: dates, and what names say is age, sex, origin, the past, and the like.
 
         Names are read in English, German, French and Spanish. They are guesses: look at `reasons`.
 

@@ -11,6 +11,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.prices import PRICE
 from surefoot.formats import first_names, suggestion
 from surefoot.problem.choice import Choice
+from surefoot.table.rare import RARE
 
 if TYPE_CHECKING:
     from surefoot.explain.constraints.feature import Action
@@ -68,6 +69,9 @@ class Category:
         if action.moves is not None:
             here = [ends for value, ends in action.moves.items() if self.code(value) == today]
             found &= {code for ends in here for code in self._codes(ends)}
+        if action.values is None and action.moves is None:
+            # Nobody can be told to become one of the rare; an action that lists it may mean something by it.
+            found -= {code for code in found if self.values[code] == RARE}
         return found
 
     def _codes(self, values: Iterable[Any]) -> set[int]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.days import as_days
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.constraints.arithmetic import open_ends
@@ -67,6 +68,7 @@ class ConstraintSet(Features):
     over_several: tuple[Constraint, ...]  # in the order of their kinds
     whole: tuple[int, ...]  # whole in every training row: they stay so, unless an action says otherwise
     gaps: Array  # how far beyond an end each number counts as beyond it in an if-then rule
+    dates: tuple[int, ...] = ()  # numbers of days, which words show as dates
 
     @classmethod
     def by_name(
@@ -78,6 +80,7 @@ class ConstraintSet(Features):
         observed_range: ArrayLike | None = None,
         categories: Sequence[Category] = (),
         whole: Sequence[int] = (),
+        dates: Sequence[int] = (),
         gaps: Mapping[Any, float] | None = None,
         **kinds: Iterable[Any],
     ) -> ConstraintSet:
@@ -100,6 +103,7 @@ class ConstraintSet(Features):
             over_several=said.over_several,
             whole=tuple(whole),
             gaps=_gaps(features, observed_range, gaps),
+            dates=tuple(dates),
         )
         for i, action in enumerate(found.actions):
             check_action(action, names[i], features.categories.get(i))
@@ -268,7 +272,7 @@ def _bounds(
 
 def _interval(feature: Any, ends: Any) -> tuple[float, float]:
     try:
-        low, high = ends
+        low, high = map(as_days, ends)
         pair = open_ends(low, high)
     except (TypeError, ValueError):
         raise ProblemError(f"bounds of {feature!r} must be a pair (low, high), not {ends!r}") from None

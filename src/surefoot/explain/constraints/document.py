@@ -18,7 +18,7 @@ from surefoot.explain.constraints.kinds import KINDS
 from surefoot.plain import INFINITIES, entries, finite, sequence, shown, text
 
 LISTS = tuple(kind.document_key for kind in KINDS)
-KEYS = ("bounds", "actions", "whole", "imputed", *LISTS, "gaps", "plausible", "keeping", "preset")
+KEYS = ("bounds", "actions", "whole", "dates", "imputed", *LISTS, "gaps", "plausible", "keeping", "preset")
 
 
 def read_constraints(
@@ -29,8 +29,9 @@ def read_constraints(
 ) -> ConstraintSet:
     """Read what `ConstraintSet.declared` gave."""
     entries(values, "declared", (), KEYS)
-    for name in sequence(values.get("imputed", []), "imputed"):
-        feature_named(name, names)
+    for key in ("imputed", "dates"):
+        for name in sequence(values.get(key, []), key):
+            feature_named(name, names)
     for name in read_preset(values).kept:
         feature_named(name, names)
     said = read_actions(values)

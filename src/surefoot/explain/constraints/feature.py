@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from surefoot.days import as_days, date_text
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import check_ends, is_number
 from surefoot.explain.constraints.category import Category, check_moves, move_words, same_value
@@ -106,11 +108,19 @@ class Action:
             raise ProblemError(f"whole must be True, False or None, not {self.whole!r}")
         if not isinstance(self.protected, bool):
             raise ProblemError(f"protected must be True or False, not {self.protected!r}")
+        self._count_days()
         check_ends(self.low, self.high, "of an action")
         self._check_change()
         self._check_values()
         check_moves(self.moves)
         check_cost(self.cost)
+
+    def _count_days(self) -> None:
+        """Ends that are dates become days since 1970-01-01, which is what dates are as features."""
+        for name in ("low", "high"):
+            end = getattr(self, name)
+            if isinstance(end, str | dt.date) and isinstance(as_days(end), float):
+                object.__setattr__(self, name, int(as_days(end)))
 
     def _check_change(self) -> None:
         for name in ("most", "least", "step"):
@@ -153,20 +163,20 @@ class Action:
         """The fields that say something."""
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
 
-    def phrases(self, is_category: bool) -> list[str]:
+    def phrases(self, is_category: bool, is_date: bool = False) -> list[str]:
         """What it says of a feature besides the direction, as answers state it."""
-        lines = [] if self.low is None and self.high is None else [between(self.low, self.high)]
+        lines = [] if self.low is None and self.high is None else [between(self.low, self.high, is_date)]
         for field, (said, _, _) in WORDS.items():
             if said and getattr(self, field) is not None:
                 lines.append(said.format(exact(getattr(self, field))))
         if self.whole:
             lines.append(value_words(None))
         if self.values is not None:
-            lines.append(value_words(tuple(self.values)))
+            lines.append(value_words(tuple(map(date_text, self.values) if is_date else self.values)))
         lines += move_words(self.moves)
         return lines if self.cost is None else [*lines, price_words(self.cost, is_category)]
 
-    def relaxations(self, today: float) -> Iterator[tuple[str, str, str]]:
+    def relaxations(self, today: float, is_date: bool = False) -> Iterator[tuple[str, str, str]]:
         """Each field that can be given up, what it says, and what becomes possible without it."""
         if self.may != "change":
             yield "may", SAID[self.may], OPENED[self.may]
@@ -174,7 +184,8 @@ class Action:
             value = getattr(self, field)
             if value is None or value is False or value in INFINITE:
                 continue
-            size = "" if field == "moves" else ", ".join(_written(value if field == "values" else [value]))
+            form = date_text if is_date and field in ("low", "high", "values") else _value_text
+            size = "" if field == "moves" else ", ".join(map(form, value if field == "values" else [value]))
             beyond = (field == "low" and today < value) or (field == "high" and today > value)
             said = wish.format(size) + (", or as it is" if beyond else "")
             yield field, said, lifted.format(size)
@@ -243,17 +254,18 @@ def value_words(values: tuple[Any, ...] | None) -> str:
     """That a feature takes only some values; None for whole numbers."""
     if values is None:
         return "takes whole numbers only, or stays as it is"
-    named = first_names(_written(values))
+    named = first_names([*map(_value_text, values)])
     return f"takes only the value{'s' if len(values) > 1 else ''} {named}, or stays as it is"
 
 
-def _written(values: Sequence[Any]) -> list[str]:
-    return [str(v) if isinstance(v, str | bool) else exact(v) for v in values]
+def _value_text(value: Any) -> str:
+    return str(value) if isinstance(value, str | bool) else exact(value)
 
 
-def between(low: Any, high: Any) -> str:
+def between(low: Any, high: Any, is_date: bool = False) -> str:
     """Two ends in words."""
-    least, most = (None if end is None or end in INFINITE else exact(end) for end in (low, high))
+    form = date_text if is_date else exact
+    least, most = (None if end is None or end in INFINITE else form(end) for end in (low, high))
     if least is None:
         return "any number" if most is None else f"at most {most}"
     return f"at least {least}" if most is None else f"from {least} to {most}"

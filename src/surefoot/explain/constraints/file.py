@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.days import date_text
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.constraints.at_most import AtMost
@@ -194,6 +195,10 @@ def template_text(classifier: Any) -> str:
             order = ", from low to high" if schema.ordered[j] else ""
             kind = f"category{order}: {', '.join(str(v) for v in schema.values[j])}"
             begun = _written({"values": list(schema.values[j])})
+        elif schema.dates[j]:
+            first, last = (date_text(float(v)) for v in seen[:, j])
+            kind = f"date from {first} to {last}"
+            begun = _written({"may": "change", "low": first, "high": last})
         else:
             low, high = (_short(v) for v in seen[:, j])
             kind = f"{'whole number' if schema.whole[j] else 'number'} from {low:,} to {high:,}"

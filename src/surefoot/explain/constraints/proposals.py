@@ -1,4 +1,4 @@
-"""Proposals: features that stay because of what their names say, each with its reason."""
+"""Proposals: features that stay because of what their names say, or as dates, each with its reason."""
 
 from __future__ import annotations
 
@@ -167,12 +167,14 @@ def proposals(schema: Any) -> dict[Any, tuple[Action, str]]:
         Of a fitted classifier. The values of a category count as well: some say sex where its name does not.
     """
     found = {}
-    for name, values in zip(schema.names, schema.values, strict=True):
+    for name, values, is_date in zip(schema.names, schema.values, schema.dates, strict=True):
         topic, what = topic_of(name), "its name says"
         if topic is None and values is not None and _say_sex(values):
             topic, what = SEX, "its values say"
         if topic is not None:
             found[name] = Action("stay", protected=topic.protected), f"{what} {topic.said}"
+        elif is_date:
+            found[name] = Action("stay"), "it is a date"
     return found
 
 

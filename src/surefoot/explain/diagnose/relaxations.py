@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.days import date_text
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.feature import LIFTED, WORDS
 from surefoot.formats import exact
@@ -51,17 +52,19 @@ def parts(constraints: ConstraintSet, factual: ArrayLike = ()) -> tuple[Part, ..
 def _of_feature(constraints: ConstraintSet, i: int, today: float) -> Iterator[Part]:
     """What the action of a feature says, and that it stays whole where nothing was said about that."""
     action, name = constraints.actions[i], repr(constraints.names[i])
-    if i in constraints.numbers and action.whole is None and constraints.is_whole(i):
+    is_date = i in constraints.dates
+    if i in constraints.numbers and action.whole is None and constraints.is_whole(i) and not is_date:
         wish = f"{name} stays a whole number, as in the training data"
         yield Part(UNSAID, i, wish, f"{name} may take any number", not action.protected)
-    for field, wish, lifted in action.relaxations(today):
+    for field, wish, lifted in action.relaxations(today, is_date):
         yield Part(field, i, f"{name} {wish}", f"{name} may {lifted}", not action.protected)
 
 
 def _of_bounds(constraints: ConstraintSet) -> Iterator[Part]:
     for i in constraints.bounded():
         name, open_to = repr(constraints.names[i]), not constraints.actions[i].protected
-        low, high = exact(constraints.low[i]), exact(constraints.high[i])
+        form = date_text if i in constraints.dates else exact
+        low, high = form(float(constraints.low[i])), form(float(constraints.high[i]))
         if constraints.low[i] > -math.inf:
             yield Part(LOW, i, f"{name} is at least {low}", f"{name} may be less than {low}", open_to)
         if constraints.high[i] < math.inf:

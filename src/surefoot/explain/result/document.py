@@ -34,6 +34,7 @@ from surefoot.explain.answer.claims import (
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
+from surefoot.explain.result.dates import with_dates, with_days
 from surefoot.explain.result.explanation import Context, Explanation, OtherTarget
 from surefoot.explain.result.question_consistency import check_declared
 from surefoot.explain.result.reasons import Reasons
@@ -228,7 +229,8 @@ def _more(
         return found
     if not isinstance(question, Question) or answer.point is None:
         raise DataError("it says what is enough, but has no counterfactual")
-    row = dict(zip(question.features, question.row(answer.point, answer.state), strict=True))
+    values_now = with_dates(question, question.row(answer.point, answer.state))
+    row = dict(zip(question.features, values_now, strict=True))
     found["region"] = Region.from_dict(values["enough"], proofs, row, question.factual_class)
     return found
 
@@ -287,7 +289,7 @@ def _point(values: Any, question: Question | Refusal) -> tuple[Array | None, tup
         return None, ()
     if not isinstance(question, Question):
         raise DataError("an invalid request has no counterfactual")
-    row = _by_feature(values, "counterfactual", question)
+    row = with_days(question, _by_feature(values, "counterfactual", question))
     numbers = [finite(row[j], "a value of counterfactual") for j in question.numbers]
     state = []
     for choice in question.choices:

@@ -18,6 +18,7 @@ from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.best_words import best_words
 from surefoot.explain.result.cautions import Caution
+from surefoot.explain.result.dates import with_dates
 from surefoot.explain.result.words import imputed_words, kept_words, miss_words, preset_words
 from surefoot.formats import in_list, one_line, share
 from surefoot.problem.answer import Answer, Round
@@ -561,8 +562,9 @@ class Explanation:
         return str(view("explanation page", self))
 
     def _row(self, values: list[Any]) -> pd.Series:
-        """A row by feature: of numbers, or of numbers and names."""
+        """A row by feature: of numbers, or of numbers, dates and names."""
         names = pd.Index(list(self.question.features), tupleize_cols=False)
+        values = with_dates(self.question, values)
         numbers = all(isinstance(v, float) for v in values)
         return pd.Series(values, names, dtype=float if numbers else object)
 

@@ -28,8 +28,10 @@ def check_by_model(question: Question, clf: Classifier) -> None:
     if question.declared.get("gaps", {}) != constraints.declared().get("gaps", {}):
         raise DataError("the gaps of the if-then rules are not a millionth of the range seen in training")
     for name in question.declared.get("whole", []):
-        if clf.feature_kinds_[feature_named(name, question.features)] != "whole":
+        if clf.feature_kinds_[feature_named(name, question.features)] not in ("whole", "date"):
             raise DataError(f"{shown(name)} is said to be whole in the training data, where it is not")
+    if list(question.declared.get("dates", [])) != [str(name) for name in clf.schema_.date_names]:
+        raise DataError("the features that are said to be dates are not those of the model")
     _check_imputed(question, clf)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from surefoot.days import date_text
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.row import raw_values
 from surefoot.explain.ask.target import chosen_target
@@ -34,11 +35,11 @@ class Reason:
     Parameters
     ----------
     feature : name
-    value : number, category or None
+    value : number, category, date as text or None
         Today's; None where it is missing.
     weight : float
         What it adds to the log-odds of the class that was decided; below zero it speaks for the other one.
-    usual : number or category
+    usual : number, category or date as text
         The median, or the most frequent value, of the cases of the wanted class.
     share : float
         Of the cases of the wanted class: how many have this category, or a number at least as far from the
@@ -228,7 +229,7 @@ def _all(
         x, missing = float(numbers[i]), bool(np.isnan(numbers[i]))
         share = math.nan if missing else known.tail(wanted, i, x)
         usual = _usual_number(schema, j, known.median(wanted, i))
-        value = None if missing else (int(x) if schema.whole[j] and x % 1 == 0 else x)
+        value = None if missing else _plain_number(schema, j, x)
         found[j] = Reason(schema.names[j], value, float(weights[j]), usual, share)
     for k, j in enumerate(schema.categories):
         values, code = schema.category_values[k], state[k]
@@ -240,8 +241,16 @@ def _all(
     return tuple(found[j] for j in range(len(schema.names)))
 
 
-def _usual_number(schema: Schema, j: int, median: float) -> float | int:
-    return round(median) if schema.whole[j] and math.isfinite(median) else median
+def _plain_number(schema: Schema, j: int, x: float) -> float | int | str:
+    """A value of a number: a date as text, and whole numbers as such."""
+    if schema.dates[j]:
+        return date_text(x)  # type: ignore[no-any-return]
+    return int(x) if schema.whole[j] and x % 1 == 0 else x
+
+
+def _usual_number(schema: Schema, j: int, median: float) -> float | int | str:
+    whole = schema.whole[j] and math.isfinite(median)
+    return _plain_number(schema, j, float(round(median)) if whole else median)
 
 
 def _table(reasons: list[Reason]) -> pd.DataFrame:

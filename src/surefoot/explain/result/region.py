@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from surefoot.days import as_date, as_days, date_text
 from surefoot.exceptions import DataError
 from surefoot.explain.result.reasons import named_value, value_text
 from surefoot.formats import in_list, one_line
@@ -44,10 +46,10 @@ class Interval:
         if self.low not in (least, -math.inf) or self.high not in (most, math.inf):
             raise DataError(f"an end of {self.feature!r} is neither proven nor open")
 
-    @property
-    def words(self) -> str:
+    def words(self, is_date: bool = False) -> str:
         """As part of a sentence."""
-        name, low, high = in_list(self.feature), value_text(self.low), value_text(self.high)
+        form = date_text if is_date else value_text
+        name, low, high = in_list(self.feature), form(self.low), form(self.high)
         if self.low == -math.inf:
             return f"any {name}" if self.high == math.inf else f"{name} of at most {high}"
         if self.high == math.inf:
@@ -74,10 +76,9 @@ class NotEnough:
     decision: Any
     stays: bool
 
-    @property
-    def words(self) -> str:
+    def words(self, is_date: bool = False) -> str:
         """As a sentence."""
-        name, value = in_list(self.feature), named_value(self.value)
+        name, value = in_list(self.feature), named_value(date_text(self.value) if is_date else self.value)
         return one_line(
             f"With {name} {value} instead the decision {'stays' if self.stays else 'is'} {self.decision}."
         )
@@ -111,19 +112,20 @@ class Region:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One line for each number that changes: feature, low and high, infinite where open."""
-        columns: dict[str, Any] = {
-            "feature": pd.Series([one.feature for one in self.numbers], dtype=object),
-            "low": pd.Series([one.low for one in self.numbers], dtype=float),
-            "high": pd.Series([one.high for one in self.numbers], dtype=float),
-        }
+        """One line for each number or date that changes: feature, low and high, infinite where open."""
+        columns = {"feature": pd.Series([one.feature for one in self.numbers], dtype=object)}
+        dates = [self._is_date(one.feature) for one in self.numbers]
+        for side in ("low", "high"):
+            ends = [getattr(one, side) for one in self.numbers]
+            shown = [as_date(x) if is_date else x for x, is_date in zip(ends, dates, strict=True)]
+            columns[side] = pd.Series(shown, dtype=object if any(dates) else float)
         return pd.DataFrame(columns)
 
     @property
     def words(self) -> str:
         """Read aloud: "income of at least 1,900 and debt of at most 400"."""
         parts = [f"{in_list(name)} {_one_of(values)}" for name, values in self.categories.items()]
-        parts += [one.words for one in self.numbers]
+        parts += [one.words(self._is_date(one.feature)) for one in self.numbers]
         if not parts:
             return "nothing has to change"
         return one_line(", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0])
@@ -131,7 +133,11 @@ class Region:
     @property
     def not_enough(self) -> str:
         """A value just outside, as a sentence; "" where none was found."""
-        return "" if self.example is None else self.example.words
+        shown = self.example
+        return "" if shown is None else shown.words(self._is_date(shown.feature))
+
+    def _is_date(self, feature: Any) -> bool:
+        return isinstance(self.answer.get(feature), dt.date)
 
     def contains(self, row: Any) -> bool:
         """Whether a row is in it: features that are not named here must be as in the answer.
@@ -146,7 +152,10 @@ class Region:
         for name, value in given.items():
             if name in intervals:
                 low, high = intervals[name].proven
-                if not _is_between(value, low, high):
+                if not _is_between(as_days(value) if self._is_date(name) else value, low, high):
+                    return False
+            elif self._is_date(name):
+                if not _same(as_days(value), as_days(self.answer[name])):
                     return False
             elif not any(_same(value, other) for other in self.categories.get(name, (self.answer[name],))):
                 return False

@@ -11,11 +11,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefoot.days import date_text
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.constraints.document import read_actions, read_preset
 from surefoot.explain.constraints.feature import SAID, Action, between, value_words
 from surefoot.explain.constraints.linear import rule_text
+from surefoot.explain.result.dates import date_names
 from surefoot.formats import exact, first_names, in_list, number, share
 from surefoot.problem.either import Way
 from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Probability, Question
@@ -95,15 +97,15 @@ def _miss(name: Any, down: float, up: float) -> str:
 
 def allowed_words(question: Question) -> tuple[str, ...]:
     """What was allowed, as it was declared: a phrase for each constraint and each other requirement."""
-    declared, said = question.declared, read_actions(question.declared)
-    lines, actions = _bound_lines(declared.get("bounds")), cast("Mapping[str, Action]", said.features)
+    declared, said, dates = question.declared, read_actions(question.declared), date_names(question)
+    lines, actions = _bound_lines(declared.get("bounds"), dates), cast("Mapping[str, Action]", said.features)
     for may, phrase in SAID.items():
         names = [name for name, action in actions.items() if action.may == may]
         lines += [f"{first_names(names)} {phrase}"] if names else []
     categories = {str(question.features[choice.feature]) for choice in question.choices}
     for name, action in actions.items():
-        lines += [f"{name} {phrase}" for phrase in action.phrases(name in categories)]
-    whole = declared.get("whole") or []
+        lines += [f"{name} {phrase}" for phrase in action.phrases(name in categories, name in dates)]
+    whole = [name for name in declared.get("whole") or [] if name not in dates]
     stay = "stay whole numbers" if len(whole) > 1 else "stays a whole number"
     lines += [f"{first_names(whole)} {stay}, as in the training data"] if whole else []
     lines += [one.words() for one in said.over_several]
@@ -150,15 +152,22 @@ def preset_words(question: Question) -> str:
 
 
 def kept_words(question: Question) -> str:
-    """Which features stay because a person cannot change them, and how to free them; "" for none."""
-    kept = read_preset(question.declared)[2]
+    """Which features stay though nobody said so, why, and how to free them; "" for none."""
+    kept, dates = read_preset(question.declared).kept, date_names(question)
     if not kept:
         return ""
-    names, them = first_names([in_list(name) for name in kept]), "it" if len(kept) == 1 else "them"
-    return (
-        f"Kept: {names}, since by {'its name' if len(kept) == 1 else 'their names'} a person cannot change "
-        f'{them}. To free a feature, name it in actions: Actions({{{json.dumps(kept[0])}: "change"}}).'
-    )
+    others, days = ([name for name in kept if (name in dates) is wanted] for wanted in (False, True))
+    one, parts = len(others) == 1, []
+    if others:
+        by_name = (
+            f"by {'its name' if one else 'their names'} a person cannot change {'it' if one else 'them'}"
+        )
+        parts.append(f"{first_names([in_list(name) for name in others])}, since {by_name}")
+    if days:
+        is_date = "it is a date" if len(days) == 1 else "they are dates"
+        parts.append(f"{first_names([in_list(name) for name in days])}, since {is_date}")
+    free = f'name it in actions: Actions({{{json.dumps(kept[0])}: "change"}})'
+    return f"Kept: {'; '.join(parts)}. To free a feature, {free}."
 
 
 def _plausible_words(question: Question) -> list[str]:
@@ -201,7 +210,11 @@ def _required(asked: Asked, question: Question) -> str:
     if isinstance(asked, Away):
         with np.errstate(all="ignore"):
             place = question.unwarped_values(np.array(asked.point))
-        named = [f"{name} {v:.6g}" for name, v in zip(question.number_names, place, strict=True)]
+        dates = date_names(question)
+        named = [
+            f"{name} {date_text(float(np.rint(v))) if str(name) in dates else f'{v:.6g}'}"
+            for name, v in zip(question.number_names, place, strict=True)
+        ]
         return f"at least {_deviations(asked.distance)} from {first_names(named)}"
     alone = "" if asked.robust else ", errors apart"
     if isinstance(asked, DensityFloor):
@@ -233,7 +246,8 @@ def imputed_words(question: Question) -> str:
     """Which values were missing and what they were set to; empty where none was."""
     names = question.declared.get("imputed") or []
     row = dict(zip(map(str, question.features), question.row(question.factual, question.state), strict=True))
-    filled = [f"{name} = {_value(row[name])}" for name in names]
+    dates = date_names(question)
+    filled = [f"{name} = {_value(date_text(row[name]) if name in dates else row[name])}" for name in names]
     if not filled:
         return ""
     return (
@@ -257,9 +271,13 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
     low, high = np.minimum(seen[0], x0), np.maximum(seen[1], x0)
     narrow = (domain.low > low) | (domain.high < high)
     names = [str(name) for name in question.number_names]
-    lines = [_interval(domain.low[j], domain.high[j], names[j]) for j in np.flatnonzero(narrow).tolist()]
+    dates = date_names(question)
+    lines = [
+        _interval(domain.low[j], domain.high[j], names[j], names[j] in dates)
+        for j in np.flatnonzero(narrow).tolist()
+    ]
     lines += [f"{names[s.feature]} {value_words(s.values)}" for s in domain.sets]
-    lines += [_row(row, names) for row in domain.rows]
+    lines += [_row(row, names, dates) for row in domain.rows]
     for choice in question.choices:
         left = [str(choice.values[v]) for v in choice.allowed]
         if len(left) < len(choice.values):
@@ -272,7 +290,7 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
 
 def _way(way: Way, question: Question, names: list[str]) -> str:
     """One way of an if-then rule: what numbers and categories are then."""
-    parts = [_row(row, names) for row in way.rows]
+    parts = [_row(row, names, date_names(question)) for row in way.rows]
     for k, codes in way.values.items():
         choice = question.choices[k]
         values = [str(choice.values[v]) for v in sorted(codes)]
@@ -280,21 +298,24 @@ def _way(way: Way, question: Question, names: list[str]) -> str:
     return " and ".join(parts)
 
 
-def _row(row: Row, names: list[str]) -> str:
+def _row(row: Row, names: list[str], dates: frozenset[str]) -> str:
     if row.feature is not None:
-        return _interval(row.low, row.high, names[row.feature])
+        return _interval(row.low, row.high, names[row.feature], names[row.feature] in dates)
     return rule_text(dict(zip(names, row.coefficients.tolist(), strict=True)), row.low, row.high)
 
 
-def _interval(low: float, high: float, name: str) -> str:
-    return f"{name} stays {exact(low)}" if low == high else f"{name} {between(low, high)}"
+def _interval(low: float, high: float, name: str, is_date: bool = False) -> str:
+    if low == high:
+        return f"{name} stays {date_text(float(low)) if is_date else exact(low)}"
+    return f"{name} {between(float(low), float(high), is_date)}"
 
 
-def _bound_lines(bounds: Any) -> list[str]:
+def _bound_lines(bounds: Any, dates: frozenset[str]) -> list[str]:
     if bounds is None:
         return []
     if bounds == DATA:
         return ["every feature stays within the range seen in training"]
     seen = [name for name, ends in bounds.items() if ends == DATA]
     lines = [f"{first_names(seen)} within the range seen in training"] if seen else []
-    return [*lines, *(f"{name} {between(*ends)}" for name, ends in bounds.items() if ends != DATA)]
+    ended = {name: ends for name, ends in bounds.items() if ends != DATA}
+    return [*lines, *(f"{name} {between(low, high, name in dates)}" for name, (low, high) in ended.items())]

@@ -45,6 +45,7 @@ from surefoot.ui.report.page import write_report
 from surefoot.ui.report.summary import presets_of
 
 DONE, NOT_FOUND = 0, 1
+FILLS = "impute='expected'"  # in the advice about a row with holes
 
 
 def run_demo(options: argparse.Namespace) -> int:
@@ -322,6 +323,8 @@ def _targets(texts: list[str] | None, clf: ConditionalGaussianNetworkClassifier)
 
 def _label(text: str | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
     """The class whose label reads like this."""
+    if text is None and clf.wanted_ is not None:
+        return clf.wanted_
     if text is None and len(clf.classes_) == 2:
         return None
     labels = {str(label): label for label in clf.classes_.tolist()}
@@ -423,6 +426,7 @@ def _explain_all(
     for words in (*presets_of(explanations), *dict.fromkeys(e.kept for e in explanations if e.kept)):
         say(f"surefoot: {spoken(words)}")
     _say_why(explanations)
+    _say_holes(explanations)
     _say_cautions(explanations, options)
     if any(e.status.with_point is Status.INTERRUPTED for e in explanations):
         return INTERRUPTED
@@ -441,6 +445,14 @@ def _say_why(explanations: Explanations) -> None:
         say(f"surefoot: row {e.row}: {spoken(e.outcome)}")
     if len(lost) > SHOWN_FAILURES:
         say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
+
+
+def _say_holes(explanations: Explanations) -> None:
+    """How many rows have holes, and what fills them."""
+    holes = sum(e.status is Status.INVALID and FILLS in e.advice for e in explanations)
+    if holes:
+        rows = "1 row has a missing value" if holes == 1 else f"{holes:,} rows have missing values"
+        say(f"surefoot: {rows}; say --impute to fill them with what the model expects given the rest")
 
 
 def _say_cautions(explanations: Explanations, options: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from surefoot.model.defaults import CHOOSE_ON, KEPT
+from surefoot.table.said import MOST_VALUES
 from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
 from surefoot.ui.cli.paths import Output
 
@@ -18,7 +19,8 @@ FIT_EXAMPLES = """examples:
   surefoot fit loans.csv --label repaid --actions actions.toml --output model.json
 
 The table is read as it is: comma, semicolon or tab, decimal comma, UTF-8 or Latin-1, gzip, Parquet, Excel.
-Text, truth values and numbers with two values are categories; empty fields, NA, ? and nan are missing.
+How each column is read is shown first, with the flag that would change it. Dates are read as days; free text,
+identifiers, constants and copies are left out; rare values of long codes are put together.
 Without a flag about the model it is chosen by log loss on held-out rows;
 with --marginals alone, the rest of it is.
 """
@@ -38,9 +40,35 @@ def fit_flags(command: argparse.ArgumentParser) -> None:
     file_flag(command, "data", "DATA", TABLE)
     command.add_argument("--label", required=True, metavar="COLUMN", help="name of the label column")
     file_flag(command, "--output", "MODEL.json", "where to write the model", Output, required=True)
+    command.add_argument(
+        "--wanted",
+        metavar="CLASS",
+        help="the class that counts as wanted: the target of explanations by default",
+    )
     names_flag(command, "--drop", "COLUMN", "columns to leave out")
-    names_flag(command, "--categorical", "COLUMN", "numbers that are categories (text always is)")
-    names_flag(command, "--numeric", "COLUMN", "numbers with two values that are no categories")
+    names_flag(command, "--categorical", "COLUMN", "columns that are categories, whatever they hold")
+    names_flag(
+        command, "--numeric", "COLUMN", "columns that are numbers: no categories, codes or identifiers"
+    )
+    names_flag(command, "--date", "COLUMN", "columns that hold dates")
+    names_flag(command, "--day-first", "COLUMN", "dates such as 01.02.2024 that begin with the day")
+    names_flag(command, "--month-first", "COLUMN", "dates such as 02/01/2024 that begin with the month")
+    names_flag(command, "--text", "COLUMN", "columns of free text, which are left out")
+    command.add_argument(
+        "--missing",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("COLUMN", "VALUE"),
+        help="values of a column that mean that there is none, such as 999; may be repeated",
+    )
+    command.add_argument(
+        "--most-values",
+        type=int,
+        default=MOST_VALUES,
+        metavar="N",
+        help=f"put rare values of larger categories together (default: {MOST_VALUES})",
+    )
     listing_flag(
         command,
         "--ordered",

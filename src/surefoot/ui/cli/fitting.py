@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import argparse
 import sys
-from numbers import Real
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from surefoot.datasets import Dataset
+from surefoot.datasets import Dataset, Table
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.actions import Actions
 from surefoot.files import write_whole
-from surefoot.formats import first_names, in_list
+from surefoot.formats import first_names, in_list, listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.dag import feature_index
 from surefoot.model.diagnosis import Diagnosis, diagnose
+from surefoot.model.fitting import check_settings
 from surefoot.model.refits import Kept, keep_refits, time_for_refits
 from surefoot.model.selection import select
-from surefoot.table.labelled import two_valued_numbers
+from surefoot.model.structure.knowledge import Knowledge
+from surefoot.table.kinds import NAMES, ORDERED, WHOLE, few_whole_values
+from surefoot.table.label import label_cautions
+from surefoot.table.labelled import missing_label_faults, plain_labels
 from surefoot.table.suspicions import data_warnings
 from surefoot.ui.cli.main import say, show
 from surefoot.ui.cli.spoken import spoken
@@ -30,28 +35,32 @@ from surefoot.ui.cli.tables import (
     labelled_table,
     model,
     rows_of_table,
+    show_kinds,
 )
 
 DONE = 0
 SHOWN_NAMES = 6
-MANY_CLASSES = 20  # of numbers: more are hardly names of classes
 
 
 def run_fit(options: argparse.Namespace) -> int:
     """``surefoot fit``."""
-    data = labelled_table(options, [*options.categorical, *_orders(options)], options.drop)
-    _warn_of_numbers(data, options.label)
+    data = labelled_table(options, _orders(options))
+    wanted = _checked_label(data, options)
     about_data = {
-        "categorical": _categories(data.X, options),
-        "ordered": _orders(options) or None,
+        "categorical": _categories(data),
+        "ordered": _all_orders(data, options) or None,
         "plain": _plain(data.X, options) or None,
     }
     settings = _settings(options)
+    _check_settings(settings, list(data.X.columns), options.folds)
+    show_kinds(data)
     try:
         if set(settings) <= {"marginals"}:
-            clf, kept = _selected(data, options, {**settings, **about_data})
+            tried = {"undecided": _undecided(data)}
+            clf, kept = _selected(data, options, {**settings, **about_data, **tried})
         else:
             clf, kept = _fitted(data, options, {**settings, **about_data})
+        clf.wanted_, clf.recipe_ = wanted, data.recipe.chosen(clf.feature_kinds_)
         clf.save(options.output)
         show(f"{clf.summary()}\n{kept}\n")
         if options.folds:
@@ -123,6 +132,20 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
+def _check_settings(settings: dict[str, Any], names: list[str], folds: int) -> None:
+    """Refuse what no table could make sense of, before anything is shown."""
+    if set(settings) <= {"marginals"} and folds < 2:
+        raise ProblemError("--folds must be at least 2 for a model to be chosen; or say --structure")
+    check_settings(ConditionalGaussianNetworkClassifier(**settings))
+    if settings.get("max_parents", 0) < 0:
+        raise ProblemError(
+            f"--max-parents must be a whole number of at least 0, not {settings['max_parents']}"
+        )
+    Knowledge.from_names(names, settings.get("required_edges"), settings.get("forbidden_edges"))
+    if settings.get("root") is not None:
+        feature_index(settings["root"], names)
+
+
 def _shrinkage(text: str | None) -> float | str | None:
     try:
         return text if text in (None, "auto") else float(str(text))
@@ -137,22 +160,46 @@ def _orders(options: argparse.Namespace) -> dict[str, list[str]]:
     return {name: values for name, *values in options.ordered}
 
 
-def _categories(X: pd.DataFrame, options: argparse.Namespace) -> Any:
-    """Columns that are categories: named ones, text, truth values, and numbers with two values."""
-    for flag in ("categorical", "numeric"):
-        check_names(f"--{flag}", getattr(options, flag), list(X.columns), "column")
-    numbers = set(X.select_dtypes("number").columns)
-    text = next((name for name in options.numeric if name not in numbers), None)
-    if text is not None:
-        raise ProblemError(f"--numeric {text}: the column holds text, which makes it a category")
-    two = [name for name in two_valued_numbers(X) if name not in (*options.numeric, *options.categorical)]
-    found = [n for n in X.columns if n not in numbers or n in two or n in options.categorical]
-    if found:
-        taken = f", two-valued numbers ({', '.join(map(in_list, two))}) among them" if two else ""
-        what = "column holds categories" if len(found) == 1 else "columns hold categories"
-        more = f" and {len(found) - SHOWN_NAMES} more" if len(found) > SHOWN_NAMES else ""
-        say(f"surefoot: {len(found)} {what}: {', '.join(map(in_list, found[:SHOWN_NAMES]))}{more}{taken}")
-    return found or "auto"
+def _categories(data: Table) -> list[str]:
+    """Columns that are categories of any sort."""
+    kinds = data.kinds["kind"]
+    return [name for name in data.X.columns if kinds[name] in NAMES]
+
+
+def _all_orders(data: Table, options: argparse.Namespace) -> dict[str, list[Any]]:
+    """Categories that can rise and fall: those that the user names, and those with an order of their own."""
+    own = [name for name in data.X.columns if data.kinds.loc[name, "kind"] == ORDERED]
+    found = {name: list(data.X[name].cat.categories) for name in own if name not in _orders(options)}
+    return {**found, **_orders(options)}
+
+
+def _undecided(data: Table) -> list[str]:
+    """Whole numbers with few values, of which the user says nothing."""
+    said = data.kinds["why"].str.startswith("you say so")
+    return [
+        name
+        for name in data.X.columns
+        if data.kinds.loc[name, "kind"] == WHOLE and not said[name] and few_whole_values(data.X[name])
+    ]
+
+
+def _checked_label(data: Table, options: argparse.Namespace) -> Any:
+    """The class that is wanted, once the label is known to be one."""
+    missing = missing_label_faults(data.y, options.label)
+    if missing:
+        raise DataError(f"{options.data}: {missing[0]}")
+    try:
+        for caution in label_cautions(data.y, options.label):
+            say(f"surefoot: warning: {caution}")
+    except DataError as error:
+        raise DataError(f"{options.data}: {error}") from None
+    if options.wanted is None:
+        return None
+    labels = {str(label): label for label in np.unique(plain_labels(data.y)).tolist()}
+    if options.wanted not in labels:
+        hint = suggestion(options.wanted, labels) or f"; the classes are {listed(list(labels))}"
+        raise ProblemError(f"--wanted {options.wanted}: unknown class{hint}")
+    return labels[options.wanted]
 
 
 def _plain(X: pd.DataFrame, options: argparse.Namespace) -> list[str]:
@@ -168,7 +215,7 @@ def _plain(X: pd.DataFrame, options: argparse.Namespace) -> list[str]:
 
 
 def _fitted(
-    data: Dataset, options: argparse.Namespace, given: dict[str, Any]
+    data: Table, options: argparse.Namespace, given: dict[str, Any]
 ) -> tuple[ConditionalGaussianNetworkClassifier, Kept]:
     began = perf_counter()
     clf = ConditionalGaussianNetworkClassifier(**given).fit(data.X, data.y)
@@ -177,34 +224,22 @@ def _fitted(
 
 
 def _selected(
-    data: Dataset, options: argparse.Namespace, given: dict[str, Any]
+    data: Table, options: argparse.Namespace, given: dict[str, Any]
 ) -> tuple[ConditionalGaussianNetworkClassifier, Kept]:
-    if options.folds < 2:
-        raise ProblemError("--folds must be at least 2 for a model to be chosen; or say --structure")
     how = {"refits": options.refits, "choose_on": options.choose_on, "fast": options.fast}
     chosen = select(data.X, data.y, cv=options.folds, random_state=0, **how, **given)
     show(f"{chosen}\n\n")
     return chosen.classifier, chosen.kept
 
 
-def _diagnosis(clf: ConditionalGaussianNetworkClassifier, data: Dataset, folds: int) -> Diagnosis:
+def _diagnosis(clf: ConditionalGaussianNetworkClassifier, data: Dataset | Table, folds: int) -> Diagnosis:
     try:
         return diagnose(clf, data.X, data.y, cv=folds)
     except ValueError as error:
         raise DataError(f"--folds {folds}: {error}") from None
 
 
-def _warn_of_numbers(data: Dataset, label: str) -> None:
-    """Say beforehand that a label looks like a number: what goes wrong with it later does not tell so."""
-    values = data.y.unique()
-    if len(values) > MANY_CLASSES and all(isinstance(value, Real) for value in values):
-        say(
-            f"surefoot: warning: {label!r} has {len(values)} classes; is this a number? Each value is "
-            "taken as a class of its own. Choose another --label, or put its values together first"
-        )
-
-
-def _warn(data: Dataset, label: str) -> None:
+def _warn(data: Table, label: str) -> None:
     """What is suspicious about the data, where no diagnosis says it."""
     for warning in data_warnings(data.X, data.y, label):
         say(f"surefoot: warning: {warning}")

@@ -3,37 +3,72 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from surefoot.datasets import Dataset, table
+from surefoot.datasets import Dataset, Table
 from surefoot.exceptions import DataError, ModelFileError, ProblemError
 from surefoot.formats import cell, listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.table.again import read_again
+from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import feature_table
 from surefoot.table.reading import Form, Reading, read_table
-from surefoot.ui.cli.main import say
+from surefoot.table.said import Said
+from surefoot.table.typed import typed
+from surefoot.ui.cli.main import say, show
 
 
-def labelled_table(
-    options: argparse.Namespace, categorical: Sequence[str] = (), drop: Sequence[str] = ()
-) -> Dataset:
-    """The table with labels that ``fit`` learns from."""
-    form = _form(options, as_written=[options.label], as_text=categorical, expected=[options.label])
+def labelled_table(options: argparse.Namespace, ordered: Mapping[str, Sequence[str]]) -> Table:
+    """The table with labels that ``fit`` learns from; its notes are those that were not said yet."""
+    said = Said(
+        options.label,
+        options.drop,
+        options.categorical,
+        options.numeric,
+        options.date,
+        options.text,
+        options.day_first,
+        options.month_first,
+        ordered,
+        missing_values(options.missing),
+        options.most_values,
+    )
+    label = [options.label]
+    form = _form(options, as_written=label, as_text=said.as_text, expected=label, missing=said.missing)
     reading = _said(read_table(options.data, form))
-    return table(reading, options.label, drop=drop, categorical=categorical)
+    found = typed(reading, said)
+    return replace(found, notes=tuple(note for note in found.notes if note not in reading.notes))
+
+
+def show_kinds(data: Table) -> None:
+    """How each column is read, before anything is learned from it."""
+    show(f"{kinds_text(data.kinds)}\n\n")
+    for note in data.notes:
+        say(f"surefoot: {note}")
+
+
+def missing_values(entries: Sequence[Sequence[str]]) -> dict[str, list[str]]:
+    """What ``--missing`` says, by column."""
+    found: dict[str, list[str]] = {}
+    for name, *values in entries:
+        if not values:
+            raise ProblemError(f"--missing {name}: needs at least one value")
+        found[name] = [*found.get(name, []), *values]
+    return found
 
 
 def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Dataset:
     """A table with labels whose features are those of a model."""
     names = [str(name) for name in clf.feature_labels_]
     written = [options.label]
-    form = _form(options, as_written=written, as_text=_text_features(clf), expected=[*names, *written])
-    reading = _said(read_table(options.data, form))
+    form = _form(options, as_written=written, expected=[*names, *written], **_as_before(clf))
+    reading = _read_again(options.data, form, clf)
     rows = feature_table(reading, clf.feature_labels_)
     if options.label not in reading.frame.columns:
         hint = suggestion(options.label, reading.frame.columns)
@@ -45,8 +80,8 @@ def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClas
 def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Dataset:
     """The rows and labels to which a model is fitted again; the label column is found by its values."""
     names, classes = [str(name) for name in clf.feature_labels_], {str(c): c for c in clf.classes_.tolist()}
-    form = _form(options, as_written=[], as_text=_text_features(clf), expected=names)
-    reading = _said(read_table(options.training, form))
+    form = _form(options, as_written=[], expected=names, **_as_before(clf))
+    reading = _read_again(options.training, form, clf)
     rows = feature_table(reading, clf.feature_labels_)
     others = [name for name in reading.frame.columns if str(name) not in names]
     fits = [n for n in others if set(reading.frame[n].dropna().astype(str).str.strip()) == set(classes)]
@@ -70,8 +105,8 @@ def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkCl
     """The rows that a model is asked about, named by ``--id``."""
     names = [str(name) for name in clf.feature_labels_]
     written = [options.id] if options.id and options.id not in names else []  # a feature is read as one
-    form = _form(options, as_written=written, as_text=_text_features(clf), expected=names)
-    return feature_table(_said(read_table(options.data, form)), clf.feature_labels_, label=options.id)
+    form = _form(options, as_written=written, expected=names, **_as_before(clf))
+    return feature_table(_read_again(options.data, form, clf), clf.feature_labels_, label=options.id)
 
 
 def row_place(options: argparse.Namespace, rows: pd.DataFrame) -> int:
@@ -128,6 +163,26 @@ def check_names(flag: str, names: Iterable[str], known: Sequence[Any], what: str
 
 def _form(options: argparse.Namespace, **known: Any) -> Form:
     return Form(options.separator, options.decimal, options.header, max_size=options.max_size, **known)
+
+
+def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
+    """What is known about the next table from the one of which the model was made."""
+    steps = {} if clf.recipe_ is None else clf.recipe_.steps
+    missing = {name: step.missing for name, step in steps.items() if step.missing}
+    return {"as_text": _text_features(clf), "missing": missing}
+
+
+def _read_again(path: str, form: Form, clf: ConditionalGaussianNetworkClassifier) -> Reading:
+    """A table that is read as the one was of which the model was made."""
+    reading = read_table(path, form)
+    if clf.recipe_ is not None:
+        features = {str(name) for name in clf.feature_labels_}
+        own = {name: step for name, step in clf.recipe_.steps.items() if name in features}
+        try:
+            reading = read_again(reading, replace(clf.recipe_, steps=own), clf.categories_)
+        except DataError as error:
+            raise DataError(f"{reading.name}: {error}") from None
+    return _said(reading)
 
 
 def _said(reading: Reading) -> Reading:

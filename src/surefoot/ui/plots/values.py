@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from surefoot.days import date_text
+from surefoot.explain.result.dates import date_names
 from surefoot.explain.result.display_digits import today_text
 from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import exact, number, share
@@ -33,6 +35,11 @@ class Values:
         self.choices: dict[Any, Choice] = {question.features[choice.feature]: choice for choice in choices}
 
     @cached_property
+    def dates(self) -> frozenset[str]:
+        """Names of the numbers that are dates."""
+        return date_names(self.question)
+
+    @cached_property
     def units(self) -> pd.Series:
         """A standard deviation of each number in its own units; on a curved scale, where the factual is."""
         e, question = self.explanation, self.question
@@ -53,7 +60,7 @@ class Values:
     def today(self, feature: Any) -> str:
         """Today's value."""
         value = self.explanation.factual[feature]
-        if feature in self.choices:
+        if feature in self.choices or str(feature) in self.dates:
             return named(value)
         return today_text(value, self.reached.get(feature, ""))
 
@@ -62,6 +69,8 @@ class Values:
         if feature in self.choices:
             alike = self.explanation.parents[self.choices[feature].feature]
             return f"{share(value)} of {'such cases of ' if alike else ''}class {label}"
+        if str(feature) in self.dates and math.isfinite(value):
+            return str(date_text(float(round(value))))
         return "unbounded" if math.isinf(value) else number(value, self.units[feature]).replace(",", "")
 
     def price(self, feature: Any) -> float:

@@ -1,0 +1,153 @@
+"""The next table, read as the one was from which a model was made; columns of another kind are named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from surefoot.exceptions import DataError
+from surefoot.formats import first_names
+from surefoot.table.dates import ORDERS, Dates, as_days, digits_as_days, without_clock
+from surefoot.table.kinds import DATE, EXCEL_EPOCH, NAMES, TRUTH, WHOLE, is_number, text_dates, without
+from surefoot.table.rare import RARE, as_text
+from surefoot.table.reading import Reading
+from surefoot.table.recipe import Recipe, Step
+from surefoot.table.text_column import AMONG_NUMBERS
+
+MOSTLY = 0.5
+
+
+def read_again(reading: Reading, recipe: Recipe, categories: Mapping[Any, Sequence[Any]]) -> Reading:
+    """The table with its columns as the recipe says.
+
+    Parameters
+    ----------
+    reading : Reading
+    recipe : Recipe
+    categories : dict
+        The values that the model knows of each category.
+
+    Raises
+    ------
+    DataError
+        Where a column cannot be what it was: its name, what it was, and the first row that is otherwise.
+    """
+    frame, notes = reading.frame.copy(deep=False), list(reading.notes)
+    known = {str(name): values for name, values in categories.items()}
+    for name, step in recipe.steps.items():
+        if name in frame.columns:
+            column, said = _column(name, frame[name], step, known.get(name, ()), reading.day_first)
+            frame[name] = column
+            notes += said
+    return replace(reading, frame=frame, notes=tuple(notes))
+
+
+def _column(
+    name: str, column: pd.Series, step: Step, values: Sequence[Any], day_first: bool
+) -> tuple[pd.Series, list[str]]:
+    column = without(column, step.missing)
+    if step.kind == DATE:
+        return _dates(name, column, step.order, day_first)
+    if step.kind in NAMES:
+        return _names(name, column, values)
+    if step.kind in ("number", WHOLE):
+        return _numbers(name, column, step.kind)
+    return column, []
+
+
+def _numbers(name: str, column: pd.Series, kind: str) -> tuple[pd.Series, list[str]]:
+    if pd.api.types.is_bool_dtype(column):
+        return column.astype(float), []
+    if not is_number(column):
+        texts = column.mask(column.isin(AMONG_NUMBERS))
+        numbers = pd.to_numeric(texts, errors="coerce")
+        wrong = texts.notna() & numbers.isna()
+        if wrong.any():
+            raise DataError(_changed(name, "held numbers", column[wrong]))
+        column = numbers
+    fractions = int((column.dropna() % 1 != 0).sum()) if kind == WHOLE else 0
+    rows = "1 row" if fractions == 1 else f"{fractions:,} rows"
+    note = f"{name!r} held whole numbers when the model was made, and has decimals in {rows} here"
+    return column, [note] if fractions else []
+
+
+def _dates(name: str, column: pd.Series, order: str, day_first: bool) -> tuple[pd.Series, list[str]]:
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return without_clock(column)[0], []
+    if is_number(column):
+        return _days_in_digits(name, column, order), []
+    texts = column.mask(column.isin(AMONG_NUMBERS))
+    seen = texts.dropna()
+    expected = order if order in ORDERS else None
+    read = text_dates(seen, expected, day_first)
+    if read is not None and not read.wrong:
+        return as_days(texts.map(read.days)), []
+    other = text_dates(seen, None, day_first)
+    if other is not None and not other.unclear and not other.wrong:
+        note = f"{name!r} is written {ORDERS[other.order]} here and was {_was(order)} when the model was made"
+        return as_days(texts.map(other.days)), [note]
+    if read is None:
+        raise DataError(_changed(name, f"held dates ({_was(order)})", seen[~seen.map(_reads).astype(bool)]))
+    return as_days(texts.map(read.days)), [_no_dates(name, texts, read)]
+
+
+def _was(order: str) -> str:
+    return ORDERS.get(order, "digits" if order == "digits" else "days as Excel counts them")
+
+
+def _reads(text: Any) -> bool:
+    return text_dates(pd.Series([text]), None, False) is not None
+
+
+def _no_dates(name: str, texts: pd.Series, read: Dates) -> str:
+    rows = int(texts.isin(read.wrong).sum())
+    return f"{name!r}: {read.wrong[0]!r} is no date; {rows:,} such value{'s' * (rows != 1)} taken as missing"
+
+
+def _days_in_digits(name: str, column: pd.Series, order: str) -> pd.Series:
+    """Dates that are numbers: digits, or days as Excel counts them."""
+    seen = column.dropna()
+    if order == "excel":
+        return as_days(column.astype(float) // 1 - EXCEL_EPOCH)
+    days = {}
+    for value in seen.unique():
+        # A single date is too few to call a column one; here it is known to be one.
+        found = digits_as_days([value, *_FILLERS])
+        if found is None:
+            raise DataError(_changed(name, f"held dates ({_was(order)})", seen[seen == value]))
+        days[value] = found[value]
+    return as_days(column.map(days))
+
+
+_FILLERS = (20000101, 20000102, 20000103)
+
+
+def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Series, list[str]]:
+    if set(values) == {"yes", "no"}:
+        column = column.map(lambda v: TRUTH.get(v.casefold(), v) if isinstance(v, str) else v)
+    known = {str(value) for value in values}
+    if not known:
+        return column, []
+    if RARE in known:  # what was rare or unknown when the model was made is so again
+        names = column.map(as_text, na_action="ignore").astype(object)
+        return names.where(names.isin(known) | names.isna(), RARE), []
+    texts = column.dropna().map(as_text)
+    strange = texts[~texts.isin(known)]
+    if len(strange) <= MOSTLY * len(texts) or len(texts) < 2:
+        return column, []
+    shown = first_names([repr(value) for value in strange.unique()[:20]], 3)
+    was = first_names(sorted(known), 3)
+    return column, [f"{name!r} was a category ({was}), and mostly holds other values here: {shown}"]
+
+
+def _changed(name: str, was: str, wrong: pd.Series) -> str:
+    """That a column is another one, with the first row that says so."""
+    value = as_text(wrong.iloc[0]) if len(wrong) else ""
+    shown = value if len(value) <= 40 else value[:37] + "..."
+    where = (
+        f"row {wrong.index[0]} has {shown!r} here" if len(wrong) else "the orders of its dates differ here"
+    )
+    return f"column {name!r} {was} when the model was made; {where}"

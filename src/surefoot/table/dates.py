@@ -1,0 +1,235 @@
+"""Dates as people write them, read as days since 1970-01-01."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from surefoot.days import EPOCH
+
+ORDERS = {"ymd": "year first", "dmy": "day first", "mdy": "month first"}
+FIRST_SHORT = 1969  # years of two digits: 69 is 1969, 68 is 2068, as in POSIX
+USUAL_YEARS = (1900, 2100)  # of eight digits in a row: other numbers are hardly dates
+SAMPLE = 200
+NEARLY_ALL = 0.95
+FEWEST = 3  # different days that eight digits must make before a number is called a date
+
+MONTH_NAMES = (
+    "jan january januar janvier enero",
+    "feb february februar février febrero",
+    "mar march mär märz mrz mars marzo",
+    "apr april avril abril",
+    "may mai mayo",
+    "jun june juni juin junio",
+    "jul july juli juillet julio",
+    "aug august août agosto",
+    "sep sept september septembre septiembre",
+    "oct october okt oktober octobre octubre",
+    "nov november novembre noviembre",
+    "dec december dez dezember décembre diciembre",
+)
+MONTHS = {name: k for k, names in enumerate(MONTH_NAMES, start=1) for name in names.split()}
+ZONE = r"(Z|UTC|GMT|[+-]\d{2}:?\d{2})"
+CLOCK = rf"(?P<clock>[T ]\s*\d{{1,2}}:\d{{2}}(:\d{{2}}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?)?\s*{ZONE}?)?"
+YEAR_FIRST = re.compile(rf"(?P<y>\d{{4}})(?P<s>[-/.])(?P<a>\d{{1,2}})(?P=s)(?P<b>\d{{1,2}}){CLOCK}")
+YEAR_LAST = re.compile(rf"(?P<a>\d{{1,2}})(?P<s>[-/.])(?P<b>\d{{1,2}})(?P=s)(?P<y>\d{{4}}|\d{{2}}){CLOCK}")
+DAY_MONTH = re.compile(
+    rf"(?P<a>\d{{1,2}})\.?[- /]?(?P<m>[^\W\d_]{{3,10}})\.?[-, /]*(?P<y>\d{{4}}|\d{{2}}){CLOCK}"
+)
+MONTH_DAY = re.compile(
+    rf"(?P<m>[^\W\d_]{{3,10}})\.? ?(?P<a>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}){CLOCK}"
+)
+DIGITS = re.compile(r"(?P<y>\d{4})(?P<a>\d{2})(?P<b>\d{2})")
+NO_DATES = ("0000-00-00", "00.00.0000", "00/00/0000")  # how databases write that there is none
+
+
+class Written(NamedTuple):
+    """A date as its parts stand in the text.
+
+    Parameters
+    ----------
+    year : int
+    first, second : int
+        The other two numbers, in the order in which they stand.
+    order : str
+        ``"ymd"``, ``"named"`` (first is the day, second the month), or "" where it is to be found out.
+    separator : str
+    clock : bool
+        Whether a time of day follows.
+    """
+
+    year: int
+    first: int
+    second: int
+    order: str
+    separator: str
+    clock: bool
+
+
+def written(text: str) -> Written | None:
+    """The parts of a date; None where the text is none.
+
+    Examples
+    --------
+    >>> written("2024-03-01"), written("soon")
+    (Written(year=2024, first=3, second=1, order='ymd', separator='-', clock=False), None)
+    """
+    for pattern, order in ((YEAR_FIRST, "ymd"), (YEAR_LAST, "")):
+        found = pattern.fullmatch(text)
+        if found:
+            parts = int(found["a"]), int(found["b"]), order, found["s"], bool(found["clock"])
+            return Written(_year(found["y"]), *parts)
+    for pattern in (DAY_MONTH, MONTH_DAY):
+        found = pattern.fullmatch(text)
+        if found and found["m"].casefold() in MONTHS:
+            month = MONTHS[found["m"].casefold()]
+            return Written(_year(found["y"]), int(found["a"]), month, "named", " ", bool(found["clock"]))
+    return None
+
+
+def _year(text: str) -> int:
+    year = int(text)
+    return year if len(text) == 4 else (year - FIRST_SHORT) % 100 + FIRST_SHORT
+
+
+def days_of(parts: Written, order: str) -> int | None:
+    """Days since 1970-01-01 when day and month stand in this order; None for a day that there is not."""
+    if parts.order == "ymd" or (not parts.order and order == "mdy"):
+        month, day = parts.first, parts.second
+    else:
+        day, month = parts.first, parts.second
+    try:
+        return dt.date(parts.year, month, day).toordinal() - EPOCH
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Texts as days.
+
+    Parameters
+    ----------
+    order : str
+        One of `ORDERS`.
+    why : str
+        What decides the order.
+    days : dict
+        Of each text; None for what is no day that there is.
+    clock : bool
+        Whether a time of day was left out.
+    unclear : bool
+        Whether the order is a guess.
+    short : bool
+        Whether some years have two digits.
+    """
+
+    order: str
+    why: str
+    days: Mapping[str, int | None] = field(repr=False)
+    clock: bool = False
+    unclear: bool = False
+    short: bool = False
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Texts that look like dates and are none."""
+        return tuple(text for text, day in self.days.items() if day is None and text not in NO_DATES)
+
+
+def dates(texts: Sequence[str], order: str | None = None, day_first: bool = False) -> Dates | None:
+    """Read texts as dates; None where they are something else.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Different from each other, without blanks at their ends.
+    order : str, optional
+        What is known. Default: found out.
+    day_first : bool
+        Whether the rest of the table is written where days come first: with decimal commas.
+
+    Examples
+    --------
+    >>> dates(["27.03.2021", "04.05.2021"]).order, dates(["3/27/2021", "4/5/2021"]).why
+    ('dmy', "month first: '3/27/2021'")
+    """
+    real = [text for text in texts if text not in NO_DATES]
+    if not real or not all(map(written, real[:: max(1, len(real) // SAMPLE)][:SAMPLE])):
+        return None
+    parts = {text: written(text) for text in real}
+    if any(one is None for one in parts.values()):
+        return None
+    known = {text: one for text, one in parts.items() if one is not None}
+    found, why, unclear = _order(known, day_first) if order is None else (order, ORDERS[order], False)
+    if not found:
+        return None
+    days = {text: days_of(one, found) for text, one in known.items()}
+    if sum(day is not None for day in days.values()) < NEARLY_ALL * len(days):
+        return None
+    clock = any(one.clock for one in known.values())
+    short = any(str(one.year) not in text for text, one in known.items())
+    every = {**days, **{text: None for text in texts if text in NO_DATES}}
+    return Dates(found, why, every, clock, unclear, short)
+
+
+def _order(parts: Mapping[str, Written], day_first: bool) -> tuple[str, str, bool]:
+    """In which order days and months stand, and what says so; "" where the dates contradict each other."""
+    open_ones = {text: one for text, one in parts.items() if not one.order}
+    if not open_ones:
+        named = all(one.order == "named" for one in parts.values())
+        return ("dmy", "the month is a word", False) if named else ("ymd", "year first", False)
+    days = [text for text, one in open_ones.items() if one.first > 12 >= one.second]
+    months = [text for text, one in open_ones.items() if one.second > 12 >= one.first]
+    if days and months:
+        return "", "", True
+    if days:
+        return "dmy", f"day first: {days[0]!r}", False
+    if months:
+        return "mdy", f"month first: {months[0]!r}", False
+    text, one = next(iter(open_ones.items()))
+    unclear = f"{text!r} can be read in two ways;"
+    if one.separator != "/":
+        return "dmy", f"{unclear} day first because of the {SIGNS[one.separator]}", True
+    if day_first:
+        return "dmy", f"{unclear} day first because the table has decimal commas", True
+    return "mdy", f"{unclear} month first because of the slashes", True
+
+
+SIGNS = {".": "dots", "-": "dashes"}
+
+
+def digits_as_days(numbers: Iterable[Any]) -> dict[Any, int] | None:
+    """Whole numbers such as 20240301 as days, if every one of them is a usual date."""
+    found: dict[Any, int] = {}
+    for number in numbers:
+        parts = DIGITS.fullmatch(str(int(number))) if float(number).is_integer() else None
+        if parts is None or not USUAL_YEARS[0] <= int(parts["y"]) <= USUAL_YEARS[1]:
+            return None
+        day = days_of(Written(int(parts["y"]), int(parts["a"]), int(parts["b"]), "ymd", "", False), "ymd")
+        if day is None:
+            return None
+        found[number] = day
+    return found if len(found) >= FEWEST else None
+
+
+def as_days(column: pd.Series) -> pd.Series:
+    """Days since 1970-01-01 as a column of datetimes without a time of day."""
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    known = ~np.isnan(values)
+    days = np.full(len(values), np.datetime64("NaT", "D"), dtype="datetime64[D]")
+    days[known] = values[known].astype(np.int64).astype("datetime64[D]")
+    return pd.Series(days.astype("datetime64[s]"), index=column.index, name=column.name)
+
+
+def without_clock(column: pd.Series) -> tuple[pd.Series, bool]:
+    """A column of datetimes as days, and whether a time of day was left out; time zones do not matter."""
+    plain = column.dt.tz_localize(None) if column.dt.tz is not None else column
+    days = plain.dt.floor("D")
+    return days.astype("datetime64[s]"), bool((days != plain)[plain.notna()].any())

@@ -1,0 +1,370 @@
+"""Kinds of columns: what each holds, decided with a reason, and what to say to have it otherwise."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from surefoot.exceptions import DataError
+from surefoot.table.dates import FIRST_SHORT, Dates, as_days, dates, digits_as_days, without_clock
+from surefoot.table.rare import RARE, as_text, together
+from surefoot.table.said import Said
+from surefoot.table.scales import natural_order
+from surefoot.table.text_column import AMONG_NUMBERS, DASHES
+
+NUMBER, WHOLE, CATEGORY, ORDERED, CODE, DATE = "number", "whole", "category", "ordered", "code", "date"
+TEXT, IDENTIFIER, CONSTANT, COPY = "text", "identifier", "constant", "copy"
+KINDS = (NUMBER, WHOLE, CATEGORY, ORDERED, CODE, DATE, TEXT, IDENTIFIER, CONSTANT, COPY)
+LEFT_OUT = (TEXT, IDENTIFIER, CONSTANT, COPY)
+NAMES = (CATEGORY, ORDERED, CODE)
+
+FEW_ROWS = 20  # with fewer, values differ by chance
+NEARLY_ALL = 0.95
+# Whole numbers with so many values may be names. With ten times as many, ages are tried as categories too.
+FEW_VALUES = 10
+ROWS_PER_VALUE = 5  # a value with fewer rows tells nothing as a category
+LONG_CODES = 20  # names with digits in them are called codes from so many values on
+MANY_WORDS = 3  # in a value on average: a remark, not a name
+REMARKS = 0.05  # of the rows: remarks that repeat more often than that are names
+# Digits: whole numbers that all have so many and never repeat name the rows. With fewer, amounts would.
+SAME_LENGTH = 8
+SECONDS = 86_400  # of a day
+EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
+EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
+
+CODE_NAME = re.compile(
+    r"(^|[\W_])(zip|plz|postal|code|cd)($|[\W_\d])|zip_?code|post_?(al)?_?code|postleitzahl|[a-z](Code|Zip)$",
+    re.IGNORECASE,
+)
+ROW_NAME = re.compile(
+    r"(^|[\W_])(id|ID|Id|uuid|guid|key|rownum)$|[a-z](Id|ID)$|^(id|ID|Id)[\W_]"
+    r"|(?i:(^|[\W_])(customer|client|patient|applicant|case|record|account|contract|policy|invoice)"
+    r"[\W_]?(no|nr|num|number)$)"
+)
+TRUTH = {
+    **dict.fromkeys(("yes", "y", "true", "t", "ja", "j", "oui", "si", "sí"), "yes"),
+    **dict.fromkeys(("no", "n", "false", "f", "nein", "non"), "no"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as it is read.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        One of `KINDS`.
+    why : str
+        The reason, in words.
+    change : str
+        The flag that would change it; "" where none would.
+    cells : Series or None
+        As a classifier takes them; None where the column is left out.
+    order : str
+        Of dates: see `dates.ORDERS`; or "digits", "excel".
+    missing : tuple of str
+        Marks of holes beyond the usual ones.
+    notes : tuple of str
+        What else should be known.
+    """
+
+    name: str
+    kind: str
+    why: str
+    change: str = ""
+    cells: pd.Series | None = None
+    order: str = ""
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def decided(name: str, column: pd.Series, said: Said, day_first: bool = False) -> Column:
+    """What a column holds.
+
+    Parameters
+    ----------
+    name : str
+    column : Series
+        Numbers, text, booleans or dates; its usual holes are missing.
+    said : Said
+    day_first : bool
+        Whether the table is written where days come first.
+    """
+    marks = tuple(as_text(value) for value in said.missing.get(name, ()))
+    column = without(column, marks)
+    column = column if name in said.as_text else _plain_numbers(column)
+    found = _as_said(name, column, said, day_first) or _by_itself(name, column, said, day_first)
+    return replace(found, missing=(*marks, *found.missing))
+
+
+def without(column: pd.Series, marks: Sequence[str]) -> pd.Series:
+    """The column with these values, as text or as numbers, missing."""
+    if not marks:
+        return column
+    return column.mask(column.map(as_text, na_action="ignore").isin(marks))
+
+
+def _plain_numbers(column: pd.Series) -> pd.Series:
+    """Python's numbers, which are left when the text among them is gone, as a column of numbers."""
+    held = pd.api.types.infer_dtype(column, skipna=True) if column.dtype.kind == "O" else ""
+    return column.astype(float) if held in ("integer", "floating", "mixed-integer-float") else column
+
+
+def flag(what: str, name: str) -> str:
+    """A flag about a column, as it is typed."""
+    return f"--{what} {shlex.quote(str(name))}"
+
+
+def _as_said(name: str, column: pd.Series, said: Said, day_first: bool) -> Column | None:
+    if name in said.text:
+        return Column(name, TEXT, "you say so: left out", flag("categorical", name))
+    if name in said.dates:
+        return _said_dates(name, column, said.order(name), day_first)
+    if name in said.ordered:
+        return Column(name, ORDERED, "you say so", flag("categorical", name), column)
+    if name in said.categorical:
+        return _with_few_values(Column(name, CATEGORY, "you say so", flag("text", name), column), said)
+    if name in said.numeric:
+        if not is_number(column):
+            example = _example(column)
+            raise DataError(f"column {name!r} cannot be numbers: it holds text, {example}")
+        return Column(
+            name, _number_kind(column), "you say so", flag("categorical", name), column.astype(float)
+        )
+    return None
+
+
+def _by_itself(name: str, column: pd.Series, said: Said, day_first: bool) -> Column:
+    seen = column.dropna()
+    if len(column) > 1 and seen.nunique() < 2:
+        return Column(name, CONSTANT, _one_value(column, seen) + ": left out")
+    if pd.api.types.is_datetime64_any_dtype(column):
+        values, clock = without_clock(column)
+        return Column(
+            name, DATE, "dates", flag("categorical", name), values, "ymd", notes=_clock(name, clock)
+        )
+    if pd.api.types.is_timedelta64_dtype(column):
+        values = column.dt.total_seconds() / SECONDS
+        return Column(name, NUMBER, "durations, in days", flag("text", name), values)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        if column.dtype.ordered:
+            return Column(name, ORDERED, "ordered in the table", flag("categorical", name), column)
+        why = f"a category of {seen.nunique()} values in the table"
+        return _with_few_values(Column(name, CATEGORY, why, flag("text", name), column), said)
+    if is_number(column):
+        return _of_numbers(name, column, said)
+    return _of_text(name, column, said, day_first)
+
+
+def is_number(column: pd.Series) -> bool:
+    """Whether a column holds numbers, and no truth values."""
+    return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
+
+
+def _of_numbers(name: str, column: pd.Series, said: Said) -> Column:
+    seen = column.dropna().astype(float)
+    whole = bool((seen % 1 == 0).all())
+    count = seen.nunique()
+    as_numbers = column.astype(float)
+    digits = digits_as_days(seen.unique()) if whole else None
+    if digits is not None:
+        values = as_days(as_numbers.map(digits))
+        return Column(name, DATE, "year, month and day in digits", flag("numeric", name), values, "digits")
+    if count == 2:
+        shown = " and ".join(as_text(value) for value in sorted(seen.unique()))
+        return Column(name, CATEGORY, f"two values, {shown}", flag("numeric", name), _as_names(column))
+    if whole and _counts_rows(name, seen):
+        why = f"whole numbers that name or count the rows ({count:,} values): left out"
+        return Column(name, IDENTIFIER, why, flag("numeric", name))
+    if whole and CODE_NAME.search(str(name)):
+        why = f"its name says so; {count:,} values"
+        return _with_few_values(Column(name, CODE, why, flag("numeric", name), _as_names(column)), said)
+    if not whole:
+        return Column(name, NUMBER, "numbers with decimals", flag("categorical", name), as_numbers)
+    if few_whole_values(column):
+        why = f"whole numbers, {count} values: may also be a category"
+        return Column(name, WHOLE, why, flag("categorical", name), as_numbers)
+    return Column(name, WHOLE, "whole numbers", flag("categorical", name), as_numbers)
+
+
+def few_whole_values(column: pd.Series) -> bool:
+    """Whether a column of whole numbers has so few values that they may be names of something."""
+    if not is_number(column):
+        return False
+    seen = column.dropna().to_numpy(dtype=float)
+    values = np.unique(seen)
+    few = 2 < len(values) <= FEW_VALUES and len(seen) >= ROWS_PER_VALUE * len(values)
+    return bool(few and np.isfinite(values).all() and (values % 1 == 0).all())
+
+
+def _number_kind(column: pd.Series) -> str:
+    return WHOLE if (column.dropna() % 1 == 0).all() else NUMBER
+
+
+def _as_names(column: pd.Series) -> pd.Series:
+    """Numbers as a category; whole ones without decimals."""
+    seen = column.dropna()
+    whole = (seen % 1 == 0).all() and (seen.abs() < 2**53).all()
+    return (column.astype("Int64") if whole else column).astype("category")
+
+
+def _counts_rows(name: str, seen: pd.Series) -> bool:
+    """Whether whole numbers, each of them once, count the rows or name them."""
+    if len(seen) < FEW_ROWS or seen.nunique() < len(seen):
+        return bool(
+            len(seen) >= FEW_ROWS and ROW_NAME.search(str(name)) and seen.nunique() >= NEARLY_ALL * len(seen)
+        )
+    numbers = seen.to_numpy()
+    steps = np.diff(numbers)
+    width = float(np.ptp(numbers))
+    counted = width == len(numbers) - 1 or ((steps > 0).all() and width < 2 * len(numbers))
+    lengths = {len(as_text(value)) for value in numbers}
+    same = len(lengths) == 1 and max(lengths) >= SAME_LENGTH and len(seen) >= 2 * FEW_ROWS
+    return bool(counted or same or ROW_NAME.search(str(name)))
+
+
+def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Column:
+    if pd.api.types.is_bool_dtype(column) or pd.api.types.infer_dtype(column, skipna=True) == "boolean":
+        return Column(name, CATEGORY, "truth values", flag("text", name), column)
+    column, marks = _without_dashes(column)
+    seen = column.dropna()
+    if seen.nunique() < 2 and len(column) > 1:
+        return Column(name, CONSTANT, _one_value(column, seen) + ": left out")
+    read = text_dates(seen, None, day_first)
+    if read is not None:
+        return replace(_dates(name, column, read), missing=marks)
+    column, spelling = _truth_words(column)
+    texts = [as_text(value) for value in column.dropna().unique()]
+    found = _left_out_text(name, texts, len(seen)) or _names(name, column, texts, said)
+    return replace(found, missing=marks, notes=(*found.notes, *spelling))
+
+
+def _without_dashes(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
+    """The column with dashes as holes, unless a plus beside them says that they are values."""
+    values = set(column.dropna().unique())
+    marks = tuple(sorted(mark for mark in DASHES if mark in values))
+    if not marks or "+" in values:
+        return column, ()
+    return column.mask(column.isin(marks)), marks
+
+
+def text_dates(seen: pd.Series, order: str | None, day_first: bool) -> Dates | None:
+    """The dates that a column of text holds; None where it holds something else."""
+    texts = [value for value in seen.unique() if isinstance(value, str)]
+    if len(texts) < seen.nunique():
+        return None
+    real = [text for text in texts if text not in AMONG_NUMBERS]
+    return dates(real, order, day_first) if real else None
+
+
+def _dates(name: str, column: pd.Series, read: Dates) -> Column:
+    values = as_days(column.map(read.days))
+    notes = list(_clock(name, read.clock))
+    if read.short:
+        notes.append(f"{name!r}: years of two digits are read as {FIRST_SHORT} to {FIRST_SHORT + 99}")
+    if read.wrong:
+        rows = int(column.isin(read.wrong).sum())
+        notes.append(f"{name!r}: {read.wrong[0]!r} is no date; {_rows(rows)} such a value, taken as missing")
+    other = "month-first" if read.order == "dmy" else "day-first"
+    change = flag(other, name) if read.unclear else flag("categorical", name)
+    return Column(name, DATE, read.why, change, values, read.order, notes=tuple(notes))
+
+
+def _clock(name: str, clock: bool) -> tuple[str, ...]:
+    return (f"{name!r}: the time of day is left out",) if clock else ()
+
+
+def _rows(count: int) -> str:
+    return "1 row has" if count == 1 else f"{count:,} rows have"
+
+
+def _said_dates(name: str, column: pd.Series, order: str | None, day_first: bool) -> Column:
+    """Dates because the user says so: text, digits, or days as Excel counts them."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return _by_itself(name, column, Said(), day_first)
+    seen = column.dropna()
+    if is_number(column):
+        digits = digits_as_days(seen.unique())
+        if digits is not None:
+            return Column(name, DATE, "you say so: digits", "", as_days(column.map(digits)), "digits")
+        if seen.between(*EXCEL_DAYS).all():
+            values = as_days(column.astype(float) // 1 - EXCEL_EPOCH)
+            return Column(name, DATE, "you say so: days as Excel counts them", "", values, "excel")
+        raise DataError(f"column {name!r} cannot be dates: it holds numbers such as {_example(column)}")
+    column = column.mask(column.isin(AMONG_NUMBERS))
+    read = text_dates(column.dropna(), order, day_first)
+    if read is None:
+        raise DataError(f"column {name!r} cannot be dates of one order: it holds {_example(column)}")
+    found = _dates(name, column, read)
+    return replace(found, why=f"you say so: {read.why}")
+
+
+def _truth_words(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
+    """Yes and no in several spellings as the two words."""
+    values = [value for value in column.dropna().unique() if isinstance(value, str)]
+    if len(values) < 3 or not all(value.casefold() in TRUTH for value in values):
+        return column, ()
+    found = column.map({value: TRUTH[value.casefold()] for value in values})
+    shown = ", ".join(sorted(values))
+    return found, (f"{column.name!r}: {shown} are read as yes and no",)
+
+
+def _left_out_text(name: str, texts: Sequence[str], rows: int) -> Column | None:
+    """Text that names rows or describes them."""
+    sample = texts[:: max(1, len(texts) // 1000)]
+    words = np.mean([len(text.split()) for text in sample])
+    if rows >= FEW_ROWS and len(texts) >= NEARLY_ALL * rows:
+        why = f"differs in nearly every row ({len(texts):,} values): left out"
+        kind = TEXT if words >= 2 else IDENTIFIER
+        return Column(name, kind, why, flag("categorical", name))
+    if words >= MANY_WORDS and len(texts) > max(LONG_CODES, REMARKS * rows):
+        why = f"{len(texts):,} remarks of {words:.0f} words on average: left out"
+        return Column(name, TEXT, why, flag("categorical", name))
+    return None
+
+
+def _names(name: str, column: pd.Series, texts: Sequence[str], said: Said) -> Column:
+    """A category of text: ordered, a code, or plain."""
+    order = natural_order(texts)
+    if order is not None and len(texts) <= said.most_values:
+        values = column.astype(pd.CategoricalDtype(list(order), ordered=True))
+        shown = f"{order[0]} < ... < {order[-1]}" if len(order) > 2 else " < ".join(order)
+        return Column(name, ORDERED, f"{len(texts)} values: {shown}", flag("categorical", name), values)
+    digits = sum(any(c.isdigit() for c in text) and " " not in text for text in texts)
+    padded = any(text.isdigit() and text.startswith("0") and len(text) > 1 for text in texts)
+    if padded or (digits > len(texts) / 2 and (len(texts) > LONG_CODES or CODE_NAME.search(str(name)))):
+        why = "begins with a zero" if padded else "letters and digits"
+        found = Column(name, CODE, f"{why}; {len(texts):,} values", flag("text", name), column)
+    else:
+        found = Column(name, CATEGORY, f"text, {len(texts):,} values", flag("text", name), column)
+    return _with_few_values(found, said)
+
+
+def _with_few_values(column: Column, said: Said) -> Column:
+    """The category with its rare values put together."""
+    assert column.cells is not None
+    values, rare = together(column.cells, said.most_values)
+    if not rare:
+        return column
+    why = f"{column.why}; the {rare:,} rarest are put together as {RARE}"
+    return replace(column, cells=values, why=why, change="--most-values N")
+
+
+def _one_value(column: pd.Series, seen: pd.Series) -> str:
+    if seen.empty:
+        return "missing in every row"
+    more = " that has it" if len(seen) < len(column) else ""
+    text = as_text(seen.iloc[0])
+    return f"{text if len(text) <= 20 else text[:17] + '...'} in every row{more}"
+
+
+def _example(column: pd.Series) -> str:
+    text = as_text(column.dropna().iloc[0]) if column.notna().any() else ""
+    return repr(text if len(text) <= 40 else text[:37] + "...")

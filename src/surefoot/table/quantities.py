@@ -1,0 +1,87 @@
+"""Numbers as people write them: with units and currency signs, groups of digits, a minus behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+CURRENCIES = (
+    "€", "US$", "A$", "C$", "R$", "$", "£", "¥", "₹", "₽", "₩", "₺", "₴", "zł", "kr", "Kč", "Ft", "Fr.", "Rs",
+    "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "AUD", "CAD",
+    "BRL", "RUB", "TRY", "ZAR", "DEM", "DM",
+)  # fmt: skip
+# Units that may stand right behind a number. Others, of any kind, must keep a blank between: "10a" is a name.
+UNITS = (
+    "%", "‰", "°", "°C", "°F", "kg", "g", "mg", "µg", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft",
+    "in",
+    "m²", "m2", "qm", "sqm", "l", "ml", "dl", "h", "hrs", "min", "sec", "ms", "yrs", "yr", "years", "months",
+    "days", "kW", "kWh", "Hz", "bpm", "mmHg", "kcal", "mg/dl", "mmol/l", "km/h", "mph",
+)  # fmt: skip
+APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
+EITHER = "|".join(re.escape(sign) for sign in sorted(CURRENCIES, key=len, reverse=True))
+ATTACHED = "|".join(re.escape(unit) for unit in sorted((*UNITS, *CURRENCIES), key=len, reverse=True))
+WORD = r"[^\W\d_][^\W\d_²³/.%]{0,11}[²³.]?"  # of at most 13 letters: a longer word is a remark
+QUANTITY = re.compile(
+    rf"(?P<open>\()?\s*(?P<sign>[+\-\N{{MINUS SIGN}}])?\s*(?:(?P<before>{EITHER})\s*)?"
+    rf"(?P<inner>[+\-\N{{MINUS SIGN}}])?"
+    rf"(?P<number>(?:\d[\d.,{APOSTROPHES}\s]*|[.,])?\d[.,]?(?:[eE][+-]?\d+)?)"
+    rf"(?P<behind>-)?(?:\s*(?P<attached>{ATTACHED})|\s+(?P<word>{WORD}))?\s*(?P<close>\))?",
+    re.IGNORECASE,
+)
+GROUPS = re.compile(rf"\d{{1,3}}([\s{APOSTROPHES}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d*)?")
+BETWEEN_DIGITS = re.compile(rf"[\s{APOSTROPHES}]")
+
+
+class Quantity(NamedTuple):
+    """A number in plain digits, and its unit ("" where it has none)."""
+
+    number: str
+    unit: str
+
+
+def quantity(text: str) -> Quantity | None:
+    """What a text says if it is a number with or without a unit; decimal signs are left as they are.
+
+    Examples
+    --------
+    >>> [tuple(quantity(text)) for text in ("1.234,50 €", "($1,200)", "1 234.5", "12 %")]
+    [('1.234,50', '€'), ('-1,200', '$'), ('1234.5', ''), ('12', '%')]
+    >>> quantity("A12"), quantity("12b"), quantity("1-2")
+    (None, None, None)
+    """
+    found = QUANTITY.fullmatch(text)
+    if found is None or bool(found["open"]) != bool(found["close"]):
+        return None
+    minuses = [sign for sign in (found["sign"], found["inner"], found["behind"]) if sign]
+    if len(minuses) + bool(found["open"]) > 1 or (found["before"] and (found["attached"] or found["word"])):
+        return None
+    number = found["number"].strip()
+    if BETWEEN_DIGITS.search(number):
+        if not GROUPS.fullmatch(number):
+            return None
+        number = BETWEEN_DIGITS.sub("", number)
+    negative = bool(found["open"]) or any(sign != "+" for sign in minuses)
+    unit = found["before"] or found["attached"] or found["word"] or ""
+    return Quantity(f"-{number}" if negative else number, unit)
+
+
+def quantities(texts: Iterable[str]) -> dict[str, Quantity] | None:
+    """All texts as numbers with one unit between them; None where one of them is something else.
+
+    Examples
+    --------
+    >>> quantities(["12 kg", "8", "9 KG"])["12 kg"], quantities(["12 kg", "3 lb"])
+    (Quantity(number='12', unit='kg'), None)
+    """
+    found: dict[str, Quantity] = {}
+    units: set[str] = set()
+    for text in texts:
+        one = quantity(text)
+        if one is None:
+            return None
+        units |= {one.unit.casefold()} if one.unit else set()
+        if len(units) > 1:
+            return None
+        found[text] = one
+    return found

@@ -1,0 +1,95 @@
+"""Values that have an order by themselves: intervals, ranks, and words of a scale."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+SCALES = tuple(
+    tuple(scale.split())
+    for scale in (
+        "none low medium high",
+        "very_low low medium high very_high",
+        "low moderate high",
+        "small medium large",
+        "xs s m l xl xxl",
+        "never rarely sometimes often always",
+        "none mild moderate severe",
+        "none minor major",
+        "poor fair good very_good excellent",
+        "bad average good",
+        "bad medium good",
+        "niedrig mittel hoch",
+        "gering mittel hoch",
+        "klein mittel groß",
+        "nie selten manchmal oft immer",
+        "freshman sophomore junior senior",
+        "bronze silver gold platinum",
+    )
+)
+DASH = "[-\N{EN DASH}\N{EM DASH}]"
+NUMBER = r"-?\d+(?:[.,]\d+)?"
+BETWEEN = re.compile(
+    rf"[\[(]?\s*(?P<low>{NUMBER})\s*(?:{DASH}|to|bis|\.\.+|,|<= ?[a-z]* ?<)\s*(?P<high>{NUMBER})\s*[\])]?",
+    re.IGNORECASE,
+)
+BELOW = re.compile(rf"(?:<=?|≤|under|below|less than|up to|unter|bis)\s*(?P<high>{NUMBER})", re.IGNORECASE)
+ABOVE = re.compile(
+    rf"(?:>=?|≥|over|above|more than|at least|über|ab)\s*(?P<low>{NUMBER})"
+    rf"|(?P<plus>{NUMBER})\s*(?:\+|and (?:more|over|above))",
+    re.IGNORECASE,
+)
+
+
+def natural_order(texts: Sequence[str]) -> tuple[str, ...] | None:
+    """The values in their order, if all of them are intervals or words of one scale.
+
+    Examples
+    --------
+    >>> natural_order(["high", "low", "medium"]), natural_order(["25-40", "< 25", "> 40"])
+    (('low', 'medium', 'high'), ('< 25', '25-40', '> 40'))
+    >>> natural_order(["own", "rent"])
+    """
+    if len(texts) < 3:
+        return None
+    return _on_a_scale(texts) or _intervals(texts)
+
+
+def _on_a_scale(texts: Sequence[str]) -> tuple[str, ...] | None:
+    plain = {re.sub(r"[\s-]+", "_", text.strip().casefold()): text for text in texts}
+    if len(plain) < len(texts):
+        return None
+    for scale in SCALES:
+        if set(plain) <= set(scale):
+            return tuple(plain[word] for word in scale if word in plain)
+    return None
+
+
+def _intervals(texts: Sequence[str]) -> tuple[str, ...] | None:
+    """Intervals that do not overlap, lowest first."""
+    ends = {}
+    for text in texts:
+        found = _ends(text.strip())
+        if found is None or found[0] > found[1]:
+            return None
+        ends[text] = found
+    order = sorted(texts, key=lambda text: ends[text])
+    pairs = pairwise(order)
+    apart = all(ends[one][1] <= ends[next_][0] and ends[one] != ends[next_] for one, next_ in pairs)
+    return tuple(order) if apart else None
+
+
+def _ends(text: str) -> tuple[float, float] | None:
+    if found := BETWEEN.fullmatch(text):
+        return _value(found["low"]), _value(found["high"])
+    if found := BELOW.fullmatch(text):
+        return -math.inf, _value(found["high"])
+    if found := ABOVE.fullmatch(text):
+        return _value(found["low"] or found["plus"]), math.inf
+    return None
+
+
+def _value(text: str) -> float:
+    return float(text.replace(",", "."))

@@ -1,0 +1,125 @@
+"""The next table is read as the first one was; a column of another kind is named in one line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot.exceptions import DataError
+from surefoot.table.again import read_again
+from surefoot.table.reading import Form, framed
+from surefoot.table.recipe import Recipe, Step
+
+RECIPE = Recipe(
+    {
+        "applied": Step("date", "dmy"),
+        "seen": Step("date", "excel"),
+        "income": Step("number", "", ("999",)),
+        "cards": Step("whole"),
+        "housing": Step("category"),
+        "smoker": Step("category"),
+    }
+)
+CATEGORIES = {"housing": ("own", "rent"), "smoker": ("no", "yes")}
+
+
+def again(frame):
+    return read_again(framed(pd.DataFrame(frame), Form()), RECIPE, CATEGORIES)
+
+
+def test_the_order_of_dates_is_that_of_the_first_table():
+    found = again({"applied": ["03.04.2021"], "seen": [44_000.0]})
+    assert found.frame["applied"].iloc[0] == pd.Timestamp("2021-04-03")
+    assert found.frame["seen"].iloc[0] == pd.Timestamp("2020-06-18")
+    assert found.notes == ()
+    slashes = again({"applied": ["3/4/2021"]})  # that a slash means the month first elsewhere does not matter
+    assert slashes.frame["applied"].iloc[0] == pd.Timestamp("2021-04-03")
+
+
+def test_dates_that_can_only_be_in_another_order_are_read_so_and_named():
+    found = again({"applied": ["3/27/2021", "4/5/2021"]})
+    assert found.frame["applied"].tolist() == [pd.Timestamp("2021-03-27"), pd.Timestamp("2021-04-05")]
+    assert found.notes == ("'applied' is written month first here and was day first when the model was made",)
+    assert again({"applied": pd.date_range("2021", periods=2)}).frame["applied"].iloc[0].year == 2021
+    digits = again({"applied": [20210403, 20210404]})
+    assert digits.frame["applied"].iloc[0] == pd.Timestamp("2021-04-03")
+
+
+def test_marks_units_and_spellings():
+    found = again(
+        {"income": ["1.234,50 €", "-", "999"], "smoker": ["Y", "No", None], "housing": ["own", "rent", "?"]}
+    )
+    assert found.frame["income"].iloc[0] == 1234.5
+    assert found.frame["income"].isna().tolist() == [False, True, True]
+    assert found.frame["smoker"].tolist()[:2] == ["yes", "no"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"income": [2.0, "high"]}, "column 'income' held numbers WHEN; row 1 has 'high' here"),
+        ({"applied": ["03.04.2021", "soon"]}, "'applied' held dates (day first) WHEN; row 1 has 'soon' here"),
+        ({"applied": [3.5, 2.0]}, "'applied' held dates (day first) WHEN; row 0 has '3.5' here"),
+    ],
+)
+def test_a_column_that_cannot_be_what_it_was_is_refused(frame, message):
+    with pytest.raises(DataError) as error:
+        again(frame)
+    assert message.replace("WHEN", "when the model was made") in str(error.value)
+
+
+def test_a_column_of_another_kind_is_named():
+    notes = again({"cards": [1.0, 2.5], "housing": ["castle", "tent"]}).notes
+    assert "'cards' held whole numbers when the model was made, and has decimals in 1 row here" in notes
+    assert (
+        "'housing' was a category (own, rent), and mostly holds other values here: 'castle', 'tent'" in notes
+    )
+
+
+def test_unknown_values_are_rare_where_rare_ones_were_put_together():
+    reading = framed(pd.DataFrame({"housing": ["own", "castle", None, 7.0]}), Form())
+    found = read_again(reading, RECIPE, {"housing": ("(rare)", "7", "own")}).frame["housing"]
+    assert found.tolist()[:2] == ["own", "(rare)"]
+    assert found.isna().tolist() == [False, False, True, False]
+    assert found.iloc[3] == "7"
+
+
+def test_a_date_that_is_none_is_missing_and_said():
+    days = [*pd.date_range("2021-01-01", periods=40).strftime("%d.%m.%Y"), "31.02.2021"]
+    found = again({"applied": days})
+    assert found.frame["applied"].isna().sum() == 1
+    assert "'31.02.2021' is no date" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda plain: plain.update(more=1),
+        lambda plain: plain["columns"][0].update(kind="number"),  # with an order
+        lambda plain: plain["columns"][0].update(order="ydm"),
+        lambda plain: plain["columns"][1].update(name="applied"),
+        lambda plain: plain["columns"][2].update(missing=[999]),
+        lambda plain: plain.update(label=3),
+        lambda plain: plain.update(columns={}),
+    ],
+)
+def test_a_recipe_is_read_strictly(change):
+    plain = RECIPE.plain()
+    assert Recipe.read(plain) == RECIPE
+    change(plain)
+    with pytest.raises(DataError):
+        Recipe.read(plain)
+
+
+def test_truth_values_beside_a_mark_stay_truth_values():
+    recipe = Recipe({"smoker": Step("category", "", ("-",))})
+    reading = framed(
+        pd.DataFrame({"smoker": ["True", "False", "-"]}), Form(as_text=["smoker"], missing={"smoker": "-"})
+    )
+    found = read_again(reading, recipe, {"smoker": ("False", "True")})
+    assert found.notes == reading.notes
+    assert [str(value) for value in found.frame["smoker"]][:2] == ["True", "False"]
+    assert pd.isna(found.frame["smoker"].iloc[2])
+
+
+def test_numbers_that_are_truth_values_stay_numbers():
+    assert again({"cards": np.array([True, False])}).frame["cards"].tolist() == [1.0, 0.0]

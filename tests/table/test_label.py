@@ -1,0 +1,45 @@
+"""Labels that are none are refused in one line, doubtful ones are cautioned."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot.exceptions import DataError
+from surefoot.table.label import label_cautions
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (RNG.integers(18, 86, 1000), "68 different numbers, from 18 to 85: that is a number, not a class"),
+        (RNG.normal(size=200), "200 different numbers"),
+        ([f"C{k}" for k in range(50)], "50 different values in 50 rows: names of rows or text"),
+        (pd.date_range("2021", periods=30), "holds dates, not classes"),
+        (pd.date_range("2021-01-20", periods=30).strftime("%d.%m.%Y"), "holds dates, not classes"),
+        (["a"] * 30, "one class only, 'a'"),
+        ([None] * 3, "holds nothing"),
+    ],
+)
+def test_no_label(labels, message):
+    with pytest.raises(DataError) as error:
+        label_cautions(pd.Series(labels), "y")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_cautions():
+    rare = pd.Series(["no"] * 9995 + ["yes"] * 5)
+    assert label_cautions(rare, "y") == [
+        "99.95 % of the labels are 'no': 5 rows of anything else are too few to learn much from"
+    ]
+    twelve = pd.Series(np.arange(1200) % 12)
+    assert label_cautions(twelve, "month") == ["the label 'month' has 12 classes; is it a number?"]
+    letters = pd.Series(np.arange(26_000) % 26)  # letters of the alphabet in numbers
+    assert label_cautions(letters, "letter") == ["the label 'letter' has 26 classes; is it a number?"]
+
+
+@pytest.mark.parametrize("labels", [["a", "b"] * 10, [0, 1, 2] * 20, [True, False] * 5, ["x", "y", "z"]])
+def test_labels(labels):
+    assert label_cautions(pd.Series(labels), "y") == []
