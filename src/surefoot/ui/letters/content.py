@@ -22,9 +22,6 @@ from surefoot.ui.letters.writer import Writer, is_missing
 
 # Details that a letter lists with their values; of more it says how many. Ten times as many fit on no page.
 MOST_DETAILS = 30
-# Characters beyond which a letter is printed smaller, counting so many for the end of each text. Ten times as
-# many, and long letters would need a second page.
-LONG, PER_TEXT = 4_400, 25
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class Letter:
     valid_until : Slot
         Beside the signature.
     words : dict
-        What else is printed: today, contact, sender.
+        What else is printed: contact, sender.
     """
 
     language: str
@@ -85,17 +82,6 @@ class Letter:
     signature: str
     valid_until: Slot
     words: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it has to be printed smaller to stay on one page."""
-        texts = [self.decision, self.sender.text, self.contact.text]
-        for part in self.parts:
-            texts += [part.heading, *part.paragraphs, *part.items, *part.after]
-            texts += [slot.about + slot.text for slot in part.slots]
-            texts += [reason.fact + reason.usual for reason in part.reasons]
-            texts += [one.name + one.enough + one.today for way in part.ways for one in way.needed]
-        return sum(map(len, texts)) + PER_TEXT * len(texts) > LONG
 
 
 @dataclass(frozen=True)
@@ -192,7 +178,7 @@ def letter_of(request: Request) -> Letter:
         valid_until=Slot(
             "valid_until", writer.say("Valid, if signed, until"), request.slot("valid_until").text
         ),
-        words={"today": writer.say("today"), "contact": writer.say("Contact"), "sender": writer.say("From")},
+        words={"contact": writer.say("Contact"), "sender": writer.say("From")},
     )
 
 

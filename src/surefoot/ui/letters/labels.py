@@ -199,11 +199,8 @@ def _key(name: Any) -> str:
 
 def _quoted(name: Any) -> str:
     """A text as TOML writes it."""
-    # JSON's escapes are TOML's, and what is beyond ASCII may hide: it is escaped, too, where not printable.
-    return "".join(
-        c if c.isprintable() and c != "\x7f" else _escape(c)
-        for c in json.dumps(str(name), ensure_ascii=False)
-    )
+    text = json.dumps(str(name), ensure_ascii=False)  # JSON's escapes are TOML's, too
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
 
 
 def _escape(c: str) -> str:

@@ -18,6 +18,7 @@ from surefoot.model.adoption import adopt
 from surefoot.ui.letters.content import Letter, Part, Request, Slot, letter_of
 from surefoot.ui.letters.labels import read_labels
 from surefoot.ui.letters.language import language as language_of
+from surefoot.ui.letters.size import size_of
 from surefoot.ui.letters.slots import template as template_of
 from surefoot.ui.letters.writer import Writer
 
@@ -43,9 +44,9 @@ def write_letter(
     """Write a letter to the person whom a decision is about: one page, in plain words.
 
     It says what was decided and why, what would change it, how exact that has to be, what it does not
-    promise, which data were used, and how to check it. Where there is no answer, it says so: that nothing has to
-    change, that no allowed change leads there and which rules stand in the way, that none was found in time,
-    or which details are missing.
+    promise, which data were used, and how to check it. Where there is no answer, it says so: that nothing
+    has to change, that no allowed change leads there and which rules stand in the way, that none was found
+    in time, or which details are missing.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def rendered(letter: Letter, as_text: bool) -> str:
     """The letter as HTML or as plain text."""
     if as_text:
         return text_of(letter)
-    return _environment().get_template("letter.html").render(letter=letter)
+    return _environment().get_template("letter.html").render(letter=letter, size=size_of(letter))
 
 
 def text_of(letter: Letter) -> str:
@@ -127,21 +128,21 @@ def text_of(letter: Letter) -> str:
     blocks.append(_slot(letter.contact, letter.words["contact"]))
     blocks.append(f"{letter.title}\n{'=' * len(letter.title)}")
     blocks.append(_wrapped(letter.decision))
-    blocks += [_part(part, letter) for part in letter.parts]
+    blocks += [_part(part) for part in letter.parts]
     if letter.signature:
         blocks.append(_slot(letter.valid_until, letter.valid_until.about))
         blocks.append(f"{BLANK}\n{_wrapped(letter.signature)}")
     return "\n\n".join(blocks) + "\n"
 
 
-def _part(part: Part, letter: Letter) -> str:
+def _part(part: Part) -> str:
     lines = [part.heading, "-" * len(part.heading), *map(_wrapped, part.paragraphs)]
     for reason in part.reasons:
         lines += [_item(reason.fact), *([_wrapped(reason.usual, "  ")] if reason.usual else [])]
     for way in part.ways:
         lines += ["", way.title] if way.title else []
         for one in way.needed:
-            lines.append(_item(f"{one.name}: {one.enough} ({letter.words['today']}: {one.today})"))
+            lines.append(_item(f"{one.name}: {one.enough} ({one.today})"))
     lines += [_item(item) for item in part.items]
     lines += [*map(_wrapped, part.after), *(_slot(slot, slot.about) for slot in part.slots)]
     return "\n".join(lines)

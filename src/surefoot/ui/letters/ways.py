@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.region import NotEnough, Region
+from surefoot.explain.result.region import Interval, NotEnough, Region
 from surefoot.ui.letters.writer import Writer
 
 MOST_WAYS = 3  # side by side; ten times as many fit on no page
@@ -49,14 +49,23 @@ def ways_of(found: Sequence[tuple[Explanation, Region]], writer: Writer) -> tupl
 
 
 def _way(e: Explanation, region: Region, writer: Writer, title: str) -> Way:
-    ranges = {one.feature: writer.range(one) for one in region.numbers}
+    intervals = {one.feature: one for one in region.numbers}
+    ranges = {name: writer.range(one) for name, one in intervals.items()}
     ranges |= {name: _one_of(name, values, writer) for name, values in region.categories.items()}
     needed = tuple(
-        Needed(writer.name(name), ranges[name], writer.shown(name, e.factual[name]))
+        Needed(writer.name(name), ranges[name], _today(name, e.factual[name], intervals, writer))
         for name in e.changed
         if name in ranges
     )
     return Way(title, needed)
+
+
+def _today(name: Any, value: Any, intervals: Mapping[Any, Interval], writer: Writer) -> str:
+    """Today's value; it can stay where it is within what is enough."""
+    shown, one = writer.shown(name, value), intervals.get(name)
+    if one is not None and one.proven[0] <= float(value) <= one.proven[1]:
+        return writer.say("today: {value}, can stay", value=shown)
+    return writer.say("today: {value}", value=shown)
 
 
 def _one_of(feature: Any, values: Sequence[Any], writer: Writer) -> str:
