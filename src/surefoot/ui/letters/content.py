@@ -13,7 +13,7 @@ from surefoot.formats import one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.status import Status
-from surefoot.ui.letters.language import harmless
+from surefoot.ui.letters.language import harmless, mark
 from surefoot.ui.letters.rules import rule_lines
 from surefoot.ui.letters.slots import LINES, Template
 from surefoot.ui.letters.ways import Way, found_ways, not_enough_words, ways_of
@@ -22,6 +22,8 @@ from surefoot.ui.letters.writer import Writer, is_missing
 
 # Details that a letter lists with their values; of more it says how many. Ten times as many fit on no page.
 MOST_DETAILS = 30
+
+CLOSE = mark("It is close: small errors in your details could change it.")
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Letter:
     language : str
     title : str
     kind : str
-        found, safer, there, none, not_found or invalid.
+        found, there, none, not_found or invalid.
     head : tuple of (str, str)
         Date, for whom, reference: a heading and its text.
     sender, contact : Slot
@@ -119,7 +121,7 @@ class Request:
         if e.status is Status.ALREADY_TARGET:
             return "there"
         if e.counterfactual is not None and e.changed:
-            return "safer" if self.decided == e.target else "found"
+            return "there" if self.decided == e.target else "found"
         if e.status is Status.INVALID:
             return "invalid"
         return "none" if e.status is Status.INFEASIBLE else "not_found"
@@ -152,13 +154,13 @@ def letter_of(request: Request) -> Letter:
         if e.model != request.classifier.fingerprint_:
             raise DataError("the explanation is about another classifier: its letter would be wrong")
     writer, kind = request.writer, request.kind
-    reached = _reached(request) if kind in ("found", "safer") else ()
+    reached = _reached(request) if kind == "found" else ()
     middle = {"none": _blocked, "not_found": _not_found, "invalid": _invalid}.get(kind)
     parts = [
         *([_why(request)] if kind not in ("there", "invalid") else []),
         *reached,
         *([middle(request)] if middle else []),
-        *([_promise(request)] if kind in ("found", "safer", "there") else []),
+        *([_promise(request)] if kind in ("found", "there") else []),
         _data(request),
         _rights(request),
         _check(request),
@@ -173,7 +175,7 @@ def letter_of(request: Request) -> Letter:
         decision=_decision(request),
         parts=tuple(part for part in parts if part is not None),
         signature=writer.say("Signature of the sender. Without it this letter is information, not a promise.")
-        if kind in ("found", "safer")
+        if kind == "found"
         else "",
         valid_until=Slot(
             "valid_until", writer.say("Valid, if signed, until"), request.slot("valid_until").text
@@ -207,9 +209,8 @@ def _decision(request: Request) -> str:
         return writer.say("Your case could not be looked at, because details are missing or cannot be read.")
     said = writer.say("The decision in your case is {decision}.", decision=writer.decision(request.decided))
     if kind == "there":
-        return f"{said} {writer.say('Nothing has to change.')}"
-    if kind == "safer":
-        return f"{said} {writer.say('It is close: small errors in your details could change it.')}"
+        close = "" if e.status is Status.ALREADY_TARGET else CLOSE
+        return " ".join([said, writer.say("Nothing has to change."), *([writer.say(close)] if close else [])])
     if kind == "found":
         return f"{said} " + writer.say(
             "This letter says why, and what would lead to the decision {wanted}.", wanted=wanted
@@ -233,18 +234,13 @@ def _reached(request: Request) -> tuple[Part, ...]:
     writer, e = request.writer, request.first
     found = found_ways(request.answers, request.classifier)
     ways, wanted = ways_of(found, writer), writer.decision(e.target)
-    if request.kind == "safer":
-        heading = writer.say("What would make it safe")
-        intro = writer.say("With these values the decision stays {wanted} even then:", wanted=wanted)
-    elif len(ways) > 1:
-        heading = writer.say("What would change the decision")
+    if len(ways) > 1:
         intro = writer.say(
             "Each of these ways leads to the decision {wanted}. Choose one: everything in it has to be as "
             "stated, and all your other details stay as they are.",
             wanted=wanted,
         )
     else:
-        heading = writer.say("What would change the decision")
         intro = writer.say(
             "This leads to the decision {wanted}. Everything in it has to be as stated, and all your other "
             "details stay as they are.",
@@ -258,7 +254,7 @@ def _reached(request: Request) -> tuple[Part, ...]:
     if example and len(ways) > 1:
         example = writer.say("In way 1: {sentence}", sentence=example)
     precise = Part(writer.say("How exact it has to be"), (exact, *([example] if example else [])))
-    return Part(heading, (intro,), ways=ways), precise
+    return Part(writer.say("What would change the decision"), (intro,), ways=ways), precise
 
 
 def _blocked(request: Request) -> Part:
@@ -363,7 +359,7 @@ def _data(request: Request) -> Part:
         details.append(writer.say("and {count} more", count=writer.language.number(more)))
     correction, sources = request.slot("correction"), request.slot("sources")
     return Part(
-        writer.say("Which data were used"),
+        writer.say("Which data we have") if request.kind == "invalid" else writer.say("Which data were used"),
         ("; ".join(details) + ".",),
         slots=(
             Slot("correction", writer.say("Is something wrong? To have it corrected"), correction.text),

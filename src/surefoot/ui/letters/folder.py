@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from surefoot.exceptions import DataError, ProblemError
+from surefoot.exceptions import DataError, ProblemError, SurefootError
 from surefoot.explain.answer.executor import end_with
 from surefoot.explain.explainer import CounterfactualExplainer, told
 from surefoot.explain.result.batch import Explanations
@@ -74,10 +74,12 @@ class Mailing:
 
     def written(self, row: Any, label: Any, day: datetime.date, to: str = "") -> Written:
         """The letter to the person of a row, and the file that belongs to it."""
-        found = self.answers(row, label)
+        return self.about(self.answers(row, label), day, to)
+
+    def about(self, found: Explanations, day: datetime.date, to: str = "") -> Written:
+        """The letter that answers about a row make."""
         writer = Writer(language(self.language), self.labels)
-        clf = self.explainer.classifier
-        request = Request(list(found), clf, writer, template(self.template), day, to)
+        request = Request(list(found), self.explainer.classifier, writer, template(self.template), day, to)
         text = rendered(letter_of(request), self.form == ".txt")
         decided = None if request.kind == "invalid" else request.decided
         return Written(text, found.to_json() + "\n", str(found[0].status), request.kind, str(decided))
@@ -140,7 +142,8 @@ class Folder:
 
     def write_index(self, title: str) -> None:
         """One line for each letter, in the order of the rows."""
-        entries = [self.done[k] | {"name": harmless(self.done[k]["name"])} for k in sorted(self.done)]
+        named = [self.done[k] for k in sorted(self.done)]
+        entries = [one | {key: harmless(one[key]) for key in ("name", "decision")} for one in named]
         write_whole(self.path / INDEX, page("index.html", title=title, entries=entries, proofs=PROOFS))
 
 
@@ -256,7 +259,10 @@ def _one(
 ) -> tuple[int, Written]:
     if parent != os.getpid():
         end_with(parent)
-    return k, mailing.written(row, label, day)
+    try:
+        return k, mailing.written(row, label, day)
+    except SurefootError as error:
+        raise DataError(f"row {label}: {error}") from None
 
 
 def write_letters(

@@ -68,28 +68,28 @@ def _usual(reason: Reason, reasons: Reasons, writer: Writer) -> str:
     known = {"count": count, "wanted": wanted, "usual": writer.about(reason.feature, reason.usual)}
     if reason.share >= COMMON and reason.value == reason.usual:
         return writer.say(
-            "This is usual among cases decided {wanted}, too, but together with your other details it "
+            "This is usual in earlier cases of {wanted}, too, but together with your other details it "
             "counted against you.",
             **known,
         )
     if reason.share >= COMMON:
         return writer.say(
-            "Usual among cases decided {wanted}: {usual}. Together with your other details, this counted "
+            "Usual in earlier cases of {wanted}: {usual}. Together with your other details, this counted "
             "against you.",
             **known,
         )
     if not is_number:
         return writer.say(
-            "Usual among cases decided {wanted}: {usual}. Only {count} of 100 of them are like you here.",
+            "Usual in earlier cases of {wanted}: {usual}. Only {count} of 100 of them are like you here.",
             **known,
         )
     if reason.value > reason.usual:
         return writer.say(
-            "Usual among cases decided {wanted}: {usual}. Only {count} of 100 of them have as much or more.",
+            "Usual in earlier cases of {wanted}: {usual}. Only {count} of 100 of them have as much or more.",
             **known,
         )
     return writer.say(
-        "Usual among cases decided {wanted}: {usual}. Only {count} of 100 of them have as little or less.",
+        "Usual in earlier cases of {wanted}: {usual}. Only {count} of 100 of them have as little or less.",
         **known,
     )
 
