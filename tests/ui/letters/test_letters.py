@@ -16,11 +16,12 @@ from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
 
 # Words of those who know the method. None of them may be in a letter.
 FORBIDDEN = (
-    "whitened", "whitening", "mahalanobis", "counterfactual", "robust", "percentile", "z-score", "classifier",
-    "log-odds", "odds", "standard deviation", "covariance", "gaussian", "quantile", "feature", "norm",
-    "infeasible", "optimal", "bound", "epsilon", "certificate", "density", "likelihood", "posterior", "prior", "nan", "inf",
-    "none found", "budget", "threshold", "kontrafaktisch", "klassifikator", "perzentil", "standardabweichung",
-    "wahrscheinlichkeitsdichte", "merkmal", "schwellenwert", "optimum",
+    "whitened", "whitening", "mahalanobis", "counterfactual", "robust", "percentile", "z-score",
+    "classifier", "log-odds", "odds", "standard deviation", "covariance", "gaussian", "quantile",
+    "feature", "norm", "infeasible", "optimal", "bound", "epsilon", "certificate", "density",
+    "likelihood", "posterior", "prior", "nan", "inf", "none found", "budget", "threshold",
+    "kontrafaktisch", "klassifikator", "perzentil", "standardabweichung", "wahrscheinlichkeitsdichte",
+    "merkmal", "schwellenwert", "optimum",
 )  # fmt: skip
 
 
