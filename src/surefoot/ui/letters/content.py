@@ -154,12 +154,8 @@ def letter_of(request: Request) -> Letter:
         if e.model != request.classifier.fingerprint_:
             raise DataError("the explanation is about another classifier: its letter would be wrong")
     writer, kind = request.writer, request.kind
-    reached = _reached(request) if kind == "found" else ()
-    middle = {"none": _blocked, "not_found": _not_found, "invalid": _invalid}.get(kind)
     parts = [
-        *([_why(request)] if kind not in ("there", "invalid") else []),
-        *reached,
-        *([middle(request)] if middle else []),
+        *person_parts(request),
         *([_promise(request)] if kind in ("found", "there") else []),
         _data(request),
         _rights(request),
@@ -172,8 +168,8 @@ def letter_of(request: Request) -> Letter:
         head=_head(request),
         sender=request.slot("sender"),
         contact=request.slot("contact"),
-        decision=_decision(request),
-        parts=tuple(part for part in parts if part is not None),
+        decision=decision_words(request) + _purpose(request),
+        parts=tuple(parts),
         signature=writer.say("Signature of the sender. Without it this letter is information, not a promise.")
         if kind == "found"
         else "",
@@ -182,6 +178,15 @@ def letter_of(request: Request) -> Letter:
         ),
         words={"contact": writer.say("Contact"), "sender": writer.say("From")},
     )
+
+
+def person_parts(request: Request) -> tuple[Part, ...]:
+    """What the person asks first: why, what would change it, and how exact that has to be."""
+    kind = request.kind
+    why = _why(request) if kind not in ("there", "invalid") else None
+    reached = _reached(request) if kind == "found" else ()
+    middle = {"none": _blocked, "not_found": _not_found, "invalid": _invalid}.get(kind)
+    return (*([why] if why else []), *reached, *([middle(request)] if middle else []))
 
 
 def _title(kind: str, writer: Writer) -> str:
@@ -202,20 +207,26 @@ def _head(request: Request) -> tuple[tuple[str, str], ...]:
     return (*found, *([(writer.say("Reference"), harmless(row))] if row is not None else []))
 
 
-def _decision(request: Request) -> str:
+def decision_words(request: Request) -> str:
+    """What was decided."""
     writer, kind, e = request.writer, request.kind, request.first
-    wanted = writer.decision(e.target)
     if kind == "invalid":
         return writer.say("Your case could not be looked at, because details are missing or cannot be read.")
     said = writer.say("The decision in your case is {decision}.", decision=writer.decision(request.decided))
-    if kind == "there":
-        close = "" if e.status is Status.ALREADY_TARGET else CLOSE
-        return " ".join([said, writer.say("Nothing has to change."), *([writer.say(close)] if close else [])])
-    if kind == "found":
-        return f"{said} " + writer.say(
+    if kind != "there":
+        return said
+    close = "" if e.status is Status.ALREADY_TARGET else CLOSE
+    return " ".join([said, writer.say("Nothing has to change."), *([writer.say(close)] if close else [])])
+
+
+def _purpose(request: Request) -> str:
+    """What the letter is about, beyond the decision."""
+    writer, wanted = request.writer, request.writer.decision(request.first.target)
+    if request.kind == "found":
+        return " " + writer.say(
             "This letter says why, and what would lead to the decision {wanted}.", wanted=wanted
         )
-    return f"{said} {writer.say('This letter says why.')}"
+    return f" {writer.say('This letter says why.')}" if request.kind in ("none", "not_found") else ""
 
 
 def _why(request: Request) -> Part | None:
@@ -248,8 +259,13 @@ def _reached(request: Request) -> tuple[Part, ...]:
         )
     exact = writer.say(
         "Every value that is stated is enough, in any combination within one way. Other values may or may "
-        "not be enough; this letter does not cover them."
+        "not be enough; nothing is said about them here."
     )
+    if len(ways) == 1:
+        exact = writer.say(
+            "Every value that is stated is enough, in any combination. Other values may or may not be "
+            "enough; nothing is said about them here."
+        )
     example = not_enough_words(found[0][0], found[0][1].example, writer)
     if example and len(ways) > 1:
         example = writer.say("In way 1: {sentence}", sentence=example)

@@ -66,6 +66,15 @@ class Labels:
         return found if found.label else Label(_readable(feature), found.unit, found.decimals, found.values)
 
 
+@dataclass(frozen=True)
+class OwnNames(Labels):
+    """Everything is called as in the data, for readers who know the table."""
+
+    def of(self, feature: Any) -> Label:
+        """The name itself."""
+        return Label(str(feature))
+
+
 def _readable(feature: Any) -> str:
     return " ".join(str(feature).replace("_", " ").split()) or "-"
 

@@ -127,6 +127,9 @@ def _draw(ax: Any, section: Section, also_shown: Array | None = None, handles: S
     ax.set(xlim=(window[0][0], window[1][0]), ylim=(window[0][1], window[1][1]))
     for axis, scale in zip((ax.xaxis, ax.yaxis), section.scales, strict=True):
         own_ticks(axis, scale)
+    for axis, feature in zip((ax.xaxis, ax.yaxis), section.features or (), strict=False):
+        if section.classifier.schema_.whole[feature]:
+            axis.get_major_locator().set_params(integer=True)
     label_axes(ax, *section.labels)
     if section.explanation.asks_for_robustness:
         _enlargement(ax, section, window)
@@ -149,7 +152,8 @@ def _window(section: Section, also_shown: Array | None) -> Window:
     half = 0.58 * (high - low)
     if also_shown is not None:  # whitened coordinates have one unit, so a square shows circles as circles
         half = np.full(2, half.max())
-    return (low + high) / 2 - half, (low + high) / 2 + half
+    least, most = section.possible()
+    return np.maximum((low + high) / 2 - half, least), np.minimum((low + high) / 2 + half, most)
 
 
 def _classes(section: Section) -> list[Any]:
