@@ -102,7 +102,7 @@ def _all(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> i
         restart=options.restart,
         progress=not options.quiet,
     )
-    counts = pd.Series([entry["status"] for entry in folder.done.values()], dtype=object).value_counts()
+    counts = pd.Series([folder.done[k]["status"] for k in sorted(folder.done)], dtype=object).value_counts()
     said = ", ".join(f"{count} {status}" for status, count in counts.items())
     say(f"surefoot: {len(folder.done)} letters in {options.output}: {said or 'none'}")
     return DONE

@@ -34,7 +34,7 @@ GRID = 301
 SMALL_BALL = 0.15  # share of the axes below which the ball is shown enlarged
 ROOM = 0.97  # share of the figure's width that is laid out
 CORNERS = np.array([(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)])
-INSET = (1.04, 0.62, 0.36, 0.38)  # the enlargement, beside the axes where it covers nothing
+INSET = (1.04, 0.62, 0.35, 0.38)  # the enlargement, beside the axes where it covers nothing
 
 
 def plot_plane(
@@ -127,8 +127,10 @@ def _draw(ax: Any, section: Section, also_shown: Array | None = None, handles: S
     ax.set(xlim=(window[0][0], window[1][0]), ylim=(window[0][1], window[1][1]))
     for axis, scale in zip((ax.xaxis, ax.yaxis), section.scales, strict=True):
         own_ticks(axis, scale)
-    for axis, feature in zip((ax.xaxis, ax.yaxis), section.features or (), strict=False):
-        if section.classifier.schema_.whole[feature]:
+    for axis, scale, feature in zip(
+        (ax.xaxis, ax.yaxis), section.scales, section.features or (), strict=False
+    ):
+        if scale.is_identity and section.classifier.schema_.whole[feature]:
             axis.get_major_locator().set_params(integer=True)
     label_axes(ax, *section.labels)
     if section.explanation.asks_for_robustness:
