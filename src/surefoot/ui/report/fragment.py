@@ -24,7 +24,7 @@ def batch_fragment(batch: Explanations) -> str:
     """The overview of a batch and its first rows."""
     table = Explanations(batch[:MOST_LINES]).to_frame()
     columns = ["status", "target", "probability", "distance", "coverage"]
-    cells = table[columns].to_numpy()
+    cells = table[columns].assign(status=table["status"].str.replace("_", " ")).to_numpy()
     lines = [[row, *map(_cell, values)] for row, values in zip(table.index, cells, strict=True)]
     left = len(batch) - len(lines)
     return rendered(
