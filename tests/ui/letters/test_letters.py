@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -260,3 +261,11 @@ def test_letters_about_another_model_or_several_people_are_refused(cases, tmp_pa
         write_letter(replace(e, question=replace(e.question, models=("x",))), tmp_path / "a.html", clf)
     with pytest.raises(DataError, match="no explanation"):
         write_letter([], tmp_path / "a.html", clf)
+
+
+def test_the_example_of_the_docs_is_what_is_written(tmp_path, monkeypatch):
+    docs = Path(__file__).parents[3] / "docs" / "howto"
+    block = re.search(r"```python\n(.*?)```", (docs / "letters.md").read_text("utf-8"), re.DOTALL)[1]
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(line[4:] for line in block.splitlines()), {})
+    assert (tmp_path / "letter.txt").read_text("utf-8") == (docs / "letter.txt").read_text("utf-8")

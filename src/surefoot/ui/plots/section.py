@@ -92,7 +92,7 @@ class Section:
         return np.asarray(peak + deviations * np.linalg.solve(np.linalg.cholesky(P).T, CIRCLE.T).T)
 
     def possible(self) -> tuple[Array, Array]:
-        """Between which coordinates values are possible: those of the data, of both points and of the ball.
+        """Between which coordinates values are possible: those of the data and of both points.
 
         Without end where the axes are not features.
         """
@@ -100,7 +100,7 @@ class Section:
             return np.full(2, -np.inf), np.full(2, np.inf)
         seen = self.classifier.feature_range_[:, list(self.features)]
         ends = [np.array([s.exactly(x) for s, x in zip(self.scales, e, strict=True)]) for e in seen]
-        shown = np.vstack([*ends, self.center, self.factual, self.ball()])
+        shown = np.vstack([*ends, self.center, self.factual])
         return shown.min(axis=0), shown.max(axis=0)
 
     def ball(self) -> Array:

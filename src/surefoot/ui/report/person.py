@@ -30,7 +30,7 @@ def person_of(
     """What a letter says first, in the names of the data; None where the classifier is not there to ask."""
     maker = answers[0].made_by
     clf = maker.classifier if classifier is None and maker is not None else classifier
-    if clf is None:
+    if clf is None or any(e.model != clf.fingerprint_ for e in answers):
         return None
     # Copies: what is enough is worked out for the page, and does not find its way into the files.
     copies = [replace(e) for e in answers]
@@ -38,5 +38,5 @@ def person_of(
     request = Request(copies, clf, Writer(language("en"), OwnNames()), template("neutral"), day)
     try:
         return Person(decision_words(request), person_parts(request))
-    except SurefootError:  # another classifier, or refits that a file only names
+    except SurefootError:  # for instance refits that a file only names
         return None
