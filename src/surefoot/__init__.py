@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from surefoot.problem.question import Question
     from surefoot.problem.robust_problem import RobustProblem
     from surefoot.status import Status
+    from surefoot.ui.letters.page import write_letter
     from surefoot.ui.report.page import write_report
 
 __version__ = "0.1.0"
@@ -64,6 +65,7 @@ _HOMES = {
     "diagnose": "model.diagnosis",
     "select": "model.selection",
     "verify": "explain.result.verification",
+    "write_letter": "ui.letters.page",
     "write_report": "ui.report.page",
 }
 
@@ -100,6 +102,7 @@ __all__ = [
     "plots",
     "select",
     "verify",
+    "write_letter",
     "write_report",
 ]
 

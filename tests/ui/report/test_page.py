@@ -106,10 +106,10 @@ def test_many_rows_that_need_no_change_are_folded_away(explainer, nasty, clf):
     rows = nasty[0][clf.predict(nasty[0]) == clf.classes_[0]].head(25)
     wanted = CounterfactualExplainer(clf).explain_batch(rows, clf.classes_[0], progress=False)
     page = report_page(wanted)
-    assert "<details" in page
+    assert '<details class="note">' in page
     assert "nothing needs to change (25 rows)</summary>" in page
     page = report_page(wanted[:20])
-    assert "<details" not in page
+    assert '<details class="note">' not in page
     assert "nothing needs to change (20): " in page
 
 

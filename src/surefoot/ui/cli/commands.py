@@ -25,6 +25,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
+from surefoot.ui.cli import letters
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.ui.cli.main import INTERRUPTED, say, show
 from surefoot.ui.cli.more import more_text, with_more
@@ -64,6 +65,16 @@ def run_explain(options: argparse.Namespace) -> int:
     target = _targets(options.target, clf)
     rows = rows_of_table(options, clf)
     return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
+
+
+def run_letter(options: argparse.Namespace) -> int:
+    """``surefoot letter``."""
+    letters.check_flags(options)
+    clf = model(options.model, options)
+    _check_request(options, clf)
+    target = getattr(clf, "wanted_", None) if options.target is None else None
+    mailing = letters.mailing(_explainer(clf, options), target or _label(options.target, clf), options)
+    return letters.run(mailing, rows_of_table(options, clf), options)
 
 
 def run_actions(options: argparse.Namespace) -> int:
@@ -130,6 +141,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "predict": run_predict,
     "actions": run_actions,
     "explain": run_explain,
+    "letter": run_letter,
+    "labels": letters.run_labels,
     "verify": run_verify,
     "backends": run_backends,
     "reproduce": run_reproduce,

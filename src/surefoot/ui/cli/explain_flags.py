@@ -36,6 +36,19 @@ exit status: 0 done; 1 no counterfactual, or some rows without one; 2 bad usage 
 
 def explain_flags(command: argparse.ArgumentParser) -> None:
     """Of ``surefoot explain``."""
+    rows_flags(command, "explain")
+    command.add_argument(
+        "--skip-accepted",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="with --all: leave out and count rows that have the target already (default), or list them",
+    )
+    question_flags(command)
+    _outputs(command.add_argument_group("outputs"))
+
+
+def rows_flags(command: argparse.ArgumentParser, verb: str) -> None:
+    """Which model, and which rows of which table."""
     file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
     file_flag(
         command,
@@ -47,17 +60,15 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--row",
         metavar="N",
-        help="explain row N, counted from 0 below the header; with --id the row of that name",
+        help=f"{verb} row N, counted from 0 below the header; with --id the row of that name",
     )
-    which.add_argument("--all", action="store_true", help="explain every row, with a progress bar")
-    command.add_argument(
-        "--skip-accepted",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="with --all: leave out and count rows that have the target already (default), or list them",
-    )
+    which.add_argument("--all", action="store_true", help=f"{verb} every row, with a progress bar")
     command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
     reading_flags(command)
+
+
+def question_flags(command: argparse.ArgumentParser) -> None:
+    """What is asked, what may change, and how it is solved."""
     question = command.add_argument_group("the question")
     question.add_argument(
         "--preset",
@@ -137,7 +148,6 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
     _worth(command.add_argument_group("answers worth acting on"))
     _solving(command.add_argument_group("how it is solved"))
     _paper(command.add_argument_group("the paper's methods (with --method qcqp or milp)"))
-    _outputs(command.add_argument_group("outputs"))
 
 
 def at_most(text: str) -> int | None:

@@ -19,6 +19,7 @@ from surefoot.ui.cli.fit_flags import (
     predict_flags,
 )
 from surefoot.ui.cli.flags import file_flag, names_flag, size_flag
+from surefoot.ui.cli.letter_flags import LABELS_EXAMPLES, LETTER_EXAMPLES, labels_flags, letter_flags
 from surefoot.ui.cli.paths import Folder, Input, Output
 
 EXAMPLES = """examples:
@@ -105,6 +106,12 @@ def parser() -> argparse.ArgumentParser:
     predict_flags(_command(commands, "predict", "classify the rows of a table", PREDICT_EXAMPLES))
     _actions(_command(commands, "actions", "begin a file that says what may change", ACTIONS_EXAMPLES))
     explain_flags(_command(commands, "explain", "say what would have to change", EXPLAIN_EXAMPLES))
+    letter_flags(
+        _command(commands, "letter", "write letters to the persons whom decisions are about", LETTER_EXAMPLES)
+    )
+    labels_flags(
+        _command(commands, "labels", "begin a file that says what letters call things", LABELS_EXAMPLES)
+    )
     _verify(_command(commands, "verify", "re-check explanations from their numbers alone", VERIFY_EXAMPLES))
     _command(commands, "backends", "which solvers are installed, what each can do, how to get the others")
     _reproduce(_command(commands, "reproduce", "run the paper's experiments", REPRODUCE_EXAMPLES))

@@ -34,7 +34,7 @@ GRID = 301
 SMALL_BALL = 0.15  # share of the axes below which the ball is shown enlarged
 ROOM = 0.97  # share of the figure's width that is laid out
 CORNERS = np.array([(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)])
-INSET = (1.04, 0.62, 0.36, 0.38)  # the enlargement, beside the axes where it covers nothing
+INSET = (1.04, 0.62, 0.35, 0.38)  # the enlargement, beside the axes where it covers nothing
 
 
 def plot_plane(
@@ -127,6 +127,11 @@ def _draw(ax: Any, section: Section, also_shown: Array | None = None, handles: S
     ax.set(xlim=(window[0][0], window[1][0]), ylim=(window[0][1], window[1][1]))
     for axis, scale in zip((ax.xaxis, ax.yaxis), section.scales, strict=True):
         own_ticks(axis, scale)
+    for axis, scale, feature in zip(
+        (ax.xaxis, ax.yaxis), section.scales, section.features or (), strict=False
+    ):
+        if scale.is_identity and section.classifier.schema_.whole[feature]:
+            axis.get_major_locator().set_params(integer=True)
     label_axes(ax, *section.labels)
     if section.explanation.asks_for_robustness:
         _enlargement(ax, section, window)
@@ -149,7 +154,8 @@ def _window(section: Section, also_shown: Array | None) -> Window:
     half = 0.58 * (high - low)
     if also_shown is not None:  # whitened coordinates have one unit, so a square shows circles as circles
         half = np.full(2, half.max())
-    return (low + high) / 2 - half, (low + high) / 2 + half
+    least, most = section.possible()
+    return np.maximum((low + high) / 2 - half, least), np.minimum((low + high) / 2 + half, most)
 
 
 def _classes(section: Section) -> list[Any]:

@@ -53,6 +53,8 @@ class Section:
         Of the two axes.
     scales : pair of Warp
         Of the two axes: the identity where they are in units of their own.
+    features : pair of int, optional
+        Positions of the features that are the axes.
     """
 
     explanation: Explanation
@@ -63,6 +65,7 @@ class Section:
     projected: bool
     labels: tuple[str, str]
     scales: tuple[Warp, Warp] = (IDENTITY, IDENTITY)
+    features: tuple[int, int] | None = None
 
     def points(self, t: Array) -> Array:
         """The points at coordinates t, row by row."""
@@ -89,6 +92,18 @@ class Section:
         P = -2 * log_density.matrix
         peak = log_density.center + np.linalg.solve(P, log_density.vector)
         return np.asarray(peak + deviations * np.linalg.solve(np.linalg.cholesky(P).T, CIRCLE.T).T)
+
+    def possible(self) -> tuple[Array, Array]:
+        """Between which coordinates values are possible: those of the data and of both points.
+
+        Without end where the axes are not features.
+        """
+        if self.features is None:
+            return np.full(2, -np.inf), np.full(2, np.inf)
+        seen = self.classifier.feature_range_[:, list(self.features)]
+        ends = [np.array([s.exactly(x) for s, x in zip(self.scales, e, strict=True)]) for e in seen]
+        shown = np.vstack([*ends, self.center, self.factual])
+        return shown.min(axis=0), shown.max(axis=0)
 
     def ball(self) -> Array:
         """Outline of the cut of the ball of errors around the counterfactual."""
@@ -141,6 +156,7 @@ def feature_section(
         projected=_outside(explanation, np.delete(sizes, pair)),
         labels=(shortened(names[pair[0]]), shortened(names[pair[1]])),
         scales=(scales[0], scales[1]),
+        features=(question.numbers[pair[0]], question.numbers[pair[1]]),
     )
 
 

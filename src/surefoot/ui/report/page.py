@@ -18,6 +18,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.status import Status
 from surefoot.ui.report.costs import curves_of, headline_of, shared_constraints
+from surefoot.ui.report.person import person_of
 from surefoot.ui.report.pictures import batch_pictures, case_pictures, trade_off_pictures
 from surefoot.ui.report.summary import Summary, overview_of, presets_of, summary_of
 from surefoot.ui.report.templates import rendered
@@ -74,13 +75,16 @@ def report_page(
     batch = Explanations(explanations)
     if not batch:
         raise DataError("there are no explanations to report")
-    return (_several if batch.about_one_row else _batch)(batch, title)
+    if not batch.about_one_row:
+        return _batch(batch, title)
+    return _several(batch, None if classifier is None else adopt(classifier), title)
 
 
 def _single(e: Explanation, classifier: ConditionalGaussianNetworkClassifier | None, title: str) -> str:
     return rendered(
         "single.html",
         title=title or f"What would have to change for {_who(e)} to be decided {e.target}",
+        person=person_of([e], classifier),
         case=summary_of(e),
         pictures=case_pictures(e, classifier),
         **_kinds([e]),
@@ -99,13 +103,14 @@ class Alternative:
     besides: tuple[str, ...]
 
 
-def _several(batch: Explanations, title: str) -> str:
+def _several(batch: Explanations, classifier: ConditionalGaussianNetworkClassifier | None, title: str) -> str:
     summaries = [summary_of(e) for e in batch]
     first = summaries[0].allowed
     cases = [Alternative(s, tuple(line for line in s.allowed if line not in first)) for s in summaries]
     return rendered(
         "several.html",
         title=title or f"{len(batch)} ways for {_who(batch[0])} to be decided {batch[0].target}",
+        person=person_of(batch, classifier),
         cases=cases,
         **_kinds(batch),
     )

@@ -1,0 +1,121 @@
+"""``surefoot letter`` and ``surefoot labels``."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from surefoot.exceptions import ProblemError
+from surefoot.explain.explainer import CounterfactualExplainer
+from surefoot.files import write_whole
+from surefoot.ui.cli.main import say
+from surefoot.ui.cli.paths import STANDARD, Folder, Output, check_paths
+from surefoot.ui.cli.tables import model, row_place
+from surefoot.ui.letters.folder import Mailing, rows_digest, write_letters
+from surefoot.ui.letters.labels import labels_template, read_labels
+
+DONE = 0
+# Flags that say where and how letters are written, not what is in them.
+NOT_ASKED = (
+    "command", "debug", "model", "data", "output", "jobs", "quiet", "restart", "date", "max_size", "row",
+    "all", "separator", "decimal", "header", "labels", "actions", "json", "to", "text",
+)  # fmt: skip
+
+
+def run_labels(options: argparse.Namespace) -> int:
+    """``surefoot labels``."""
+    text, path = labels_template(model(options.model, options)), options.output
+    if path in (None, STANDARD):
+        sys.stdout.write(text)
+        return DONE
+    if os.path.lexists(path):
+        raise ProblemError(f"{path}: exists already, and may hold what you wrote; give another name")
+    write_whole(path, text)
+    say(f"surefoot: wrote {path}; change the texts in it, and give it to surefoot letter --labels")
+    return DONE
+
+
+def check_flags(options: argparse.Namespace) -> None:
+    """Flags that do not go together, before anything is read."""
+    if options.output == STANDARD:
+        raise ProblemError("letters cannot go to standard output; give the name of a file or folder")
+    for flag in ("restart", "text"):
+        if getattr(options, flag) and not options.all:
+            raise ProblemError(f"--{flag} goes with --all")
+    for flag in ("to", "json"):
+        if getattr(options, flag) and options.all:
+            raise ProblemError(f"--{flag} is about one letter; it goes with --row")
+    if options.jobs == 0:
+        raise ProblemError("--jobs must be an integer other than 0 (-1: all cores), not 0")
+    if options.alternatives < 1:
+        raise ProblemError(f"--alternatives must be at least 1, not {options.alternatives}")
+    options.output = (Folder if options.all else Output)(options.output)
+    check_paths(options)
+
+
+def mailing(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> Mailing:
+    """What all letters have in common."""
+    as_text = options.text or (not options.all and options.output.lower().endswith(".txt"))
+    return Mailing(
+        explainer,
+        target,
+        read_labels(options.labels, explainer.classifier),
+        options.language,
+        options.template,
+        ".txt" if as_text else ".html",
+        options.alternatives,
+    )
+
+
+def run(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> int:
+    """Write one letter, or all."""
+    if options.all:
+        return _all(letters, rows, options)
+    place, day = row_place(options, rows), options.date or datetime.date.today()
+    found = letters.written(rows.iloc[place], rows.index[place], day, options.to)
+    write_whole(options.output, found.letter)
+    say(f"surefoot: wrote {options.output} ({found.status})")
+    if options.json:
+        write_whole(options.json, found.proof)
+        say(f"surefoot: wrote {options.json}")
+    return DONE
+
+
+def _all(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> int:
+    if letters.target is None:
+        say("surefoot: no --target: every letter is about the class that its row is not decided as")
+    folder = write_letters(
+        letters,
+        rows,
+        Path(options.output),
+        _asked(letters, rows, options),
+        n_jobs=options.jobs,
+        restart=options.restart,
+        progress=not options.quiet,
+    )
+    counts = pd.Series([folder.done[k]["status"] for k in sorted(folder.done)], dtype=object).value_counts()
+    said = ", ".join(f"{count} {status}" for status, count in counts.items())
+    say(f"surefoot: {len(folder.done)} letters in {options.output}: {said or 'none'}")
+    return DONE
+
+
+def _asked(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> dict[str, Any]:
+    """What tells these letters from others in the same folder."""
+    flags = {name: str(value) for name, value in sorted(vars(options).items()) if name not in NOT_ASKED}
+    actions = Path(options.actions).read_bytes() if options.actions else b""
+    return {
+        "model": letters.explainer.classifier.fingerprint_,
+        "rows": rows_digest(rows),
+        "labels": hashlib.sha256(repr(letters.labels).encode("utf-8", "surrogatepass")).hexdigest(),
+        "actions": hashlib.sha256(actions).hexdigest(),
+        "form": letters.form,
+        "flags": flags,
+        "date": options.date.isoformat() if options.date else None,
+    }

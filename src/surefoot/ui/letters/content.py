@@ -1,0 +1,409 @@
+"""Letter: what a person is told, as plain text in order; HTML and text print the same one."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from surefoot.exceptions import DataError
+from surefoot.explain.result.explanation import Explanation
+from surefoot.formats import one_line
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.problem.question import Question
+from surefoot.status import Status
+from surefoot.ui.letters.language import harmless, mark
+from surefoot.ui.letters.rules import rule_lines
+from surefoot.ui.letters.slots import LINES, Template
+from surefoot.ui.letters.ways import Way, found_ways, not_enough_words, ways_of
+from surefoot.ui.letters.why import Line, reason_lines, reasons_of
+from surefoot.ui.letters.writer import Writer, is_missing
+
+# Details that a letter lists with their values; of more it says how many. Ten times as many fit on no page.
+MOST_DETAILS = 30
+
+CLOSE = mark("It is close: small errors in your details could change it.")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Something that only the sender can say: what it is, and the text; "" where that is missing."""
+
+    name: str
+    about: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a letter: a heading, and what stands below it, in this order."""
+
+    heading: str
+    paragraphs: tuple[str, ...] = ()
+    reasons: tuple[Line, ...] = ()
+    ways: tuple[Way, ...] = ()
+    items: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    small: bool = False
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A letter to one person.
+
+    Parameters
+    ----------
+    language : str
+    title : str
+    kind : str
+        found, there, none, not_found or invalid.
+    head : tuple of (str, str)
+        Date, for whom, reference: a heading and its text.
+    sender, contact : Slot
+    decision : str
+        The first sentence.
+    parts : tuple of Part
+    signature : str
+        What stands below the line for the signature; "" for none.
+    valid_until : Slot
+        Beside the signature.
+    words : dict
+        What else is printed: contact, sender.
+    """
+
+    language: str
+    title: str
+    kind: str
+    head: tuple[tuple[str, str], ...]
+    sender: Slot
+    contact: Slot
+    decision: str
+    parts: tuple[Part, ...]
+    signature: str
+    valid_until: Slot
+    words: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a letter is made from.
+
+    Parameters
+    ----------
+    answers : sequence of Explanation
+        About one row, the nearest first.
+    classifier : ConditionalGaussianNetworkClassifier
+    writer : Writer
+    template : Template
+    day : date
+    to : str
+        For whom; "" for the name of the row.
+    """
+
+    answers: Sequence[Explanation]
+    classifier: ConditionalGaussianNetworkClassifier
+    writer: Writer
+    template: Template
+    day: datetime.date
+    to: str = ""
+
+    @property
+    def first(self) -> Explanation:
+        """The nearest answer, or word that there is none."""
+        return self.answers[0]
+
+    @property
+    def kind(self) -> str:
+        """Which letter it is."""
+        e = self.first
+        if e.status is Status.ALREADY_TARGET:
+            return "there"
+        if e.counterfactual is not None and e.changed:
+            return "there" if self.decided == e.target else "found"
+        if e.status is Status.INVALID:
+            return "invalid"
+        return "none" if e.status is Status.INFEASIBLE else "not_found"
+
+    @property
+    def decided(self) -> Any:
+        """What was decided: the target where it is reached as asked for, else another class."""
+        e = self.first
+        if e.status is Status.ALREADY_TARGET:
+            return e.target
+        if e.factual_class == e.target and e.threshold > 0.5:
+            return next(c for c in self.classifier.classes_.tolist() if c != e.target)
+        return e.factual_class
+
+    def slot(self, name: str) -> Slot:
+        """A slot with what the sender filled in."""
+        text = self.writer.labels.slots.get(name, "")
+        lines = [one_paragraph(line) for line in text.splitlines() if line.strip()]
+        return Slot(name, "", "\n".join(lines))
+
+
+def one_paragraph(text: str) -> str:
+    """A text of the sender's on one line, in full."""
+    return " ".join(one_line(text).split())
+
+
+def letter_of(request: Request) -> Letter:
+    """Put explanations of one row into a letter."""
+    for e in request.answers:
+        if e.model != request.classifier.fingerprint_:
+            raise DataError("the explanation is about another classifier: its letter would be wrong")
+    writer, kind = request.writer, request.kind
+    parts = [
+        *person_parts(request),
+        *([_promise(request)] if kind in ("found", "there") else []),
+        _data(request),
+        _rights(request),
+        _check(request),
+    ]
+    return Letter(
+        language=writer.language.code,
+        title=_title(kind, writer),
+        kind=kind,
+        head=_head(request),
+        sender=request.slot("sender"),
+        contact=request.slot("contact"),
+        decision=decision_words(request) + _purpose(request),
+        parts=tuple(parts),
+        signature=writer.say("Signature of the sender. Without it this letter is information, not a promise.")
+        if kind == "found"
+        else "",
+        valid_until=Slot(
+            "valid_until", writer.say("Valid, if signed, until"), request.slot("valid_until").text
+        ),
+        words={"contact": writer.say("Contact"), "sender": writer.say("From")},
+    )
+
+
+def person_parts(request: Request) -> tuple[Part, ...]:
+    """What the person asks first: why, what would change it, and how exact that has to be."""
+    kind = request.kind
+    why = _why(request) if kind not in ("there", "invalid") else None
+    reached = _reached(request) if kind == "found" else ()
+    middle = {"none": _blocked, "not_found": _not_found, "invalid": _invalid}.get(kind)
+    return (*([why] if why else []), *reached, *([middle(request)] if middle else []))
+
+
+def _title(kind: str, writer: Writer) -> str:
+    if kind == "there":
+        return writer.say("The decision in your case")
+    if kind == "invalid":
+        return writer.say("We need more details from you")
+    if kind in ("none", "not_found"):
+        return writer.say("The decision in your case, and why")
+    return writer.say("The decision in your case, and what would change it")
+
+
+def _head(request: Request) -> tuple[tuple[str, str], ...]:
+    writer, row = request.writer, request.first.row
+    name = harmless(request.to) if request.to else ""
+    found = [(writer.say("Date"), writer.language.date(request.day))]
+    found += [(writer.say("For"), name)] if name else []
+    return (*found, *([(writer.say("Reference"), harmless(row))] if row is not None else []))
+
+
+def decision_words(request: Request) -> str:
+    """What was decided."""
+    writer, kind, e = request.writer, request.kind, request.first
+    if kind == "invalid":
+        return writer.say("Your case could not be looked at, because details are missing or cannot be read.")
+    said = writer.say("The decision in your case is {decision}.", decision=writer.decision(request.decided))
+    if kind != "there":
+        return said
+    close = "" if e.status is Status.ALREADY_TARGET else CLOSE
+    return " ".join([said, writer.say("Nothing has to change."), *([writer.say(close)] if close else [])])
+
+
+def _purpose(request: Request) -> str:
+    """What the letter is about, beyond the decision."""
+    writer, wanted = request.writer, request.writer.decision(request.first.target)
+    if request.kind == "found":
+        return " " + writer.say(
+            "This letter says why, and what would lead to the decision {wanted}.", wanted=wanted
+        )
+    return f" {writer.say('This letter says why.')}" if request.kind in ("none", "not_found") else ""
+
+
+def _why(request: Request) -> Part | None:
+    writer = request.writer
+    reasons = reasons_of(request.first, request.classifier)
+    lines = reason_lines(reasons, writer)
+    if not lines:
+        return None
+    wanted = writer.decision(request.first.target)
+    intro = writer.say("These details counted most against the decision {wanted}:", wanted=wanted)
+    return Part(writer.say("Why"), (intro,), reasons=lines)
+
+
+def _reached(request: Request) -> tuple[Part, ...]:
+    """What would change the decision, and how exact it has to be."""
+    writer, e = request.writer, request.first
+    found = found_ways(request.answers, request.classifier)
+    ways, wanted = ways_of(found, writer), writer.decision(e.target)
+    if len(ways) > 1:
+        intro = writer.say(
+            "Each of these ways leads to the decision {wanted}. Choose one: everything in it has to be as "
+            "stated, and all your other details stay as they are.",
+            wanted=wanted,
+        )
+    else:
+        intro = writer.say(
+            "This leads to the decision {wanted}. Everything in it has to be as stated, and all your other "
+            "details stay as they are.",
+            wanted=wanted,
+        )
+    exact = writer.say(
+        "Every value that is stated is enough, in any combination within one way. Other values may or may "
+        "not be enough; nothing is said about them here."
+    )
+    if len(ways) == 1:
+        exact = writer.say(
+            "Every value that is stated is enough, in any combination. Other values may or may not be "
+            "enough; nothing is said about them here."
+        )
+    example = not_enough_words(found[0][0], found[0][1].example, writer)
+    if example and len(ways) > 1:
+        example = writer.say("In way 1: {sentence}", sentence=example)
+    precise = Part(writer.say("How exact it has to be"), (exact, *([example] if example else [])))
+    return Part(writer.say("What would change the decision"), (intro,), ways=ways), precise
+
+
+def _blocked(request: Request) -> Part:
+    """Which rules stand in the way, where it is proven that nothing allowed leads to the decision."""
+    writer, e = request.writer, request.first
+    lines, left_out = rule_lines(e, request.classifier, writer)
+    wanted = writer.decision(e.target)
+    none = writer.say(
+        "No change that is allowed leads to the decision {wanted}. This is proven, not only tried.",
+        wanted=wanted,
+    )
+    paragraphs = [none]
+    if lines:
+        paragraphs.append(writer.say("These rules stand in the way, taken together:"))
+    after = []
+    if left_out:
+        after.append(
+            writer.say(
+                "Some details about you are protected. We never suggest changing them, and do not list them "
+                "here."
+            )
+        )
+    if isinstance(e.question, Question) and e.question.declared.get("bounds") == "data":
+        after.append(writer.say("Only values that are known from earlier cases were considered."))
+    after.append(writer.say("If you think that one of the rules does not fit your case, tell us."))
+    return Part(writer.say("Why no change is suggested"), tuple(paragraphs), items=lines, after=tuple(after))
+
+
+def _not_found(request: Request) -> Part:
+    writer, e = request.writer, request.first
+    wanted = writer.decision(e.target)
+    if e.status.is_cut_short and e.status is not Status.INTERRUPTED_NO_POINT:
+        tried = writer.say(
+            "We looked for a change that leads to the decision {wanted}, and found none in the time that was "
+            "available.",
+            wanted=wanted,
+        )
+    else:
+        tried = writer.say(
+            "We looked for a change that leads to the decision {wanted}, and found none.", wanted=wanted
+        )
+    open_ = writer.say("This does not mean that there is none. Ask us to look again.")
+    return Part(writer.say("Why no change is suggested"), (tried, open_))
+
+
+def _invalid(request: Request) -> Part:
+    """Which details are missing, and which cannot be read."""
+    writer, e = request.writer, request.first
+    missing = [name for name, value in e.factual.items() if is_missing(value)]
+    strange = [name for name, value in e.factual.items() if _is_strange(request.classifier, name, value)]
+    items = [writer.say("{name}: missing", name=writer.name(name)) for name in missing]
+    items += [writer.say("{name}: cannot be read", name=writer.name(name)) for name in strange]
+    shown = items[:MOST_DETAILS]
+    more = len(items) - len(shown)
+    after = [writer.say("and {count} more", count=writer.language.number(more))] if more else []
+    after.append(writer.say("Please send us what is missing or wrong; then we can decide."))
+    about = writer.say("This is about:") if items else writer.say("We cannot say which ones; please ask us.")
+    return Part(writer.say("What we need"), (about,), items=tuple(shown), after=tuple(after))
+
+
+def _is_strange(clf: ConditionalGaussianNetworkClassifier, name: Any, value: Any) -> bool:
+    """Whether a value is there but is none that the classifier knows."""
+    if is_missing(value):
+        return False
+    if name in clf.categories_:
+        known = clf.categories_[name]
+        return not any(value == other or str(value) == str(other) for other in known)
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return True
+    return False
+
+
+def _promise(request: Request) -> Part:
+    writer = request.writer
+    day = writer.language.date(request.day)
+    lines = [
+        writer.say(
+            "This letter describes how cases are decided on {date}. The way of deciding may change, and then "
+            "what is enough may change, too.",
+            date=day,
+        ),
+        writer.say(
+            "What you change may have other effects on you, which this letter does not look at, and it may "
+            "change other details, too: then ask again. Only real changes count; untrue details do not help."
+        ),
+    ]
+    return Part(
+        writer.say("What this letter does not promise"),
+        tuple(lines if request.kind != "there" else lines[:1]),
+    )
+
+
+def _data(request: Request) -> Part:
+    writer, e = request.writer, request.first
+    names = list(e.factual.index)
+    filled = set(e.question.declared.get("imputed") or ()) if isinstance(e.question, Question) else set()
+    details = [_detail(writer, name, e.factual[name], str(name) in filled) for name in names[:MOST_DETAILS]]
+    more = len(names) - len(details)
+    if more > 0:
+        details.append(writer.say("and {count} more", count=writer.language.number(more)))
+    correction, sources = request.slot("correction"), request.slot("sources")
+    return Part(
+        writer.say("Which data we have") if request.kind == "invalid" else writer.say("Which data were used"),
+        ("; ".join(details) + ".",),
+        slots=(
+            Slot("correction", writer.say("Is something wrong? To have it corrected"), correction.text),
+            Slot("sources", writer.say("The data come from"), sources.text),
+        ),
+        small=True,
+    )
+
+
+def _detail(writer: Writer, name: Any, value: Any, filled: bool) -> str:
+    known = {"name": writer.name(name), "value": writer.value(name, value)}
+    if filled:
+        return writer.say("{name}: {value} (was missing, and was estimated)", **known)
+    return writer.say("{name}: {value}", **known)
+
+
+def _rights(request: Request) -> Part:
+    writer = request.writer
+    slots = [Slot(name, writer.say(LINES[name]), request.slot(name).text) for name in request.template.slots]
+    return Part(writer.say("Your rights and whom to ask"), slots=tuple(slots), small=True)
+
+
+def _check(request: Request) -> Part:
+    writer, e = request.writer, request.first
+    text = writer.say(
+        "Mark of the rules that decided (fingerprint of the model): {model}. Whoever has the model and the "
+        "file that belongs to this letter can check its limits with the program surefoot: surefoot verify "
+        "MODEL FILE.",
+        model=harmless(e.model),
+    )
+    return Part(writer.say("How to check this letter"), (text,), small=True)

@@ -1,0 +1,290 @@
+"""Letters of many rows in a folder: a file each, what proves it beside it, and an index.
+
+Each file is written whole. A journal says which letters are there, so that a run that was stopped at any
+moment goes on where it was, and ends with the same letters.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from surefoot.exceptions import DataError, ProblemError, SurefootError
+from surefoot.explain.answer.executor import end_with
+from surefoot.explain.explainer import CounterfactualExplainer, told
+from surefoot.explain.result.batch import Explanations
+from surefoot.files import write_whole
+from surefoot.ui.letters.content import Request, letter_of
+from surefoot.ui.letters.labels import Labels
+from surefoot.ui.letters.language import harmless, language
+from surefoot.ui.letters.page import page, rendered
+from surefoot.ui.letters.slots import template
+from surefoot.ui.letters.writer import Writer
+
+JOURNAL, REQUEST, INDEX, PROOFS = "journal.jsonl", "request.json", "index.html", "proofs"
+FORMS = (".html", ".txt")
+
+
+@dataclass(frozen=True)
+class Mailing:
+    """What all letters of a folder have in common.
+
+    Parameters
+    ----------
+    explainer : CounterfactualExplainer
+    target : label or None
+    labels : Labels
+    language, template : str
+    form : {".html", ".txt"}
+    ways : int
+        How many answers a letter shows, at most.
+    """
+
+    explainer: CounterfactualExplainer
+    target: Any
+    labels: Labels
+    language: str = "en"
+    template: str = "neutral"
+    form: str = ".html"
+    ways: int = 3
+
+    def __post_init__(self) -> None:
+        language(self.language)
+        template(self.template)
+        if self.form not in FORMS:
+            raise ProblemError(f"letters are {' or '.join(FORMS)}, not {self.form!r:.60}")
+
+    def answers(self, row: Any, label: Any) -> Explanations:
+        """The answers about a row, with what is enough and why; a row that cannot be read has its place."""
+        try:
+            found = self.explainer.alternatives(row, self.target, self.ways)
+        except ProblemError:
+            table = pd.DataFrame([row.to_list()], index=[label], columns=row.index)
+            return self.explainer.explain_batch(table.astype(object), self.target, progress=False)
+        return Explanations([told(found[0], reasons=True, enough=False), *found[1:]])
+
+    def written(self, row: Any, label: Any, day: datetime.date, to: str = "") -> Written:
+        """The letter to the person of a row, and the file that belongs to it."""
+        return self.about(self.answers(row, label), day, to)
+
+    def about(self, found: Explanations, day: datetime.date, to: str = "") -> Written:
+        """The letter that answers about a row make."""
+        writer = Writer(language(self.language), self.labels)
+        request = Request(list(found), self.explainer.classifier, writer, template(self.template), day, to)
+        text = rendered(letter_of(request), self.form == ".txt")
+        decided = None if request.kind == "invalid" else request.decided
+        return Written(text, found.to_json() + "\n", str(found[0].status), request.kind, str(decided))
+
+
+@dataclass(frozen=True)
+class Written:
+    """A letter as text, what proves it as JSON, and what the index says of it."""
+
+    letter: str
+    proof: str
+    status: str
+    kind: str
+    decision: str
+
+
+@dataclass
+class Folder:
+    """A folder of letters.
+
+    Parameters
+    ----------
+    path : Path
+    form : str
+        The ending of letters.
+    count : int
+        How many letters there will be.
+    done : dict of int -> dict
+        The entries of the journal whose files are there, by the place of their row.
+    """
+
+    path: Path
+    form: str
+    count: int
+    done: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def name(self, k: int) -> str:
+        """The name of the k-th letter, without its ending."""
+        return f"letter-{k:0{len(str(max(self.count - 1, 0)))}d}"
+
+    def add(self, k: int, label: Any, found: Written) -> None:
+        """Write a letter: its proof, then the letter, then the journal, which makes it count."""
+        name = self.name(k)
+        write_whole(self.path / PROOFS / f"{name}.json", found.proof)
+        write_whole(self.path / f"{name}{self.form}", found.letter)
+        entry = {
+            "row": k,
+            "name": str(label),
+            "file": f"{name}{self.form}",
+            "status": found.status,
+            "kind": found.kind,
+            "decision": found.decision,
+            "sha256": _digest(found.letter),
+        }
+        with (self.path / JOURNAL).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.done[k] = entry
+
+    def write_index(self, title: str) -> None:
+        """One line for each letter, in the order of the rows."""
+        named = [self.done[k] for k in sorted(self.done)]
+        entries = [one | {key: harmless(one[key]) for key in ("name", "decision")} for one in named]
+        write_whole(self.path / INDEX, page("index.html", title=title, entries=entries, proofs=PROOFS))
+
+
+def open_folder(
+    path: Path, form: str, asked: dict[str, Any], count: int, restart: bool
+) -> tuple[Folder, datetime.date]:
+    """A folder for letters, with what is there already; and the day of its letters.
+
+    Parameters
+    ----------
+    path : Path
+    form : str
+    asked : dict
+        What tells this run from others: model, rows, settings. A folder of another one is refused.
+    count : int
+    restart : bool
+        Whether to begin again instead, and when letters of another request are there.
+    """
+    known = _read(path / REQUEST)
+    plain = json.loads(json.dumps(asked))
+    strangers = path.is_dir() and known is None and any(path.iterdir())
+    if strangers:
+        raise ProblemError(f"{path}: holds other files; give a new folder")
+    same = known is not None and {k: v for k, v in known.items() if k not in ("date", "surefoot")} == {
+        k: v for k, v in plain.items() if k not in ("date", "surefoot")
+    }
+    given = plain.get("date")
+    if known is not None and not restart and (not same or given not in (None, known["date"])):
+        different = [k for k in {*plain, *known} if k != "surefoot" and plain.get(k) != known.get(k)]
+        what = ", ".join(sorted(k for k in different if k != "date" or given))
+        raise ProblemError(
+            f"{path}: holds letters of another request ({what} differ); give a new folder, or --restart"
+        )
+    (path / PROOFS).mkdir(parents=True, exist_ok=True)
+    for half in [*path.glob(".*.tmp"), *(path / PROOFS).glob(".*.tmp")]:  # of a run that was killed
+        half.unlink(missing_ok=True)
+    folder = Folder(path, form, count)
+    if known is not None and not restart:
+        folder.done = _journal(folder)
+        return folder, datetime.date.fromisoformat(known["date"])
+    _clear(path)
+    day = given or datetime.date.today().isoformat()
+    write_whole(path / REQUEST, json.dumps(plain | {"date": day}, indent=1) + "\n")
+    return folder, datetime.date.fromisoformat(day)
+
+
+def _clear(path: Path) -> None:
+    """Take away letters of an earlier run; the journal first, so that none of them counts any longer."""
+    for name in (JOURNAL, INDEX):
+        (path / name).unlink(missing_ok=True)
+    for old in [*path.glob("letter-*"), *(path / PROOFS).glob("letter-*.json")]:
+        old.unlink()
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        datetime.date.fromisoformat(found["date"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{path}: cannot be read; give a new folder") from None
+    return dict(found)
+
+
+def _journal(folder: Folder) -> dict[int, dict[str, Any]]:
+    """Letters that are there as they were written; lines that were cut off do not count."""
+    path = folder.path / JOURNAL
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    if text and not text.endswith("\n"):  # the last line was cut off: what comes next must not be added to it
+        text = text[: text.rfind("\n") + 1]
+        write_whole(path, text)
+    found: dict[int, dict[str, Any]] = {}
+    for line in text.splitlines():
+        with suppress(ValueError, KeyError, TypeError, OSError):
+            entry = json.loads(line)
+            k, letter = int(entry["row"]), folder.path / f"{folder.name(entry['row'])}{folder.form}"
+            proof = folder.path / PROOFS / f"{folder.name(k)}.json"
+            if (
+                0 <= k < folder.count
+                and proof.exists()
+                and _digest(letter.read_text("utf-8")) == entry["sha256"]
+            ):
+                found[k] = entry
+    return found
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def rows_digest(rows: pd.DataFrame) -> str:
+    """A digest of a table: its names, labels and values."""
+    digest = hashlib.sha256(repr([*map(str, rows.columns)]).encode("utf-8", "surrogatepass"))
+    for label, *values in rows.itertuples(name=None):
+        digest.update(repr((str(label), [str(v) for v in values])).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def letters_as_they_come(
+    mailing: Mailing, rows: pd.DataFrame, open_: list[int], day: datetime.date, n_jobs: int
+) -> Iterator[tuple[int, Written]]:
+    """Letters of the rows at some places, each with its place, by as many processes."""
+    from joblib import Parallel, delayed
+
+    parent = os.getpid()
+    work = (delayed(_one)(mailing, k, rows.iloc[k], rows.index[k], day, parent) for k in open_)
+    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work)
+
+
+def _one(
+    mailing: Mailing, k: int, row: Any, label: Any, day: datetime.date, parent: int
+) -> tuple[int, Written]:
+    if parent != os.getpid():
+        end_with(parent)
+    try:
+        return k, mailing.written(row, label, day)
+    except SurefootError as error:
+        raise DataError(f"row {label}: {error}") from None
+
+
+def write_letters(
+    mailing: Mailing,
+    rows: pd.DataFrame,
+    path: Path,
+    asked: dict[str, Any],
+    *,
+    n_jobs: int = 1,
+    restart: bool = False,
+    progress: bool = True,
+) -> Folder:
+    """Write the letters of all rows that are not there yet, and the index."""
+    from tqdm.auto import tqdm
+
+    folder, day = open_folder(path, mailing.form, asked, len(rows), restart)
+    missing = [k for k in range(len(rows)) if k not in folder.done]
+    with tqdm(
+        total=len(rows), initial=len(folder.done), desc="writing", unit="letter", disable=not progress
+    ) as bar:
+        for k, found in letters_as_they_come(mailing, rows, missing, day, n_jobs):
+            folder.add(k, rows.index[k], found)
+            bar.update()
+    folder.write_index(f"{len(rows)} letters")
+    return folder

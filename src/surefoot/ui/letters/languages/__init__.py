@@ -1,0 +1,1 @@
+"""One file of translations for each language of letters."""

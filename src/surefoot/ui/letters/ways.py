@@ -1,0 +1,93 @@
+"""Ways: what would change a decision, each as the values that are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.region import Interval, NotEnough, Region
+from surefoot.ui.letters.writer import Writer
+
+MOST_WAYS = 3  # side by side; ten times as many fit on no page
+# Values that a way lists beside other ways; a longer one stands alone. Ten times as many fit on no page.
+MANY_CHANGES = 6
+
+
+@dataclass(frozen=True)
+class Needed:
+    """One value of a way: what is enough, and what it is today."""
+
+    name: str
+    enough: str
+    today: str
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to the decision: everything in it together, and nothing else."""
+
+    title: str
+    needed: tuple[Needed, ...]
+
+
+def found_ways(answers: Sequence[Explanation], classifier: Any) -> list[tuple[Explanation, Region]]:
+    """The answers that a letter shows, each with what is enough."""
+    shown = [e for e in answers if e.counterfactual is not None and e.changed][:MOST_WAYS]
+    if any(len(e.changed) > MANY_CHANGES for e in shown):
+        shown = shown[:1]
+    return [(e, e.enough(classifier)) for e in shown]
+
+
+def ways_of(found: Sequence[tuple[Explanation, Region]], writer: Writer) -> tuple[Way, ...]:
+    """The ways in words."""
+    return tuple(
+        _way(e, region, writer, writer.say("Way {number}", number=k) if len(found) > 1 else "")
+        for k, (e, region) in enumerate(found, start=1)
+    )
+
+
+def _way(e: Explanation, region: Region, writer: Writer, title: str) -> Way:
+    intervals = {one.feature: one for one in region.numbers}
+    ranges = {name: writer.range(one) for name, one in intervals.items()}
+    ranges |= {name: _one_of(name, values, writer) for name, values in region.categories.items()}
+    needed = tuple(
+        Needed(writer.name(name), ranges[name], _today(name, e.factual[name], intervals, writer))
+        for name in e.changed
+        if name in ranges
+    )
+    return Way(title, needed)
+
+
+def _today(name: Any, value: Any, intervals: Mapping[Any, Interval], writer: Writer) -> str:
+    """Today's value; it can stay where it is within what is enough."""
+    shown, one = writer.shown(name, value), intervals.get(name)
+    if one is not None and one.proven[0] <= float(value) <= one.proven[1]:
+        return writer.say("today: {value}, can stay", value=shown)
+    return writer.say("today: {value}", value=shown)
+
+
+def _one_of(feature: Any, values: Sequence[Any], writer: Writer) -> str:
+    return writer.language.any_of([writer.shown(feature, value) for value in values])
+
+
+def not_enough_words(e: Explanation, example: NotEnough | None, writer: Writer) -> str:
+    """Values just outside, as a sentence; "" where none are known.
+
+    One feature has the value of the example, the others that change are as in the answer.
+    """
+    if example is None or e.counterfactual is None:
+        return ""
+    values = {name: e.counterfactual[name] for name in e.changed} | {example.feature: example.value}
+    first = {example.feature: values[example.feature]}
+    parts = [
+        writer.say("{name} {value}", name=writer.name(name), value=writer.shown(name, value))
+        for name, value in (first | values).items()
+    ]
+    known = {"values": writer.language.all_of(parts), "decision": writer.decision(example.decision)}
+    if example.decision == e.target:
+        return writer.say("Not enough, for example: {values}.", **known)
+    if example.stays:
+        return writer.say("Not enough, for example: {values}. The decision then stays {decision}.", **known)
+    return writer.say("Not enough, for example: {values}. The decision then is {decision}.", **known)

@@ -1,0 +1,100 @@
+"""Why a decision was taken: the principal reasons, each as a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+from surefoot.explain.constraints.document import read_actions, read_preset
+from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.reasons import PRINCIPAL, Reason, Reasons, reasons_of_row
+from surefoot.problem.question import Question
+from surefoot.ui.letters.writer import Writer, is_missing
+
+# Share of the wanted class from which on a value is not called rare there. Ten times larger, all would be.
+COMMON = 0.3
+
+
+@dataclass(frozen=True)
+class Line:
+    """One reason: a name with its value, and what is usual."""
+
+    fact: str
+    usual: str
+
+
+def reasons_of(e: Explanation, classifier: Any) -> Reasons:
+    """Those that came with the explanation, or else computed by its classifier."""
+    if e.told is not None or e.made_by is not None:
+        return e.reasons
+    return reasons_of_row(classifier, e.factual, e.target, kept_features(e))
+
+
+def kept_features(e: Explanation) -> tuple[Any, ...]:
+    """The features that must stay as they are."""
+    if not isinstance(e.question, Question):
+        return ()
+    declared = e.question.declared
+    stays = {
+        name for name, one in read_actions(declared).features.items() if getattr(one, "may", "") == "stay"
+    }
+    stays |= set(read_preset(declared).kept)
+    return tuple(name for name in e.question.features if str(name) in stays)
+
+
+def reason_lines(reasons: Reasons, writer: Writer) -> tuple[Line, ...]:
+    """The principal reasons, the weightiest first: at most four, none that speaks for the person."""
+    by_name = {reason.feature: reason for reason in reasons.each}
+    names: Iterable[Any] = reasons.principal(PRINCIPAL)["feature"]
+    return tuple(_line(by_name[name], reasons, writer) for name in names)
+
+
+def _line(reason: Reason, reasons: Reasons, writer: Writer) -> Line:
+    fact = writer.say(
+        "{name}: {value}", name=writer.name(reason.feature), value=writer.shown(reason.feature, reason.value)
+    )
+    return Line(fact, _usual(reason, reasons, writer))
+
+
+def _usual(reason: Reason, reasons: Reasons, writer: Writer) -> str:
+    wanted = writer.decision(reasons.wanted)
+    if is_missing(reason.value) or math.isnan(reason.share):
+        return ""
+    is_number = isinstance(reason.value, Real) and isinstance(reason.usual, Real)
+    count = _in_hundred(reason.share, writer)
+    known = {"count": count, "wanted": wanted, "usual": writer.about(reason.feature, reason.usual)}
+    if reason.share >= COMMON and reason.value == reason.usual:
+        return writer.say(
+            "This is usual in earlier cases of {wanted}, too, but together with your other details it "
+            "counted against you.",
+            **known,
+        )
+    if reason.share >= COMMON:
+        return writer.say(
+            "Usual in earlier cases of {wanted}: {usual}. Together with your other details, this counted "
+            "against you.",
+            **known,
+        )
+    if not is_number:
+        return writer.say(
+            "Usual in earlier cases of {wanted}: {usual}. Only {count} of 100 of them are like you here.",
+            **known,
+        )
+    if reason.value > reason.usual:
+        return writer.say(
+            "Usual in earlier cases of {wanted}: {usual}. Only {count} of 100 of them have as much or more.",
+            **known,
+        )
+    return writer.say(
+        "Usual in earlier cases of {wanted}: {usual}. Only {count} of 100 of them have as little or less.",
+        **known,
+    )
+
+
+def _in_hundred(share: float, writer: Writer) -> str:
+    if share < 0.01:
+        return writer.say("fewer than 1")
+    return writer.language.number(math.floor(100 * share + 0.5))

@@ -1,0 +1,42 @@
+"""What the person concerned is told, as the first part of a report: why, what is enough, how exact."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from surefoot.exceptions import SurefootError
+from surefoot.explain.result.explanation import Explanation
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.ui.letters.content import Part, Request, decision_words, person_parts
+from surefoot.ui.letters.labels import OwnNames
+from surefoot.ui.letters.language import language
+from surefoot.ui.letters.slots import template
+from surefoot.ui.letters.writer import Writer
+
+
+@dataclass(frozen=True)
+class Person:
+    """The decision, and the parts below it."""
+
+    decision: str
+    parts: tuple[Part, ...]
+
+
+def person_of(
+    answers: Sequence[Explanation], classifier: ConditionalGaussianNetworkClassifier | None = None
+) -> Person | None:
+    """What a letter says first, in the names of the data; None where the classifier is not there to ask."""
+    maker = answers[0].made_by
+    clf = maker.classifier if classifier is None and maker is not None else classifier
+    if clf is None or any(e.model != clf.fingerprint_ for e in answers):
+        return None
+    # Copies: what is enough is worked out for the page, and does not find its way into the files.
+    copies = [replace(e) for e in answers]
+    day = datetime.date.min  # a letter's; no part that is shown here has one
+    request = Request(copies, clf, Writer(language("en"), OwnNames()), template("neutral"), day)
+    try:
+        return Person(decision_words(request), person_parts(request))
+    except SurefootError:  # for instance refits that a file only names
+        return None

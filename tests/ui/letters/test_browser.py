@@ -1,0 +1,37 @@
+"""Letters in a real browser, on paper and on a telephone; skipped where there is none."""
+
+import re
+
+import pytest
+
+from tests.ui.letters.people import DAY, LABELS, mailing, people
+from tests.ui.report.test_browser import BROWSER, browser
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium here")
+__all__ = ["browser"]
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory):
+    folder, found = tmp_path_factory.mktemp("letters"), []
+    for kind, rows in people()[1].items():
+        for k, (explainer, row) in enumerate(rows):
+            answers = mailing(explainer).answers(row, row.name)
+            for code, template, labels in (("en", "neutral", None), ("de", "us", LABELS)):
+                path = folder / f"{kind}-{k}-{code}.html"
+                path.write_text(
+                    mailing(explainer, code, template, labels).about(answers, DAY).letter, "utf-8"
+                )
+                found.append(path)
+    return found
+
+
+def test_one_page_of_either_paper_and_nothing_beyond_a_telephone(browser, letters):
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    for path in letters:
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+        for paper in ("A4", "Letter"):
+            document = page.pdf(format=paper)
+            assert len(re.findall(rb"/Type\s*/Page\b", document)) == 1, (path, paper)
+    page.close()

@@ -1,0 +1,100 @@
+"""The file that says what letters call things."""
+
+import tomllib
+
+import pytest
+
+from surefoot.exceptions import DataError
+from surefoot.ui.letters.labels import Label, Labels, labels_template, read_labels
+from surefoot.ui.letters.language import language
+from surefoot.ui.letters.writer import Writer
+from tests.ui.mixed import toy_model
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return toy_model()
+
+
+@pytest.fixture(scope="module")
+def names(clf):
+    """A number and a category with one of its values."""
+    category = next(iter(clf.categories_))
+    return (
+        next(n for n in clf.feature_labels_ if n not in clf.categories_),
+        category,
+        clf.categories_[category][0],
+    )
+
+
+def test_what_the_template_says_changes_nothing_but_underscores(clf, tmp_path):
+    path = tmp_path / "labels.toml"
+    path.write_text(labels_template(clf), "utf-8")
+    found = read_labels(path, clf)
+    assert {name: found.of(name).label for name in clf.feature_labels_} == {
+        name: Labels().of(name).label for name in clf.feature_labels_
+    }
+    assert found.decisions == {str(c): str(c) for c in clf.classes_.tolist()}
+    assert set(found.slots.values()) == {""}
+    assert set(tomllib.loads(labels_template(clf))) == {*map(str, clf.feature_labels_), "letter"}
+
+
+def test_labels_units_decimals_and_values(clf, names):
+    number, category, value = names
+    found = read_labels(
+        {
+            number: {"label": "what you earn", "unit": "€", "decimals": 2},
+            category: {"values": {str(value): "the first"}},
+            "letter": {"decisions": {str(clf.classes_[0]): "refused"}},
+        },
+        clf,
+    )
+    writer = Writer(language("de"), found)
+    assert writer.name(number) == "what you earn"
+    assert writer.value(number, 1900.0) == "1.900,00 €"
+    assert writer.value(number, 1900.125) == "1.900,125 €"  # never rounded
+    assert writer.value(category, value) == "the first"
+    assert writer.decision(clf.classes_[0]) == "„refused“"
+    assert writer.value(number, float("nan")) == "fehlt"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("x = ", "is not TOML"),
+        ("nobody = 'a'", "'nobody' is not a feature of the model"),
+        ("{number} = 3", "{number}: must be a text or a table, not 3"),
+        ("{number} = {{ lable = 'a' }}", "'lable' is unknown.*did you mean 'label'"),
+        ("{number} = {{ decimals = -1 }}", "decimals must be an integer from 0 to 9, not -1"),
+        ("{number} = {{ decimals = true }}", "decimals must be an integer"),
+        ("{number} = {{ unit = 3 }}", "unit must be a text, not 3"),
+        ("{number} = {{ values = {{ a = 'b' }} }}", "is a number, and has no values"),
+        ("{category} = {{ values = {{ zzz = 'b' }} }}", "'zzz' is not one of its values"),
+        ("[letter]\nsendr = 'a'", "'sendr' is not a slot of a letter; did you mean 'sender'"),
+        ("[letter.decisions]\nzzz = 'a'", "'zzz' is not a class of the model"),
+        ("letter = 3", "must be a table, not 3"),
+    ],
+)
+def test_bad_files_get_one_clear_line(clf, names, tmp_path, text, complaint):
+    number, category, _ = names
+    path = tmp_path / "labels.toml"
+    path.write_text(text.format(number=number, category=category) if "{" in text else text, "utf-8")
+    with pytest.raises(DataError, match=complaint.format(number=number)) as raised:
+        read_labels(path, clf)
+    assert str(raised.value).startswith(str(path))
+    assert "\n" not in str(raised.value)
+
+
+def test_files_that_cannot_be_read(clf, tmp_path):
+    (tmp_path / "latin").write_bytes(b"x = '\xff'")
+    with pytest.raises(DataError, match="is not UTF-8 text"):
+        read_labels(tmp_path / "latin", clf)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_labels(tmp_path / "missing", clf)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_labels(tmp_path, clf)
+
+
+def test_a_label_is_said_of_any_kind_of_name():
+    assert Labels({"3": Label("third")}).of(3).label == "third"
+    assert Labels().of("  _ ").label == "-"

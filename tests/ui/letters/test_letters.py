@@ -1,0 +1,271 @@
+"""What letters say, for every way that a request can end, in every language."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from surefoot import CounterfactualExplainer, Explanation, verify, write_letter
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.result.batch import Explanations
+from surefoot.ui.letters.language import language, languages
+from surefoot.ui.letters.slots import TEMPLATES
+from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
+
+# Words of those who know the method. None of them may be in a letter.
+FORBIDDEN = (
+    "whitened", "whitening", "mahalanobis", "counterfactual", "robust", "percentile", "z-score",
+    "classifier", "log-odds", "odds", "standard deviation", "covariance", "gaussian", "quantile",
+    "feature", "norm", "infeasible", "optimal", "bound", "epsilon", "certificate", "density",
+    "likelihood", "posterior", "prior", "nan", "inf", "none found", "budget", "threshold",
+    "kontrafaktisch", "klassifikator", "perzentil", "standardabweichung", "wahrscheinlichkeitsdichte",
+    "merkmal", "schwellenwert", "optimum",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return people()
+
+
+@pytest.fixture(scope="module")
+def letters(cases):
+    """Kind, language and form -> letters with what proves them."""
+    found = {}
+    for kind, rows in cases[1].items():
+        for explainer, row in rows:
+            answers = mailing(explainer).answers(row, row.name)
+            for code, template, labels in (("en", "us", LABELS), ("de", "eu", None)):
+                for form in (".html", ".txt"):
+                    one = mailing(explainer, code, template, labels, form).about(answers, DAY)
+                    found.setdefault((kind, code, form), []).append(one)
+    return found
+
+
+def test_every_kind_is_what_it_is_called(letters):
+    assert {key[0] for key in letters} == set(KINDS)
+    assert all(one.kind == key[0] for key, several in letters.items() for one in several)
+
+
+def test_no_letter_has_a_word_of_the_method(letters):
+    for key, several in letters.items():
+        for one in several:
+            text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", one.letter, flags=re.DOTALL).lower()
+            said = [word for word in FORBIDDEN if re.search(rf"\b{re.escape(word)}s?\b", text)]
+            assert said == [], (key, said)
+
+
+def test_parts_of_a_letter(letters):
+    text = letters["found", "en", ".txt"][1].letter
+    heads = re.findall(r"^(.+)\n[-=]+$", text, flags=re.MULTILINE)
+    assert heads == [
+        "The decision in your case, and what would change it",
+        "Why",
+        "What would change the decision",
+        "How exact it has to be",
+        "What this letter does not promise",
+        "Which data were used",
+        "Your rights and whom to ask",
+        "How to check this letter",
+    ]
+    assert "From: Example Bank, High Street 1" in text
+    assert "Contact: Ms Miller" in text
+    assert "Date: November 18, 2026" in text
+    assert "The decision in your case is “loan refused”" in text
+    assert "amount of the loan: from 3,480 DM to 6,193 DM (today: 7,882 DM)" in text.replace("\n ", "")
+    assert "Signature" in text
+
+
+def test_in_german(letters):
+    text = " ".join(letters["found", "de", ".txt"][1].letter.split())
+    assert "Datum: 18. November 2026" in text
+    assert "Die Entscheidung in Ihrem Fall lautet „bad“." in text
+    assert "credit amount: von 3.480 bis 6.193 (heute: 7.882)" in text
+
+
+def test_at_most_four_reasons_and_three_ways(letters):
+    for several in (letters["found", code, ".html"] for code in languages()):
+        for one in several:
+            assert 1 <= one.letter.count("<li>") <= 4
+            assert 1 <= one.letter.count('<div class="way">') <= 3
+
+
+def test_what_other_ends_say(letters):
+    said = {kind: " ".join(letters[kind, "en", ".txt"][0].letter.split()) for kind in KINDS}
+    assert "Nothing has to change." in said["there"]
+    assert "This is proven, not only tried." in said["none"]
+    assert "found none in the time that was available. This does not mean" in said["not_found"]
+    assert "age: missing - housing: missing" in said["invalid"]
+    for kind in ("there", "none", "not_found", "invalid"):
+        assert "Signature" not in said[kind]  # nothing that a signature could promise
+        assert "What would change the decision" not in said[kind]
+
+
+def test_rules_in_the_way_are_named_but_none_that_guards_a_protected_feature(letters):
+    for code, words in (("en", "may only rise"), ("de", "darf nur steigen")):
+        text = letters["none", code, ".txt"][0].letter
+        rules = text.partition({"en": "Why no change", "de": "Warum keine"}[code])[2]
+        rules = " ".join(rules.partition({"en": "Which data", "de": "Welche Daten"}[code])[0].split())
+        assert words in rules
+        assert "age" not in re.findall(r"\w+", rules)
+        assert "personal status" not in rules
+        assert "foreign worker" not in rules
+        assert {"en": "are protected", "de": "sind geschützt"}[code] in rules
+
+
+def _numbers(text, code):
+    group, point = {"en": (",", "."), "de": (".", ",")}[code]
+    found = re.findall(rf"(?<![\w.,])-?\d+(?:\{group}\d{{3}})*(?:\{point}\d+)?(?![\w])", text)
+    return [float(one.replace(group, "").replace(point, ".")) for one in found]
+
+
+def _of_file(document):
+    """Every number of a file that a letter may print, reasons as a letter rounds them."""
+    known = {float(v) for v in document["factual"]["values"] if isinstance(v, int | float)}
+    known |= {
+        float(v)
+        for v in (document["counterfactual"] or {"values": ()})["values"]
+        if isinstance(v, int | float)
+    }
+    for one in (document.get("enough") or {}).get("numbers", ()):
+        known |= {float(v) for v in one["proven"]}
+    example = (document.get("enough") or {}).get("not_enough")
+    known |= {float(example["value"])} if example and isinstance(example["value"], int | float) else set()
+    for reason in (document.get("reasons") or {}).get("features", ()):
+        known |= {float(v) for v in (reason["value"], reason["usual"]) if isinstance(v, int | float)}
+        known |= {np.floor(100 * reason["share"] + 0.5)} if reason["share"] is not None else set()
+    return known
+
+
+def _without_names(text, documents, code):
+    """The body of a letter without the values of categories, dates and counts of ways."""
+    names = [v for d in documents for v in d["factual"]["values"]]
+    names += [
+        v for d in documents for c in (d.get("enough") or {}).get("categories", ()) for v in c["values"]
+    ]
+    names += [r["usual"] for r in (documents[0].get("reasons") or {}).get("features", ())]
+    body = " ".join(text.partition("===\n")[2].split())
+    body = body.partition({"en": "How to check", "de": "Wie sich dieser"}[code])[0]
+    for name in sorted({n for n in names if isinstance(n, str)}, key=len, reverse=True):
+        body = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "", body)
+    fixed = r"(of|von) 100 |(way|Way|Weg) \d|November 18, 2026|18\. November 2026|(than|als) 1 "
+    return re.sub(fixed, "", body)
+
+
+def test_every_number_of_a_letter_is_one_of_its_file(letters):
+    seen = 0
+    for (_, code, form), several in letters.items():
+        for one in several if form == ".txt" else ():
+            documents = json.loads(one.proof)
+            known = set().union(*map(_of_file, documents))
+            words = _without_names(one.letter, documents, code)
+            numbers = _numbers(words, code)
+            seen += len(numbers)
+            assert [x for x in numbers if x not in known] == [], words
+    assert seen > 100
+
+
+def test_a_proof_of_each_letter_holds(cases, letters):
+    one = letters["found", "en", ".txt"][1]
+    found = Explanations.from_json(one.proof)
+    assert 1 < len(found) <= 3
+    assert all(verify(e, cases[0]).ok for e in found)
+    assert all(e.region is not None for e in found)
+
+
+def test_a_letter_from_a_file_is_the_letter_itself(cases, tmp_path):
+    clf, rows = cases
+    explainer, row = rows["found"][0]
+    e = explainer.explain(row, "good")
+    first = write_letter(e, tmp_path / "a.html", clf, date=DAY).read_text("utf-8")
+    read = Explanation.from_json(e.to_json())
+    assert write_letter(read, tmp_path / "b.html", clf, date=DAY).read_text("utf-8") == first
+    assert "Way 1" not in first  # one answer is not called a way among others
+
+
+def test_estimated_values_are_said_so(cases):
+    clf, rows = cases
+    explainer = CounterfactualExplainer(clf, impute="expected")
+    text = mailing(explainer, form=".txt").written(rows["invalid"][0][1], 1, DAY).letter
+    assert "(was missing, and was estimated)" in " ".join(text.split())
+
+
+def test_a_decision_that_is_close_has_nothing_to_change(cases):
+    clf, rows = cases
+    explainer, row = rows["found"][0]
+    e = explainer.explain(row, "good")
+    just = replace(e, question=replace(e.question, factual_class="good"))
+    assert mailing(explainer).explainer is explainer
+    from surefoot.ui.letters.content import letter_of
+    from surefoot.ui.letters.page import letter_request
+
+    letter = letter_of(letter_request(just, clf, language="en", template="neutral", labels=None))
+    assert letter.kind == "there"
+    assert "It is close" in letter.decision
+
+
+def test_a_value_that_need_not_change_is_said_to_stay(cases):
+    from surefoot.explain.result.region import Interval
+    from surefoot.ui.letters.labels import Labels
+    from surefoot.ui.letters.ways import _today
+    from surefoot.ui.letters.writer import Writer
+
+    writer = Writer(language("en"), Labels())
+    within = {"x": Interval("x", 15.0, 38.0, (15.0, 38.0))}
+    assert _today("x", 24, within, writer) == "today: 24, can stay"
+    assert _today("x", 14, within, writer) == "today: 14"
+
+
+def test_templates_differ_in_their_slots(cases, tmp_path):
+    clf, rows = cases
+    explainer, row = rows["found"][0]
+    e = explainer.explain(row, "good")
+    texts = {
+        name: write_letter(e, tmp_path / f"{name}.txt", clf, template=name).read_text("utf-8")
+        for name in TEMPLATES
+    }
+    assert "Authority that oversees us" in texts["us"]
+    assert "Questions on data protection" in texts["eu"]
+    assert "Where you can complain" not in texts["neutral"]
+    assert not any(re.search("compl(y|iant|iance)|GDPR|ECOA", text) for text in texts.values())
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"language": "fr"}, "there are no letters in 'fr'; there are en, de"),
+        ({"template": "uss"}, "there is no template 'uss'.*did you mean 'us'"),
+        ({"date": "2026-01-01"}, "date must be a datetime.date"),
+        ({"labels": 3}, "labels must be the path of a file or a dict"),
+    ],
+)
+def test_bad_requests(cases, tmp_path, given, complaint):
+    clf, rows = cases
+    explainer, row = rows["there"][0]
+    e = explainer.explain(row, "good")
+    with pytest.raises(ProblemError, match=complaint):
+        write_letter(e, tmp_path / "a.html", clf, **given)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_letters_about_another_model_or_several_people_are_refused(cases, tmp_path):
+    clf, rows = cases
+    (explainer, one), (_, other) = rows["found"][:2]
+    e, f = explainer.explain(one, "good"), explainer.explain(other, "good")
+    with pytest.raises(DataError, match="about one person"):
+        write_letter([e, f], tmp_path / "a.html", clf)
+    with pytest.raises(DataError, match="another classifier"):
+        write_letter(replace(e, question=replace(e.question, models=("x",))), tmp_path / "a.html", clf)
+    with pytest.raises(DataError, match="no explanation"):
+        write_letter([], tmp_path / "a.html", clf)
+
+
+def test_the_example_of_the_docs_is_what_is_written(tmp_path, monkeypatch):
+    docs = Path(__file__).parents[3] / "docs" / "howto"
+    block = re.search(r"```python\n(.*?)```", (docs / "letters.md").read_text("utf-8"), re.DOTALL)[1]
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(line[4:] for line in block.splitlines()), {})
+    assert (tmp_path / "letter.txt").read_text("utf-8") == (docs / "letter.txt").read_text("utf-8")
