@@ -72,8 +72,10 @@ def run_letter(options: argparse.Namespace) -> int:
     letters.check_flags(options)
     clf = model(options.model, options)
     _check_request(options, clf)
-    target = getattr(clf, "wanted_", None) if options.target is None else None
-    mailing = letters.mailing(_explainer(clf, options), target or _label(options.target, clf), options)
+    target = _targets(options.target, clf)
+    if isinstance(target, list):
+        raise ProblemError("a letter is about one class; give --target once")
+    mailing = letters.mailing(_explainer(clf, options), target, options)
     return letters.run(mailing, rows_of_table(options, clf), options)
 
 
