@@ -36,6 +36,14 @@ def test_select_decides_and_says_so(rng):
     assert chosen.table["log_loss"].min() < left.table["log_loss"].min()
 
 
+def test_what_rules_add_up_stays_a_number(rng):
+    frame, y = tables(rng, [0, 2, -2, 2, -2, 2, -2], 400)
+    for undecided in ("auto", ["site"]):
+        chosen = select(frame, y, cv=2, plain=["site"], undecided=undecided, refits=0, fast=True)
+        assert chosen.classifier.feature_kinds_["site"] == "whole"
+        assert "site" not in str(chosen)
+
+
 def test_holes_dates_text_and_tiny_classes(rng):
     frame, y = tables(rng, [0, 2, -2, 2, -2, 2, -2])
     frame["when"] = pd.date_range("2020", periods=len(frame))

@@ -161,6 +161,10 @@ def test_answers_that_differ_name_dates(clf, row):
     assert f"standard deviations from applied {first.counterfactual['applied'].isoformat()}" in str(second)
 
 
+def test_what_was_searched_is_told_in_dates(clf, later):
+    assert "applied takes whole days only, or stays as it is" in str(verify(later, clf))
+
+
 def test_every_face_shows_dates(clf, later):
     day = later.counterfactual["applied"].isoformat()
     changes = later.changes().set_index("feature")

@@ -170,9 +170,9 @@ class Action:
             if said and getattr(self, field) is not None:
                 lines.append(said.format(exact(getattr(self, field))))
         if self.whole:
-            lines.append(value_words(None))
+            lines.append(value_words(None, is_date))
         if self.values is not None:
-            lines.append(value_words(tuple(map(date_text, self.values) if is_date else self.values)))
+            lines.append(value_words(tuple(self.values), is_date))
         lines += move_words(self.moves)
         return lines if self.cost is None else [*lines, price_words(self.cost, is_category)]
 
@@ -250,11 +250,11 @@ def check_action(action: Action, name: Any, category: Category | None) -> None:
         category.check(action)
 
 
-def value_words(values: tuple[Any, ...] | None) -> str:
-    """That a feature takes only some values; None for whole numbers."""
+def value_words(values: tuple[Any, ...] | None, is_date: bool = False) -> str:
+    """That a feature takes only some values; None for whole numbers, or whole days."""
     if values is None:
-        return "takes whole numbers only, or stays as it is"
-    named = first_names([*map(_value_text, values)])
+        return f"takes whole {'days' if is_date else 'numbers'} only, or stays as it is"
+    named = first_names([*map(date_text if is_date else _value_text, values)])
     return f"takes only the value{'s' if len(values) > 1 else ''} {named}, or stays as it is"
 
 

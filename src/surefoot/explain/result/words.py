@@ -276,7 +276,7 @@ def domain_words(question: Question, observed_range: ArrayLike) -> tuple[str, ..
         _interval(domain.low[j], domain.high[j], names[j], names[j] in dates)
         for j in np.flatnonzero(narrow).tolist()
     ]
-    lines += [f"{names[s.feature]} {value_words(s.values)}" for s in domain.sets]
+    lines += [f"{names[s.feature]} {value_words(s.values, names[s.feature] in dates)}" for s in domain.sets]
     lines += [_row(row, names, dates) for row in domain.rows]
     for choice in question.choices:
         left = [str(choice.values[v]) for v in choice.allowed]
