@@ -64,8 +64,9 @@ def run_letter(options: argparse.Namespace) -> int:
     letters.check_flags(options)
     clf = model(options.model, options)
     _check_request(options, clf)
-    target = getattr(clf, "wanted_", None) if options.target is None else None
-    mailing = letters.mailing(_explainer(clf, options), target or _label(options.target, clf), options)
+    wanted = getattr(clf, "wanted_", None)
+    target = wanted if options.target is None and wanted is not None else _label(options.target, clf)
+    mailing = letters.mailing(_explainer(clf, options), target, options)
     return letters.run(mailing, rows_of_table(options, clf), options)
 
 
