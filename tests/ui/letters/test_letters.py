@@ -151,7 +151,7 @@ def _without_names(text, documents, code):
     body = body.partition({"en": "How to check", "de": "Wie sich dieser"}[code])[0]
     for name in sorted({n for n in names if isinstance(n, str)}, key=len, reverse=True):
         body = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "", body)
-    fixed = r"(of|von) 100 |(way|Way|Weg) \d|November 18, 2026|18\. November 2026|(than|als) 1 "
+    fixed = r"((than|als) 1 )?(of|von) 100\b|(way|Way|Weg) \d|November 18, 2026|18\. November 2026"
     return re.sub(fixed, "", body)
 
 

@@ -91,15 +91,19 @@ def run(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> in
 def _all(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> int:
     if letters.target is None:
         say("surefoot: no --target: every letter is about the class that its row is not decided as")
-    folder = write_letters(
-        letters,
-        rows,
-        Path(options.output),
-        _asked(letters, rows, options),
-        n_jobs=options.jobs,
-        restart=options.restart,
-        progress=not options.quiet,
-    )
+    try:
+        folder = write_letters(
+            letters,
+            rows,
+            Path(options.output),
+            _asked(letters, rows, options),
+            n_jobs=options.jobs,
+            restart=options.restart,
+            progress=not options.quiet,
+        )
+    except KeyboardInterrupt:
+        say(f"surefoot: letters that are written stay in {options.output}; the same command goes on there")
+        raise
     counts = pd.Series([folder.done[k]["status"] for k in sorted(folder.done)], dtype=object).value_counts()
     said = ", ".join(f"{count} {status}" for status, count in counts.items())
     say(f"surefoot: {len(folder.done)} letters in {options.output}: {said or 'none'}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.exceptions import DataError
 from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.region import Region
 from surefoot.formats import one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
@@ -23,6 +25,7 @@ from surefoot.ui.letters.writer import Writer, is_missing
 # Details that a letter lists with their values; of more it says how many. Ten times as many fit on no page.
 MOST_DETAILS = 30
 
+OPEN_ENDS = mark("“At least” and “at most” reach as far as the values of earlier cases do.")
 CLOSE = mark("It is close: small errors in your details could change it.")
 
 
@@ -269,8 +272,16 @@ def _reached(request: Request) -> tuple[Part, ...]:
     example = not_enough_words(found[0][0], found[0][1].example, writer)
     if example and len(ways) > 1:
         example = writer.say("In way 1: {sentence}", sentence=example)
-    precise = Part(writer.say("How exact it has to be"), (exact, *([example] if example else [])))
+    lines = [exact, *([writer.say(OPEN_ENDS)] if _is_open(found) else []), *([example] if example else [])]
+    precise = Part(writer.say("How exact it has to be"), tuple(lines))
     return Part(writer.say("What would change the decision"), (intro,), ways=ways), precise
+
+
+def _is_open(found: Sequence[tuple[Explanation, Region]]) -> bool:
+    """Whether a range has one end: the other is where the data end, and proven up to there."""
+    return any(
+        math.isinf(end) for _, region in found for one in region.numbers for end in (one.low, one.high)
+    )
 
 
 def _blocked(request: Request) -> Part:

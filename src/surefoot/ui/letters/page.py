@@ -15,6 +15,7 @@ from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.files import write_whole
 from surefoot.model.adoption import adopt
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.letters.content import Letter, Part, Request, Slot, letter_of
 from surefoot.ui.letters.labels import read_labels
 from surefoot.ui.letters.language import language as language_of
@@ -109,9 +110,17 @@ def letter_request(
     day = datetime.date.today() if date is None else date
     if not isinstance(day, datetime.date):
         raise ProblemError(f"date must be a datetime.date, not {date!r:.60}")
-    clf = adopt(classifier)
+    clf = _explained(answers[0], classifier)
     writer = Writer(language_of(language), read_labels(labels, clf))
     return Request(answers, clf, writer, template_of(template), day, str(to))
+
+
+def _explained(e: Explanation, classifier: Any) -> ConditionalGaussianNetworkClassifier:
+    """The classifier in the form in which it was explained; others are adopted, which may need their data."""
+    if e.made_by is not None and not isinstance(classifier, ConditionalGaussianNetworkClassifier):
+        found: ConditionalGaussianNetworkClassifier = e.made_by.classifier
+        return found
+    return adopt(classifier)
 
 
 def rendered(letter: Letter, as_text: bool) -> str:

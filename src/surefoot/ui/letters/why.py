@@ -63,9 +63,7 @@ def _usual(reason: Reason, reasons: Reasons, writer: Writer) -> str:
     wanted = writer.decision(reasons.wanted)
     if is_missing(reason.value) or math.isnan(reason.share):
         return ""
-    is_number = isinstance(reason.value, Real) and isinstance(reason.usual, Real)
-    count = _in_hundred(reason.share, writer)
-    known = {"count": count, "wanted": wanted, "usual": writer.about(reason.feature, reason.usual)}
+    known = {"wanted": wanted, "usual": writer.about(reason.feature, reason.usual)}
     if reason.share >= COMMON and reason.value == reason.usual:
         return writer.say(
             "This is usual in earlier cases of {wanted}, too, but together with your other details it "
@@ -78,23 +76,15 @@ def _usual(reason: Reason, reasons: Reasons, writer: Writer) -> str:
             "against you.",
             **known,
         )
-    if not is_number:
-        return writer.say(
-            "Usual in earlier cases of {wanted}: {usual}. Only {count} of 100 of them are like you here.",
-            **known,
-        )
+    known["few"] = _few(reason.share, writer)
+    if not (isinstance(reason.value, Real) and isinstance(reason.usual, Real)):
+        return writer.say("Usual in earlier cases of {wanted}: {usual}. The same as you: {few}.", **known)
     if reason.value > reason.usual:
-        return writer.say(
-            "Usual in earlier cases of {wanted}: {usual}. Only {count} of 100 of them have as much or more.",
-            **known,
-        )
-    return writer.say(
-        "Usual in earlier cases of {wanted}: {usual}. Only {count} of 100 of them have as little or less.",
-        **known,
-    )
+        return writer.say("Usual in earlier cases of {wanted}: {usual}. As much or more: {few}.", **known)
+    return writer.say("Usual in earlier cases of {wanted}: {usual}. As little or less: {few}.", **known)
 
 
-def _in_hundred(share: float, writer: Writer) -> str:
+def _few(share: float, writer: Writer) -> str:
     if share < 0.01:
-        return writer.say("fewer than 1")
-    return writer.language.number(math.floor(100 * share + 0.5))
+        return writer.say("fewer than 1 of 100")
+    return writer.say("only {count} of 100", count=writer.language.number(math.floor(100 * share + 0.5)))
