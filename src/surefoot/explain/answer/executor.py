@@ -137,7 +137,7 @@ def answers(work: Iterable[tuple[int, Work]], n_jobs: int | None) -> Iterator[It
     parent = os.getpid() if type(backend).__name__ == "LokyBackend" else None
     begun: dict[str, Any] = {}
     if parent is not None and _takes_more(Parallel):
-        begun = {"initializer": _end_with, "initargs": (parent,)}
+        begun = {"initializer": end_with, "initargs": (parent,)}
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered" if streams else "list", **begun)
     found = parallel(delayed(_numbered)(number, one, parent) for number, one in work)
     try:
@@ -162,7 +162,7 @@ def failed(status: Status, problem: Family, advice: str = "") -> Answer:
 def _numbered(number: int, work: Work, parent: int | None = None) -> tuple[int, Answer]:
     """An answer with its number; a request that cannot be met must not take the other rows along."""
     if parent is not None and parent != os.getpid():
-        _end_with(parent)
+        end_with(parent)
     try:
         return number, attempt(work)
     except SurefootError as error:
@@ -174,7 +174,7 @@ BETWEEN_LOOKS = 0.5
 
 
 @cache
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """End this process when the one that it works for is gone, however that ended: nobody else would."""
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 

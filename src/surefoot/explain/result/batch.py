@@ -60,7 +60,7 @@ class Explanations(list[Explanation]):
         table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
         table["status"] = [str(e.status) for e in self]
         table["cautions"] = [" ".join(dict.fromkeys(caution.code for caution in e.cautions)) for e in self]
-        table["reasons"] = pd.Series([_reasons(e) for e in self], rows, dtype=object)
+        table["reasons"] = pd.Series([principal_reasons(e) for e in self], rows, dtype=object)
         if any(e.region is not None for e in self):
             regions = [e.region for e in self]
             table["enough"] = pd.Series([r.words if r else "" for r in regions], rows, dtype=object)
@@ -94,9 +94,9 @@ class Explanations(list[Explanation]):
 
     @classmethod
     def from_json(cls, text: str) -> Explanations:
-        """Read what `to_json` wrote, or one explanation."""
+        """Read what `to_json` wrote, or one explanation, or one on each line (JSON lines)."""
         try:
-            content: Any = parsed(text)
+            content: Any = _lines(text) or parsed(text)
         except DataError as error:
             raise DataError(f"this is not JSON ({error})") from None
         entries = content if isinstance(content, list) else [content]
@@ -118,7 +118,15 @@ class Explanations(list[Explanation]):
         return str(view("batch page", self))
 
 
-def _reasons(e: Explanation) -> str:
+def _lines(text: str) -> list[Any]:
+    """What is on each line, where a line is a document of its own; nothing where it is not."""
+    first, _, more = text.partition("\n")
+    if not (first.startswith("{") and first.rstrip().endswith("}") and more.strip()):
+        return []
+    return [parsed(line) for line in text.split("\n") if line.strip()]
+
+
+def principal_reasons(e: Explanation) -> str:
     """The principal reasons against the target; nothing where it is decided, or nobody can say."""
     known = e.told is not None or e.made_by is not None
     if not known or not isinstance(e.question, Question) or e.factual_class == e.target:

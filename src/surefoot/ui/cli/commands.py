@@ -27,6 +27,9 @@ from surefoot.problem.question import Question
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
+from surefoot.table.packed import gunzipped
+from surefoot.table.reading import GZIP
+from surefoot.ui.cli.explaining_all import explain_to_file, goes_to_file, refuse_unused
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.ui.cli.main import INTERRUPTED, say, show
 from surefoot.ui.cli.more import more_text, with_more
@@ -54,6 +57,8 @@ def run_explain(options: argparse.Namespace) -> int:
     _check_request(options, clf)
     explainer = _explainer(clf, options)
     target = _label(options.target, clf)
+    if options.all and goes_to_file(options):
+        return explain_to_file(explainer, target, options)
     rows = rows_of_table(options, clf)
     return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
 
@@ -100,7 +105,8 @@ def run_verify(options: argparse.Namespace) -> int:
 
 def _text(path: str, largest: int | None) -> str:
     try:
-        return read_limited(path, largest).decode("utf-8")
+        content = read_limited(path, largest)
+        return (gunzipped(content, largest) if content.startswith(GZIP) else content).decode("utf-8")
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror})") from None
 
@@ -268,6 +274,7 @@ def _check_flags(options: argparse.Namespace) -> None:
     """Flags that do not go together, or would be ignored."""
     if options.output and not options.all:
         raise ProblemError("--output is the table of all rows; it goes with --all")
+    refuse_unused(options)
     if options.trade_off and options.all:
         raise ProblemError("--trade-off is about one row; it goes with --row")
     if options.alternatives is not None and options.all:

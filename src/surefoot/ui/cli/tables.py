@@ -8,15 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from surefoot.datasets import Dataset, table
 from surefoot.exceptions import DataError, ModelFileError, ProblemError
-from surefoot.formats import cell, listed, suggestion
+from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.table.labelled import feature_table
 from surefoot.table.reading import Form, Reading, read_table
+from surefoot.table.stream import Streamed, streamed
+from surefoot.table.writing import csv_text
 from surefoot.ui.cli.main import say
+
+__all__ = [
+    "check_names",
+    "csv_text",
+    "known_table",
+    "labelled_table",
+    "model",
+    "rows_of_table",
+    "streamed_rows",
+    "training_table",
+]
 
 
 def labelled_table(
@@ -68,10 +80,22 @@ def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkC
 
 def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
     """The rows that a model is asked about, named by ``--id``."""
+    reading = _said(read_table(options.data, _form_of_rows(options, clf)))
+    return feature_table(reading, clf.feature_labels_, label=options.id)
+
+
+def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Streamed:
+    """The same rows, to be read in chunks."""
+    found = streamed(options.data, _form_of_rows(options, clf))
+    if found.assumed:
+        say(f"surefoot: {found.name} read as: {', '.join(found.assumed)}")
+    return found
+
+
+def _form_of_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Form:
     names = [str(name) for name in clf.feature_labels_]
     written = [options.id] if options.id and options.id not in names else []  # a feature is read as one
-    form = _form(options, as_written=written, as_text=_text_features(clf), expected=names)
-    return feature_table(_said(read_table(options.data, form)), clf.feature_labels_, label=options.id)
+    return _form(options, as_written=written, as_text=_text_features(clf), expected=names)
 
 
 def model(path: str, options: argparse.Namespace) -> ConditionalGaussianNetworkClassifier:
@@ -81,16 +105,6 @@ def model(path: str, options: argparse.Namespace) -> ConditionalGaussianNetworkC
     except ModelFileError as error:
         hint = " (the model comes first, then the data)" if Path(path).suffix != ".json" else ""
         raise ModelFileError(f"{error}{hint}") from None
-
-
-def csv_text(frame: pd.DataFrame) -> str:
-    """A table as CSV that a spreadsheet can open without running what is in it."""
-    # Object columns stay what they are: pandas would turn 1 beside a hole into 1.0.
-    columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
-    safe = [c if is_numeric_dtype(c) else pd.Series(list(map(cell, c)), dtype=object) for c in columns]
-    table = dict(enumerate(safe))
-    header = [cell(str(name)) for name in frame.columns]
-    return str(pd.DataFrame(table).to_csv(index=False, header=header, lineterminator="\n"))
 
 
 def check_names(flag: str, names: Iterable[str], known: Sequence[Any], what: str = "feature") -> None:
