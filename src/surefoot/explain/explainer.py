@@ -328,6 +328,12 @@ class CounterfactualExplainer:
         1    optimal     3.676
         2    optimal     2.077
         """
+        return self._batch(rows, target, n_jobs, progress)
+
+    def _batch(
+        self, rows: Any, target: Any, n_jobs: int | None = 1, progress: bool = False, brief: bool = False
+    ) -> Explanations:
+        """The same; in brief where there are too many rows to say at length why some have no answer."""
         if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
             raise ProblemError(f"n_jobs must be an integer other than 0, or None, not {n_jobs!r}")
         if self.method != "certified":
@@ -338,7 +344,7 @@ class CounterfactualExplainer:
         targets = each_target(target, rows, len(single), clf.classes_.tolist())
         rows_ = list(zip(single, targets, labels, strict=True))
         with one_blas_thread():
-            return self._explained(rows_, n_jobs, progress)
+            return self._explained(rows_, n_jobs, progress, brief)
 
     def explain_table(self, frame: Any, target: Any = None) -> Any:
         """Explain the rows of a frame: one line for each, in order, with columns and types that are fixed.
@@ -734,7 +740,7 @@ class CounterfactualExplainer:
         return refused(self.classifier, builder.refusal(values, target), found, **self._known(label))
 
     def _explained(
-        self, rows: list[tuple[Any, Any, Any]], n_jobs: int | None, progress: bool
+        self, rows: list[tuple[Any, Any, Any]], n_jobs: int | None, progress: bool, brief: bool
     ) -> Explanations:
         """Explanations as the answers come; after an interrupt, word of it in the place of the rest.
 
@@ -746,7 +752,7 @@ class CounterfactualExplainer:
         open_, spent = set(range(len(rows))), dict.fromkeys(range(len(rows)), 0.0)
         with tqdm(total=len(rows), desc="explaining", unit="row", disable=not progress) as bar:
             while open_:
-                if not self._round(rows, climbs, sorted(open_), spent, n_jobs, bar):
+                if not self._round(rows, climbs, sorted(open_), spent, n_jobs, bar, brief):
                     break
                 open_ = {k for k in open_ if climbs[k].goes_on}
         return Explanations(climb.explanation for climb in climbs)
@@ -759,6 +765,7 @@ class CounterfactualExplainer:
         spent: dict[int, float],
         n_jobs: int | None,
         bar: Any,
+        brief: bool,
     ) -> bool:
         """Ask about each open row once; whether nobody interrupted it."""
         entries = {k: self._asked_or_refused(self._builder(climbs[k].step.rung), *rows[k]) for k in open_}
@@ -768,7 +775,7 @@ class CounterfactualExplainer:
                 self._took(climbs[k], entry, bar)
         left = {k: climbs[k].share(self.options.time_limit - spent[k]) for k in asked}
         work = [
-            (k, replace(entry.inquiry.within(left[k]), diagnose=climbs[k].step.final))
+            (k, replace(entry.inquiry.within(left[k]), diagnose=climbs[k].step.final, brief=brief))
             for k, entry in asked.items()
         ]
         missing, interrupted = set(asked), True

@@ -41,7 +41,7 @@ ENOUGH = ("enough", "not_enough")
 
 def explain_table(explainer: CounterfactualExplainer, frame: Any, target: Any = None) -> pd.DataFrame:
     """One line for each row, in order; see `CounterfactualExplainer.explain_table`."""
-    explanations = explainer.explain_batch(frame, target, n_jobs=1, progress=False)
+    explanations = explainer._batch(frame, target, brief=True)
     columns = result_columns(explainer.classifier)
     index = frame.index if isinstance(frame, pd.DataFrame) else None
     return as_frame(columns, [line(e, columns) for e in explanations], index)

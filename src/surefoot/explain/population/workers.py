@@ -75,7 +75,7 @@ class Job(NamedTuple):
         names = list(self.explainer.classifier.feature_labels_)
         index = pd.Index([row.label], dtype=object)
         frame = pd.DataFrame([row.cells], index, names, dtype=object)
-        e = self.explainer.explain_batch(frame, self.target, n_jobs=1, progress=False)[0]
+        e = self.explainer._batch(frame, self.target, brief=True)[0]
         stopped = e.status.with_point is Status.INTERRUPTED
         if self.enough and e.answer.point is not None and not stopped:
             e.enough()
