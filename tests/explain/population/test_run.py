@@ -268,3 +268,20 @@ def test_segments_are_kept_apart(explainer, rows, expected, tmp_path, monkeypatc
     assert {"model", "question", "actions", "table"} <= manifest.keys()
     assert run(explainer, rows, output).computed == 17
     assert same(output, expected)
+
+
+def test_rows_with_the_same_values_are_explained_once(explainer, rows, expected, tmp_path, monkeypatch):
+    twice = pd.concat([rows, rows.assign(id=[f"t{k}" for k in range(30)])], ignore_index=True)
+    begun = stop_after(monkeypatch, 1000)
+    summary = run(explainer, twice, tmp_path / "out.parquet")
+    assert summary.rows == summary.computed == 60
+    assert begun == list(range(30))
+    found = pd.read_parquet(tmp_path / "out.parquet")
+    assert found["row"].tolist() == twice["id"].tolist()
+    aside = ["row", "seconds"]
+    pd.testing.assert_frame_equal(
+        found.tail(30).reset_index(drop=True).drop(columns=aside), found.head(30).drop(columns=aside)
+    )
+    begun.clear()
+    run(explainer.copy(time_limit=1e-9), twice, tmp_path / "out.csv")
+    assert len(begun) > 30  # what was cut short may come out otherwise

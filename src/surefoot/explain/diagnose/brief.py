@@ -38,7 +38,9 @@ def briefly(
     conflict = tuple(part.wish for _, _, part in sorted(blamed, key=lambda one: one[1]))
     if not blamed:
         decided = len(every) <= MOST and all(v.decided for v, _ in verdicts)
-        return Diagnosis((), _several(target) if decided else f"Why nothing leads to {target} was not decided.")
+        return Diagnosis(
+            (), _several(target) if decided else f"Why nothing leads to {target} was not decided."
+        )
     lifted = [part.lifted for _, _, part in blamed if part.proposed][:ENOUGH]
     ways = f" There is one if {', or if '.join(lifted)}." if lifted else ""
     alone = "Each of these alone is" if len(conflict) > 1 else "This alone is"

@@ -20,6 +20,7 @@ from surefoot.explain.population.columns import Column, result_columns, valid
 from surefoot.explain.population.journal import SEGMENT, Journal
 from surefoot.explain.population.output import Summary, is_parquet, put_in_place
 from surefoot.explain.population.table import ENOUGH
+from surefoot.explain.population.twins import Twins
 from surefoot.explain.population.workers import Job, Row, finished
 from surefoot.status import Status
 from surefoot.table.labelled import feature_table
@@ -135,9 +136,13 @@ class Run:
         from tqdm.auto import tqdm
 
         job = Job(self.explainer, self.target, self.columns, self.certificates is not None, self.enough)
-        computed = 0
+        computed, twins = 0, Twins([column.name for column in self.columns])
         with tqdm(total=self.source.rows, desc="explaining", unit="row", disable=not self.progress) as bar:
-            for done in finished(job, self._open_rows(journal, bar), self.n_jobs):
+            rows = self._open_rows(journal, bar)
+            if self.certificates is None:  # which name their row
+                rows = self._without_twins(rows, twins, journal, bar)
+            for done in finished(job, rows, self.n_jobs):
+                twins.learn(done.cells, done.line)
                 try:
                     journal.add(done.number, done.line, done.proof)
                 except OSError as error:
@@ -145,7 +150,17 @@ class Run:
                     raise OSError(error.errno, kept, str(journal.folder)) from None
                 computed += 1
                 bar.update()
-        return computed
+        return computed + twins.found
+
+    def _without_twins(self, rows: Iterator[Row], twins: Twins, journal: Journal, bar: Any) -> Iterator[Row]:
+        """The rows whose answer is not known from a row with the same values."""
+        for row in rows:
+            line = twins.line(row)
+            if line is None:
+                yield row
+            else:
+                journal.add(row.number, line)
+                bar.update()
 
     def _open_rows(self, journal: Journal, bar: Any) -> Iterator[Row]:
         """The rows of the table that are not finished."""

@@ -45,6 +45,7 @@ class Done(NamedTuple):
     """A row that is explained: its line of the table, and its proof if that is wanted."""
 
     number: int
+    cells: list[Any]
     line: list[Any]
     proof: bytes | None
     interrupted: bool = False
@@ -83,7 +84,7 @@ class Job(NamedTuple):
         if self.proofs:
             text = json.dumps(e.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
             proof = gzip.compress(escaped(text).encode("utf-8") + b"\n", mtime=0)
-        return Done(row.number, line(e, self.columns), proof, stopped)
+        return Done(row.number, row.cells, line(e, self.columns), proof, stopped)
 
     def given_up(self, row: Row) -> Done:
         """Word of a row that took its processes along."""
@@ -101,7 +102,8 @@ class Job(NamedTuple):
         values = [known.get(about.name) for about in self.columns[: -2 * len(row.cells)]]
         values += [*row.cells, *[None] * len(row.cells)]
         pairs = zip(values, self.columns, strict=True)
-        return Done(row.number, [fitting(value, about.kind) for value, about in pairs], None)
+        found = [fitting(value, about.kind) for value, about in pairs]
+        return Done(row.number, row.cells, found, None)
 
 
 def finished(job: Job, rows: Iterable[Row], n_jobs: int) -> Iterator[Done]:
