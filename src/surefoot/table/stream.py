@@ -22,6 +22,7 @@ from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import CHUNK, LARGEST, too_large, unpacked_limit
 from surefoot.formats import one_line
 from surefoot.table.dialect import MARKS, SEPARATOR_LINE, SEPARATORS, guessed_separator, has_header
+from surefoot.table.packed import refuse_large_parquet
 from surefoot.table.reading import (
     GZIP,
     OLD_EXCEL,
@@ -77,6 +78,11 @@ class Streamed:
     assumed: tuple[str, ...]
     form: Form
     rows: int | None
+
+    @property
+    def said(self) -> str:
+        """How it was taken to be written, as a line; empty where that is plain."""
+        return one_line(f"{self.name} read as: {', '.join(self.assumed)}") if self.assumed else ""
 
     def chunks(self, size: int) -> Iterator[Chunk]:
         """The rows, so many at a time, from the first on."""
@@ -137,6 +143,11 @@ class Held(Streamed):
 
     reading: Reading
 
+    @property
+    def said(self) -> str:
+        """The same, with how much there is, and what is missing."""
+        return str(self.reading) if self.reading.assumed or self.reading.notes else ""
+
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Slices of it."""
         frame = self.reading.frame
@@ -186,14 +197,16 @@ def _parquet(path: str, form: Form) -> Parquet:
     except ImportError:
         raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow") from None
     try:
-        rows = pq.read_metadata(path).num_rows
+        about = pq.read_metadata(path)
     except Exception as error:  # the reader has errors of its own
         raise DataError(f"is not a Parquet table ({one_line(str(error))})") from None
+    if form.max_size is not None:
+        refuse_large_parquet(about, form.max_size)
     with open(path, "rb") as file:
         digest = sha256()
         while block := file.read(CHUNK):
             digest.update(block)
-    return Parquet(path, digest.hexdigest(), ("Parquet",), form, rows)
+    return Parquet(path, digest.hexdigest(), ("Parquet",), form, about.num_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,12 +306,10 @@ def _surveyed(path: str, largest: int | None) -> tuple[str, str, int]:
 
 def _limit(path: str, largest: int | None) -> tuple[int, str]:
     """The most bytes of a text: memory does not grow with them, so only what is packed has a limit."""
-    if largest is not None:
-        return largest, too_large(largest)
     if _first(path).startswith(GZIP):
-        limit, complaint = unpacked_limit(os.path.getsize(path), None)
-        return (limit, complaint) if limit < LARGEST else (2**63, "")
-    return 2**63, ""
+        limit, complaint = unpacked_limit(os.path.getsize(path), largest)
+        return (limit, complaint) if largest is not None or limit < LARGEST else (2**63, "")
+    return (2**63, "") if largest is None else (largest, too_large(largest))
 
 
 def _decodes(decoder: Any, block: bytes, final: bool = False) -> bool:

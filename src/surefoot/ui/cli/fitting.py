@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from numbers import Real
 from typing import Any
@@ -12,12 +13,13 @@ import pandas as pd
 from surefoot.datasets import Dataset
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.actions import Actions
-from surefoot.files import write_whole
+from surefoot.files import write_parts
 from surefoot.formats import first_names, in_list
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.diagnosis import Diagnosis, diagnose
 from surefoot.model.selection import select
-from surefoot.table.labelled import two_valued_numbers
+from surefoot.table.labelled import feature_table, two_valued_numbers
+from surefoot.table.reading import Reading
 from surefoot.table.suspicions import data_warnings
 from surefoot.ui.cli.main import say, show
 from surefoot.ui.cli.spoken import spoken
@@ -27,11 +29,13 @@ from surefoot.ui.cli.tables import (
     known_table,
     labelled_table,
     model,
-    rows_of_table,
+    streamed_rows,
 )
 
 DONE = 0
 SHOWN_NAMES = 6
+# Rows that are classified at a time. Ten times larger, and they take hundreds of megabytes.
+CHUNK = 10_000
 MANY_CLASSES = 20  # of numbers: more are hardly names of classes
 
 
@@ -68,21 +72,34 @@ def _say_next(clf: ConditionalGaussianNetworkClassifier, path: str) -> None:
 
 
 def run_predict(options: argparse.Namespace) -> int:
-    """``surefoot predict``."""
+    """``surefoot predict``: chunk by chunk, in as much memory as one takes."""
     clf = model(options.model, options)
-    rows = rows_of_table(options, clf)
+    table = streamed_rows(options, clf)
+    texts = (
+        csv_text(_predicted(clf, chunk.reading, options), header=chunk.start == 0)
+        for chunk in table.chunks(CHUNK)
+    )
+    first = next(texts, None)
+    if first is None:
+        raise DataError(f"{table.name}: there are no rows")
+    if not options.output or options.output == "-":
+        sys.stdout.writelines(itertools.chain([first], texts))
+    else:
+        write_parts(options.output, (text.encode("utf-8") for text in itertools.chain([first], texts)))
+        say(f"surefoot: wrote {options.output}")
+    return DONE
+
+
+def _predicted(
+    clf: ConditionalGaussianNetworkClassifier, reading: Reading, options: argparse.Namespace
+) -> pd.DataFrame:
+    rows = feature_table(reading, clf.feature_labels_, label=options.id)
     frame = pd.DataFrame({"row": rows.index, "predicted": clf.predict(rows)})
     if options.proba:
         shares = clf.predict_proba(rows)
         for position, label in enumerate(clf.classes_.tolist()):
             frame[f"probability: {label}"] = shares[:, position]
-    text = csv_text(frame)
-    if not options.output or options.output == "-":
-        sys.stdout.write(text)
-    else:
-        write_whole(options.output, text)
-        say(f"surefoot: wrote {options.output}")
-    return DONE
+    return frame
 
 
 def run_diagnose(options: argparse.Namespace) -> int:

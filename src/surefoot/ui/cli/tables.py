@@ -87,8 +87,8 @@ def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkCl
 def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Streamed:
     """The same rows, to be read in chunks."""
     found = streamed(options.data, _form_of_rows(options, clf))
-    if found.assumed:
-        say(f"surefoot: {found.name} read as: {', '.join(found.assumed)}")
+    if found.said:
+        say(f"surefoot: {found.said}")
     return found
 
 
