@@ -20,7 +20,7 @@ NAMES = (
     "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest",
     "tables", "calibration", "holes", "mixed", "worth", "levers", "largest_share", "at_most", "combined",
     "hangs", "models", "alternatives", "kernel", "cli_fuzz", "limits", "verification",
-    "presets", "typed_back",
+    "presets", "typed_back", "population",
 )  # fmt: skip
 
 
