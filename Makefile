@@ -5,13 +5,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint format docs bench mutants corpus reproduce clean
+.PHONY: demo test test-cluster lint format docs bench mutants corpus reproduce clean
 
 demo: $(VENV)/.package  ## fit a classifier to real loans and explain how one that was refused would be granted
 	$(BIN)/surefoot demo
 
 test: $(VENV)/.test  ## run all tests, doctests included
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+
+test-cluster: $(VENV)/.test $(VENV)/.cluster  ## the same rows through Dask, Ray and Spark (Java 17), with workers killed on the way
+	$(BIN)/python -m pytest -p no:xdist --show-capture=no tests/cluster $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint  ## check style, format and types
 	$(BIN)/ruff check .
@@ -57,7 +60,7 @@ $(VENV)/.package: $(VENV)/.created pyproject.toml constraints.txt hatch_build.py
 	$(PIP) --editable ".[plots,solvers]"
 	@touch $@
 
-$(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.package
+$(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.cluster: $(VENV)/.%: $(VENV)/.package
 	$(PIP) --group $*
 	@touch $@
 

@@ -7,6 +7,7 @@ import os
 import secrets
 import stat
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,12 +34,16 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     content : str or bytes
         Text is encoded as UTF-8.
     """
-    encoded = content.encode("utf-8") if isinstance(content, str) else content
+    write_parts(path, [content.encode("utf-8") if isinstance(content, str) else content])
+
+
+def write_parts(path: str | os.PathLike[str], parts: Iterable[bytes]) -> None:
+    """The same for a file that comes in parts: only one of them is in memory at a time."""
     try:
         if _takes_no_neighbour(path):
-            _write(path, encoded, os.O_TRUNC)
+            _write(path, parts, os.O_TRUNC)
         else:
-            _write_and_replace(Path(path), encoded)
+            _write_and_replace(Path(path), parts)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None  # names what was asked for
 
@@ -54,7 +59,7 @@ def _takes_no_neighbour(path: str | os.PathLike[str]) -> bool:
     return not stat.S_ISREG(mode) or not os.access(Path(path).parent, os.W_OK)
 
 
-def _write_and_replace(path: Path, content: bytes) -> None:
+def _write_and_replace(path: Path, content: Iterable[bytes]) -> None:
     # A new name that nobody can guess, so that nobody has put a link there; short, as folders limit names.
     part = path.with_name(f".{path.name[:40]}.{secrets.token_hex(8)}.tmp")
     try:
@@ -66,10 +71,10 @@ def _write_and_replace(path: Path, content: bytes) -> None:
         part.unlink(missing_ok=True)
 
 
-def _write(path: str | os.PathLike[str], content: bytes, how: int) -> None:
+def _write(path: str | os.PathLike[str], content: Iterable[bytes], how: int) -> None:
     flags = os.O_WRONLY | os.O_CREAT | how | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags, 0o666), "wb") as file:
-        file.write(content)
+        file.writelines(content)
 
 
 def read_limited(path: str | os.PathLike[str], largest: int | None = None) -> bytes:

@@ -514,7 +514,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
             "test_cli.py",
             "test_cli_bombs.py",
             "test_cli_explain.py",
-            "test_cli_rows.py",
+            "test_cli_run.py",
             "test_cli_spoken.py",
             "test_cli_tables.py",
             "test_cli_worth.py",

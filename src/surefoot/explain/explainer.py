@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,9 @@ from surefoot.search.paper.backends import choose_backend
 from surefoot.search.paper.program import Options
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from surefoot.explain.population.output import Summary
 
 Array = NDArray[np.float64]
 Method = Literal["certified", "qcqp", "milp"]
@@ -345,13 +348,19 @@ class CounterfactualExplainer:
         1    optimal     3.676
         2    optimal     2.077
         """
+        return self._batch(rows, target, n_jobs, progress)
+
+    def _batch(
+        self, rows: Any, target: Any, n_jobs: int | None = 1, progress: bool = False, brief: bool = False
+    ) -> Explanations:
+        """The same; in brief where there are too many rows to say at length why some have no answer."""
         if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
             raise ProblemError(f"n_jobs must be an integer other than 0, or None, not {n_jobs!r}")
         if self.method != "certified":
             # A missing solver is one error, not one for each row.
             choose_backend(self.method, self.paper.backend)
         with one_blas_thread():
-            return self._explained(self._rows(rows, target), n_jobs, progress)
+            return self._explained(self._rows(rows, target), n_jobs, progress, brief)
 
     def accepted(self, rows: Any, target: Any = None) -> list[bool]:
         """Which rows have the target already, threshold included; a row that cannot be read has not.
@@ -374,6 +383,127 @@ class CounterfactualExplainer:
     def _is_there(self, row: Any, target: Any, label: Any) -> bool:
         asked = self._asked_or_refused(self._builder(self._first), row, target, label)
         return isinstance(asked, Asked) and asked.inquiry.task.is_there
+
+    def explain_table(self, frame: Any, target: Any = None) -> Any:
+        """Explain the rows of a frame: one line for each, in order, with columns and types that are fixed.
+
+        A function of its arguments alone, and the explainer can be pickled: it is what Spark's
+        ``DataFrame.mapInPandas``, Ray's ``Dataset.map_batches`` and Dask's ``map_partitions`` take. A row
+        without a counterfactual keeps its place: ``status`` and ``reason`` say why in words that programs
+        can read.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Its index names the rows (the column ``row``, as text), and is the index of the result.
+        target : label, or a list, array or Series of labels, optional
+            As in `explain_batch`.
+
+        Returns
+        -------
+        DataFrame
+            With the columns of `table_schema`: ``row``, ``status``, ``reason`` and so on, and for each
+            feature ``factual: NAME`` and ``counterfactual: NAME``.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> explainer = CounterfactualExplainer(clf)
+        >>> explainer.explain_table(bank.X.head(2), target=1)[["row", "status", "distance"]].round(3)
+          row   status  distance
+        0   0  optimal     3.232
+        1   1  optimal     3.676
+        """
+        from surefoot.explain.population.table import explain_table
+
+        return explain_table(self, frame, target)
+
+    def table_schema(self) -> Any:
+        """The columns of `explain_table` and their types, as a ``pyarrow.Schema``.
+
+        Text for names and sentences, doubles for numbers, and for classes and categories the type of their
+        values.
+        """
+        from surefoot.explain.population.table import table_schema
+
+        return table_schema(self)
+
+    def explain_to(
+        self,
+        source: Any,
+        output: str | PathLike[str],
+        id: str | None = None,  # noqa: A002
+        resume: bool = True,
+        n_jobs: int | None = -1,
+        chunk: int = 128,
+        *,
+        target: Any = None,
+        retry: str | Sequence[str] = (),
+        certificates: str | PathLike[str] | None = None,
+        enough: bool = False,
+        progress: bool = True,
+    ) -> Summary:
+        """Explain a table of any size into a file; stopped at any moment, the same call goes on from there.
+
+        Rows are read in chunks, and each one that is finished is kept on disk, in a folder beside the output
+        (``OUTPUT.parts``). Neither a kill nor a full disk loses any of them. The output is put in its place
+        when all are there, and the folder is removed; it stays where rows were stopped by time, for
+        ``retry``.
+
+        Parameters
+        ----------
+        source : path or DataFrame
+            CSV, also packed by gzip, and Parquet are read in chunks; Excel is read as a whole.
+        output : path
+            ``.parquet``, or else CSV (``.csv``, ``.csv.gz``); its columns are those of `table_schema`.
+        id : str, optional
+            The column that names the rows. Default: they are counted from 0.
+        resume : bool, default=True
+            Whether to go on with a run that was stopped. It is refused, naming what changed, where model,
+            question, actions or table are not the same; ``False`` begins again.
+        n_jobs : int, default=-1
+            Processes; -1 takes all cores.
+        chunk : int, default=128
+            Rows that are read at a time.
+        target : label, optional
+            The class that all should have. With two classes it may be left out: the other one.
+        retry : str or sequence of str
+            ``"time_limit"``, ``"iteration_limit"``, ``"failed"``: rows that ended so are asked again. The
+            time limit may be another one.
+        certificates : path, optional
+            Write all explanations, with their certificates, as JSON lines (``.jsonl`` or ``.jsonl.gz``):
+            what `surefoot verify` reads.
+        enough : bool, default=False
+            Add columns that say what else is enough.
+        progress : bool, default=True
+            Show a progress bar on stderr.
+
+        Returns
+        -------
+        Summary
+            How many rows ended with each status.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pandas as pd
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> explainer = CounterfactualExplainer(clf)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     output = f"{folder}/changes.csv"
+        ...     print(explainer.explain_to(bank.X.head(3), output, n_jobs=1, target=1, progress=False))
+        ...     print(len(pd.read_csv(output)))
+        3 explanations: 3 optimal
+        3
+        """
+        from surefoot.explain.population.run import explain_to
+
+        more = {"target": target, "retry": retry, "certificates": certificates, "enough": enough}
+        return explain_to(self, source, output, id, resume, n_jobs, chunk, progress=progress, **more)
 
     def alternatives(
         self,
@@ -669,7 +799,7 @@ class CounterfactualExplainer:
         return refused(self.classifier, builder.refusal(values, target), found, **self._known(label))
 
     def _explained(
-        self, rows: list[tuple[Any, Any, Any]], n_jobs: int | None, progress: bool
+        self, rows: list[tuple[Any, Any, Any]], n_jobs: int | None, progress: bool, brief: bool
     ) -> Explanations:
         """Explanations as the answers come; after an interrupt, word of it in the place of the rest.
 
@@ -681,7 +811,7 @@ class CounterfactualExplainer:
         open_, spent = set(range(len(rows))), dict.fromkeys(range(len(rows)), 0.0)
         with tqdm(total=len(rows), desc="explaining", unit="row", disable=not progress) as bar:
             while open_:
-                if not self._round(rows, climbs, sorted(open_), spent, n_jobs, bar):
+                if not self._round(rows, climbs, sorted(open_), spent, n_jobs, bar, brief):
                     break
                 open_ = {k for k in open_ if climbs[k].goes_on}
         return Explanations(climb.explanation for climb in climbs)
@@ -694,6 +824,7 @@ class CounterfactualExplainer:
         spent: dict[int, float],
         n_jobs: int | None,
         bar: Any,
+        brief: bool,
     ) -> bool:
         """Ask about each open row once; whether nobody interrupted it."""
         asked: dict[int, list[Asked]] = {}
@@ -711,7 +842,11 @@ class CounterfactualExplainer:
         work = [
             (
                 number,
-                replace(entry.inquiry.within(left[k]), diagnose=climbs[k].step.final and self.diagnose),
+                replace(
+                    entry.inquiry.within(left[k]),
+                    diagnose=climbs[k].step.final and self.diagnose,
+                    brief=brief,
+                ),
             )
             for number, (k, entry) in enumerate(every)
         ]

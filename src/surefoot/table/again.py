@@ -20,6 +20,18 @@ from surefoot.table.text_column import AMONG_NUMBERS
 MOSTLY = 0.5
 
 
+def read_like(reading: Reading, clf: Any) -> Reading:
+    """The table as the one was read of which a classifier was made; as it is where nobody knows."""
+    if clf.recipe_ is None:
+        return reading
+    features = {str(name) for name in clf.feature_labels_}
+    own = {name: step for name, step in clf.recipe_.steps.items() if name in features}
+    try:
+        return read_again(reading, replace(clf.recipe_, steps=own), clf.categories_)
+    except DataError as error:
+        raise DataError(f"{reading.name}: {error}") from None
+
+
 def read_again(reading: Reading, recipe: Recipe, categories: Mapping[Any, Sequence[Any]]) -> Reading:
     """The table with its columns as the recipe says.
 

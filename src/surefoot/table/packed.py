@@ -35,7 +35,9 @@ def gunzipped(packed: bytes, largest: int | None) -> bytes:
 def parquet_frame(content: bytes, largest: int | None) -> pd.DataFrame:
     """The table of a Parquet file."""
     try:
-        _refuse_large_parquet(content, LARGEST if largest is None else largest)
+        from pyarrow.parquet import read_metadata
+
+        refuse_large_parquet(read_metadata(io.BytesIO(content)), LARGEST if largest is None else largest)
         frame = pd.read_parquet(io.BytesIO(content))
     except ImportError:
         raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow") from None
@@ -48,11 +50,8 @@ def parquet_frame(content: bytes, largest: int | None) -> pd.DataFrame:
     return frame.set_axis([str(name) for name in frame.columns], axis=1)
 
 
-def _refuse_large_parquet(content: bytes, largest: int) -> None:
-    """A column that repeats one value takes next to nothing in a file."""
-    from pyarrow.parquet import read_metadata
-
-    about = read_metadata(io.BytesIO(content))
+def refuse_large_parquet(about: Any, largest: int) -> None:
+    """Refuse by its metadata: a column that repeats one value takes next to nothing in a file."""
     stored = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
     if max(stored, about.num_rows * about.num_columns * PARQUET_CELL) > largest:
         raise DataError(f"unpacked, {too_large(largest)}")

@@ -49,7 +49,7 @@ def diagnosed(
     if not found.is_certain:
         said += " (perhaps not all of these: the time was over, or not everything could be decided)"
     if not alone:
-        start = f"In the way of {_shown(question.target)}"
+        start = f"In the way of {shown(question.target)}"
     else:
         start = "These exclude each other" if len(conflict) > 1 else "This cannot be met"
     if _training_matters(oracle, idle, alone):
@@ -111,7 +111,7 @@ def _beyond(oracle: FeasibilityOracle) -> FeasibilityOracle:
 
 def _without_constraints(oracle: FeasibilityOracle) -> str:
     """What to say where no constraint is to blame."""
-    target = _shown(oracle.question.target)
+    target = shown(oracle.question.target)
     if not oracle.constraints.observed:
         return f"Even without any restriction no change leads to {target}."
     here = f"Within the range seen in training no change leads to {target}, whatever else is allowed."
@@ -123,7 +123,7 @@ def _without_constraints(oracle: FeasibilityOracle) -> str:
     return here
 
 
-def _shown(target: Any) -> str:
+def shown(target: Any) -> str:
     """A class in a sentence: words in quotes, numbers as they are."""
     return f'"{target}"' if isinstance(target, str) else str(target)
 

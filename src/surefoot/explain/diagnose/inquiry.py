@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from surefoot.explain.answer.executor import Task
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose.best import best_probability
+from surefoot.explain.diagnose.brief import briefly
 from surefoot.explain.diagnose.conflict import Noise, diagnosed
 from surefoot.explain.diagnose.feasibility_oracle import is_empty
 from surefoot.explain.diagnose.largest_share import largest_share
@@ -40,6 +41,8 @@ class Inquiry:
         Of the target's own log densities, where answers must be typical of it.
     diagnose : bool, default=True
         Whether to say why there is no answer.
+    brief : bool, default=False
+        Whether to say it in brief: which constraints stand in the way by themselves.
     """
 
     task: Task
@@ -47,6 +50,7 @@ class Inquiry:
     noise: Noise | None = None
     percentiles: Array | None = None
     diagnose: bool = True
+    brief: bool = False
 
     def within(self, seconds: float) -> Inquiry:
         """The same with so many seconds for all of it."""
@@ -89,8 +93,10 @@ class Inquiry:
     def _why_none(self, seconds: float) -> tuple[tuple[str, ...], str]:
         """The constraints that exclude each other, and what would have to be given up."""
         problem, question = self.task.problem, self.task.question
-        if self.percentiles is not None:
+        if self.percentiles is not None and not self.brief:
             reachable = largest_share(problem, question, self.percentiles, seconds)
             if reachable is not None:
                 return ("plausible",), reachable.words()
+        if self.brief:
+            return briefly(problem, question, self.constraints, seconds, self.noise)
         return diagnosed(problem, question, self.constraints, seconds, self.noise)

@@ -116,16 +116,29 @@ class Explanations(list[Explanation]):
         return str(view("batch page", self))
 
 
+def principal_reasons(e: Explanation) -> str:
+    """The principal reasons against the target; nothing where it is decided, or nobody can say."""
+    return e.reasons.words if _has_reasons(e) else ""
+
+
 def _has_reasons(e: Explanation) -> bool:
     """Whether there is something to say against the row: it is not decided as the target."""
     known = e.told is not None or e.made_by is not None
     return known and isinstance(e.question, Question) and e.factual_class != e.target
 
 
+def _lines(text: str) -> list[Any]:
+    """What is on each line, where a line is a document of its own; nothing where it is not."""
+    first, _, more = text.partition("\n")
+    if not (first.startswith("{") and first.rstrip().endswith("}") and more.strip()):
+        return []
+    return [parsed(line) for line in text.split("\n") if line.strip()]
+
+
 def documents_of(text: str) -> list[Any]:
-    """What a file holds, one document for each explanation; nothing of them is looked at."""
+    """What a file holds, one document for each explanation or line; nothing of them is looked at."""
     try:
-        content: Any = parsed(text)
+        content: Any = _lines(text) or parsed(text)
     except DataError as error:
         raise DataError(f"this is not JSON ({error})") from None
     return content if isinstance(content, list) else [content]
@@ -137,7 +150,7 @@ def _entry(e: Explanation, name: str) -> Any:
         found = e.model_share
         return math.nan if found is None else found.share if name == "model_share" else found.refits
     if name == "reasons":
-        return e.reasons.words if _has_reasons(e) else ""
+        return principal_reasons(e)
     return getattr(e, name)
 
 

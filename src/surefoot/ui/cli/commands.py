@@ -26,6 +26,7 @@ from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
 from surefoot.ui.cli import letters
+from surefoot.ui.cli.explaining_all import explain_to_file, goes_to_file, refuse_unused
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.ui.cli.main import INTERRUPTED, say, show
 from surefoot.ui.cli.more import more_text, with_more
@@ -63,6 +64,8 @@ def run_explain(options: argparse.Namespace) -> int:
     _check_request(options, clf)
     explainer = _explainer(clf, options)
     target = _targets(options.target, clf)
+    if options.all and goes_to_file(options):
+        return explain_to_file(explainer, target, options)
     rows = rows_of_table(options, clf)
     return (_explain_all if options.all else _explain_row)(explainer, rows, target, options)
 
@@ -239,6 +242,7 @@ def _check_flags(options: argparse.Namespace) -> None:
     """Flags that do not go together, or would be ignored."""
     if options.output and not options.all:
         raise ProblemError("--output is the table of all rows; it goes with --all")
+    refuse_unused(options)
     if options.trade_off and options.all:
         raise ProblemError("--trade-off is about one row; it goes with --row")
     if options.alternatives is not None and options.all:

@@ -23,11 +23,11 @@ EXPLAIN_EXAMPLES = """examples:
 
 outputs:
   --json    everything about one row (an object) or all of them (an array), as `surefoot verify` reads it
-  --output  one line for each row: row, status, factual_class, target, factual_probability, probability,
-            worst_probability, distance, lower_bound, gap, coverage, certified_radius, density_percentile,
-            seconds, message, advice, cautions (codes), reasons (the principal ones, with today's values),
-            with --enough also enough and not_enough, and for each feature 'factual: FEATURE' and
-            'counterfactual: FEATURE'
+  --output  one line for each row: row, status, reason (why there is none, as a word), factual_class, target,
+            factual_probability, probability, worst_probability, distance, lower_bound, gap, coverage,
+            certified_radius, density_percentile, seconds, message, advice, conflict, cautions (codes),
+            reasons (the principal ones, with today's values), with --enough also enough and not_enough, and
+            for each feature 'factual: FEATURE' and 'counterfactual: FEATURE'
   --html    a page to read and to print; opens offline
 
 exit status: 0 done; 1 no counterfactual, or some rows without one; 2 bad usage or input
@@ -292,7 +292,32 @@ def _outputs(group: Any) -> None:
         "with --row: write a page of what more safety costs (budget, how typical, --models)",
         Output,
     )
-    file_flag(group, "--output", "FILE", "with --all: write a CSV table ('-' or left out: to stdout)", Output)
+    file_flag(
+        group,
+        "--output",
+        "FILE",
+        "with --all: write a table, .parquet or else CSV ('-' or left out: to stdout). Each finished row is "
+        "kept in FILE.parts until all are there: stopped at any moment, the same command goes on",
+        Output,
+    )
+    group.add_argument(
+        "--restart", action="store_true", help="with --output: begin again instead of going on"
+    )
+    group.add_argument(
+        "--retry",
+        action="append",
+        choices=("time_limit", "iteration_limit", "failed"),
+        default=[],
+        help="with --output: ask finished rows that ended so once more; may be repeated",
+    )
+    file_flag(
+        group,
+        "--certificates",
+        "FILE",
+        "with --output: write whole explanations with their certificates, as JSON lines (.jsonl, .jsonl.gz), "
+        "as `surefoot verify` reads them",
+        Output,
+    )
     group.add_argument(
         "--reasons",
         action="store_true",

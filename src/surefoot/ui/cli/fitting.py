@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from time import perf_counter
 from typing import Any
@@ -13,7 +14,7 @@ import pandas as pd
 from surefoot.datasets import Dataset, Table
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.actions import Actions
-from surefoot.files import write_whole
+from surefoot.files import write_parts
 from surefoot.formats import first_names, in_list, listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
@@ -22,9 +23,11 @@ from surefoot.model.fitting import check_settings
 from surefoot.model.refits import Kept, keep_refits, time_for_refits
 from surefoot.model.selection import select
 from surefoot.model.structure.knowledge import Knowledge
+from surefoot.table.again import read_like
 from surefoot.table.kinds import NAMES, ORDERED, WHOLE, few_whole_values
 from surefoot.table.label import label_cautions
-from surefoot.table.labelled import missing_label_faults, plain_labels
+from surefoot.table.labelled import feature_table, missing_label_faults, plain_labels
+from surefoot.table.reading import Reading
 from surefoot.table.suspicions import data_warnings
 from surefoot.ui.cli.main import say, show
 from surefoot.ui.cli.spoken import spoken
@@ -34,12 +37,14 @@ from surefoot.ui.cli.tables import (
     known_table,
     labelled_table,
     model,
-    rows_of_table,
     show_kinds,
+    streamed_rows,
 )
 
 DONE = 0
 SHOWN_NAMES = 6
+# Rows that are classified at a time. Ten times larger, and they take hundreds of megabytes.
+CHUNK = 10_000
 
 
 def run_fit(options: argparse.Namespace) -> int:
@@ -83,21 +88,34 @@ def _say_next(clf: ConditionalGaussianNetworkClassifier, path: str) -> None:
 
 
 def run_predict(options: argparse.Namespace) -> int:
-    """``surefoot predict``."""
+    """``surefoot predict``: chunk by chunk, in as much memory as one takes."""
     clf = model(options.model, options)
-    rows = rows_of_table(options, clf)
+    table = streamed_rows(options, clf)
+    texts = (
+        csv_text(_predicted(clf, chunk.reading, options), header=chunk.start == 0)
+        for chunk in table.chunks(CHUNK)
+    )
+    first = next(texts, None)
+    if first is None:
+        raise DataError(f"{table.name}: there are no rows")
+    if not options.output or options.output == "-":
+        sys.stdout.writelines(itertools.chain([first], texts))
+    else:
+        write_parts(options.output, (text.encode("utf-8") for text in itertools.chain([first], texts)))
+        say(f"surefoot: wrote {options.output}")
+    return DONE
+
+
+def _predicted(
+    clf: ConditionalGaussianNetworkClassifier, reading: Reading, options: argparse.Namespace
+) -> pd.DataFrame:
+    rows = feature_table(read_like(reading, clf), clf.feature_labels_, label=options.id)
     frame = pd.DataFrame({"row": rows.index, "predicted": clf.predict(rows)})
     if options.proba:
         shares = clf.predict_proba(rows)
         for position, label in enumerate(clf.classes_.tolist()):
             frame[f"probability: {label}"] = shares[:, position]
-    text = csv_text(frame)
-    if not options.output or options.output == "-":
-        sys.stdout.write(text)
-    else:
-        write_whole(options.output, text)
-        say(f"surefoot: wrote {options.output}")
-    return DONE
+    return frame
 
 
 def run_diagnose(options: argparse.Namespace) -> int:

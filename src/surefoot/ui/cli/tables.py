@@ -9,19 +9,31 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from surefoot.datasets import Dataset, Table
 from surefoot.exceptions import DataError, ModelFileError, ProblemError
-from surefoot.formats import cell, listed, suggestion
+from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.table.again import read_again
+from surefoot.table.again import read_like
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import feature_table
 from surefoot.table.reading import Form, Reading, read_table
 from surefoot.table.said import Said
+from surefoot.table.stream import Streamed, streamed
 from surefoot.table.typed import typed
+from surefoot.table.writing import csv_text
 from surefoot.ui.cli.main import say, show
+
+__all__ = [
+    "check_names",
+    "csv_text",
+    "known_table",
+    "labelled_table",
+    "model",
+    "rows_of_table",
+    "streamed_rows",
+    "training_table",
+]
 
 
 def labelled_table(options: argparse.Namespace, ordered: Mapping[str, Sequence[str]]) -> Table:
@@ -103,10 +115,22 @@ def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkC
 
 def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
     """The rows that a model is asked about, named by ``--id``."""
+    reading = _read_again(options.data, _form_of_rows(options, clf), clf)
+    return feature_table(reading, clf.feature_labels_, label=options.id)
+
+
+def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Streamed:
+    """The same rows, to be read in chunks."""
+    found = streamed(options.data, _form_of_rows(options, clf))
+    if found.said:
+        say(f"surefoot: {found.said}")
+    return found
+
+
+def _form_of_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Form:
     names = [str(name) for name in clf.feature_labels_]
     written = [options.id] if options.id and options.id not in names else []  # a feature is read as one
-    form = _form(options, as_written=written, expected=names, **_as_before(clf))
-    return feature_table(_read_again(options.data, form, clf), clf.feature_labels_, label=options.id)
+    return _form(options, as_written=written, expected=names, **_as_before(clf))
 
 
 def row_place(options: argparse.Namespace, rows: pd.DataFrame) -> int:
@@ -142,16 +166,6 @@ def model(path: str, options: argparse.Namespace) -> ConditionalGaussianNetworkC
         raise ModelFileError(f"{error}{hint}") from None
 
 
-def csv_text(frame: pd.DataFrame) -> str:
-    """A table as CSV that a spreadsheet can open without running what is in it."""
-    # Object columns stay what they are: pandas would turn 1 beside a hole into 1.0.
-    columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
-    safe = [c if is_numeric_dtype(c) else pd.Series(list(map(cell, c)), dtype=object) for c in columns]
-    table = dict(enumerate(safe))
-    header = [cell(str(name)) for name in frame.columns]
-    return str(pd.DataFrame(table).to_csv(index=False, header=header, lineterminator="\n"))
-
-
 def check_names(flag: str, names: Iterable[str], known: Sequence[Any], what: str = "feature") -> None:
     """Refuse a name that is none of the known ones."""
     texts = [str(name) for name in known]
@@ -174,15 +188,7 @@ def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
 
 def _read_again(path: str, form: Form, clf: ConditionalGaussianNetworkClassifier) -> Reading:
     """A table that is read as the one was of which the model was made."""
-    reading = read_table(path, form)
-    if clf.recipe_ is not None:
-        features = {str(name) for name in clf.feature_labels_}
-        own = {name: step for name, step in clf.recipe_.steps.items() if name in features}
-        try:
-            reading = read_again(reading, replace(clf.recipe_, steps=own), clf.categories_)
-        except DataError as error:
-            raise DataError(f"{reading.name}: {error}") from None
-    return _said(reading)
+    return _said(read_like(read_table(path, form), clf))
 
 
 def _said(reading: Reading) -> Reading:

@@ -13,6 +13,8 @@ from surefoot.files import read_limited
 from surefoot.formats import one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
+from surefoot.table.packed import gunzipped
+from surefoot.table.reading import GZIP
 from surefoot.ui.cli.main import say, show
 from surefoot.ui.cli.tables import model
 
@@ -96,7 +98,8 @@ def _except(kind: str, failed: list[str]) -> str:
 
 def _text(path: str, largest: int | None) -> str:
     try:
-        return read_limited(path, largest).decode("utf-8")
+        content = read_limited(path, largest)
+        return (gunzipped(content, largest) if content.startswith(GZIP) else content).decode("utf-8")
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror})") from None
 

@@ -1,0 +1,126 @@
+"""A run killed at random moments and resumed: is its table that of an undisturbed run, and is anything lost?
+
+Rows of German credit, resampled with noise in the amounts. The same command is killed with -9 (and, every
+third time, ended by SIGTERM or Ctrl-C) and started again until it was stopped so many times; then it runs to
+its end. Printed: whether both tables are equal but for times, how many rows were computed in all runs
+together beyond those of the table, and whether a process was left behind.
+
+usage: python benchmarks/audit/stopped_runs.py [--rows 20000] [--kills 10] [--jobs 2] [--seed 0] [--full-disk]
+
+``--full-disk`` needs the rights to mount a small file system in memory, and runs on it with too little room.
+"""
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
+
+
+def prepared(folder, rows):
+    data = datasets.load_german_credit()
+    clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(data.X, data.y)
+    clf.save(folder / "m.json")
+    rng = np.random.default_rng(0)
+    table = data.X.sample(rows, replace=True, random_state=0).reset_index(drop=True)
+    for name in ("credit_amount", "duration_months", "age"):
+        table[name] = (table[name] * np.exp(rng.normal(0, 0.1, rows))).round().astype(int)
+    table.insert(0, "id", [f"=c{k}" for k in range(rows)])
+    table.to_csv(folder / "d.csv", index=False)
+
+
+def command(output, jobs):
+    asked = ("--all", "--target", "good", "--id", "id", "--quiet", "--jobs", str(jobs))
+    return [sys.executable, "-m", "surefoot", "explain", "m.json", "d.csv", *asked, "--output", output]
+
+
+def kept(folder, output):
+    parts = (folder / f"{output}.parts").glob("rows-*.jsonl")
+    return sum(path.read_bytes().count(b"\n") for path in parts)
+
+
+def stopped(folder, jobs, kills, seed, whole_seconds):
+    """Kill the run so many times; how many rows it had finished each time."""
+    chance, counts = random.Random(seed), []
+    for k in range(kills):
+        process = subprocess.Popen(command("o.csv", jobs), cwd=folder, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and kept(folder, "o.csv") <= max([0, *counts]):
+            time.sleep(0.05)
+        time.sleep(chance.random() * 0.5 * whole_seconds / kills)
+        if process.poll() is not None:
+            print(f"over before kill {k}: {process.communicate()[1]}")
+            break
+        number = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[k % 4]
+        process.send_signal(number)
+        process.communicate(timeout=60)
+        counts.append(kept(folder, "o.csv"))
+        print(f"{signal.Signals(number).name}: {counts[-1]} rows kept", flush=True)
+    return counts
+
+
+def left_behind(folder):
+    """Processes that still work in the folder."""
+    time.sleep(2)
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            found += [path.parent.name] if os.readlink(path) == str(folder) else []
+        except OSError:
+            continue
+    return found
+
+
+def full_disk(folder, jobs):
+    small = folder / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "none", str(small)], check=True)
+    try:
+        done = subprocess.run(command("small/o.csv", jobs), cwd=folder, capture_output=True, text=True)
+        rows = kept(folder, "small/o.csv")
+        print(f"full disk: status {done.returncode}, {rows} rows kept; it says: {done.stderr.strip()}")
+        subprocess.run(["mount", "-o", "remount,size=200m", str(small)], check=True)
+        done = subprocess.run(command("small/o.csv", jobs), cwd=folder, capture_output=True, text=True)
+        said = [line for line in done.stderr.splitlines() if "explanations:" in line]
+        print(f"with room: status {done.returncode}; {said}; equal: {equal(folder, 'small/o.csv')}")
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def equal(folder, output):
+    one, other = (pd.read_csv(folder / name).drop(columns="seconds") for name in ("whole.csv", output))
+    return one.equals(other)
+
+
+def main():
+    about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, value in (("rows", 20_000), ("kills", 10), ("jobs", 2), ("seed", 0)):
+        about.add_argument(f"--{name}", type=int, default=value)
+    about.add_argument("--full-disk", action="store_true")
+    asked = about.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepared(folder, asked.rows)
+        start = time.perf_counter()
+        subprocess.run(command("whole.csv", asked.jobs), cwd=folder, capture_output=True)
+        seconds = time.perf_counter() - start
+        print(f"undisturbed: {seconds:.1f} s, {asked.rows / seconds:.1f} rows per second", flush=True)
+        counts = stopped(folder, asked.jobs, asked.kills, asked.seed, seconds)
+        done = subprocess.run(command("o.csv", asked.jobs), cwd=folder, capture_output=True, text=True)
+        print(next(line for line in done.stderr.splitlines() if "explanations:" in line))
+        print(f"kept rows never fell: {counts == sorted(counts)}; equal tables: {equal(folder, 'o.csv')}")
+        print(f"left: {sorted(os.listdir(folder))}; processes left behind: {left_behind(folder)}")
+        if asked.full_disk:
+            full_disk(folder, asked.jobs)
+
+
+if __name__ == "__main__":
+    main()

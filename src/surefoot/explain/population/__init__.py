@@ -1,0 +1,1 @@
+"""Many rows: tables of explanations, and what they say about a population."""

@@ -1,0 +1,241 @@
+"""A table of any size explained into a file: stopped at any moment, it goes on where it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from surefoot import __version__
+from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.ask.target import chosen_target
+from surefoot.explain.population.columns import Column, result_columns, valid
+from surefoot.explain.population.journal import SEGMENT, Journal
+from surefoot.explain.population.output import Summary, is_parquet, put_in_place
+from surefoot.explain.population.table import ENOUGH
+from surefoot.explain.population.twins import Twins
+from surefoot.explain.population.workers import Job, Row, finished
+from surefoot.status import Status
+from surefoot.table.again import read_like
+from surefoot.table.labelled import feature_table
+from surefoot.table.reading import Form, Reading
+from surefoot.table.stream import Streamed, streamed
+
+if TYPE_CHECKING:
+    from surefoot.explain.explainer import CounterfactualExplainer
+
+RETRIED = {
+    "time_limit": Status.TIME_LIMIT,
+    "iteration_limit": Status.ITERATION_LIMIT,
+    "failed": Status.FAILED,
+}
+# Arguments of an explainer that are no part of its question, or that have a fingerprint of their own.
+ASIDE = ("classifier", "data", "models", "actions", "time_limit")
+Skip = Callable[[pd.DataFrame], Sequence[bool]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a table is explained into a file.
+
+    Parameters
+    ----------
+    explainer : CounterfactualExplainer
+    source : Streamed
+        The table.
+    output : Path
+    target : label or None
+    id : str, optional
+        The column that names the rows.
+    n_jobs : int
+    chunk : int
+        Rows that are read at a time.
+    retry : sequence of str
+        Of those that are finished, which are asked again.
+    certificates : Path, optional
+        Where whole explanations go, with their certificates.
+    enough : bool
+        Whether the table says what else is enough.
+    progress : bool
+    words : callable
+        What the advice is passed through.
+    skip : callable, optional
+        From a frame to whether each of its rows is left out.
+    """
+
+    explainer: CounterfactualExplainer
+    source: Streamed
+    output: Path
+    target: Any = None
+    id: str | None = None
+    n_jobs: int = 1
+    chunk: int = 128
+    retry: Sequence[str] = ()
+    certificates: Path | None = None
+    enough: bool = False
+    progress: bool = True
+    words: Callable[[str], str] = str
+    skip: Skip | None = None
+
+    @property
+    def columns(self) -> list[Column]:
+        """Of the output."""
+        return result_columns(self.explainer.classifier, ENOUGH if self.enough else ())
+
+    def about(self) -> dict[str, Any]:
+        """What must be the same when a run goes on, by the keys of the manifest."""
+        explainer = self.explainer
+        given = {k: _plain(v) for k, v in explainer._given.items() if k not in ASIDE}
+        others = () if explainer.refits is None else explainer.refits.searched
+        kept = [*self.columns, self.certificates is not None, self.skip is not None]
+        return {
+            "model": [explainer.classifier.fingerprint_, *(clf.fingerprint_ for clf in others)],
+            "question": _digest(sorted(given.items())),
+            "actions": _digest(explainer.actions),
+            "target": repr(_plain(self.target)),
+            "table": self.source.fingerprint,
+            "id": self.id,
+            "columns": _digest(kept),
+            "version": __version__,
+        }
+
+    def carried_out(self, resume: bool) -> Summary:
+        """Explain what is left, and put the table in its place."""
+        is_parquet(self.output)
+        self._check_table()
+        with Journal(self.output) as journal:
+            about = self.about()
+            journal.begin(about, resume)
+            computed = self._explained(journal)
+            schema = self.explainer.classifier.schema_
+            whole = [valid(schema.names[j]) for j in schema.numbers if schema.whole[j]]
+            journal.sync()
+            summary = put_in_place(journal, self.columns, whole, self.certificates, self.words)
+            summary.computed = computed
+            journal.finish(keep=summary.stopped(Status.TIME_LIMIT) > 0, about=about)
+        return summary
+
+    def _check_table(self) -> None:
+        """Refuse a table without rows, or without a feature, before anything is written."""
+        first = next(self.source.chunks(self.chunk), None)
+        if first is None:
+            raise DataError(f"{self.source.name}: there are no rows")
+        self._features(first.reading)
+
+    def _features(self, reading: Reading) -> pd.DataFrame:
+        clf = self.explainer.classifier
+        return feature_table(read_like(reading, clf), clf.feature_labels_, label=self.id)
+
+    def _explained(self, journal: Journal) -> int:
+        """Explain the rows that are left; how many there were."""
+        from tqdm.auto import tqdm
+
+        job = Job(self.explainer, self.target, self.columns, self.certificates is not None, self.enough)
+        computed, twins = 0, Twins([column.name for column in self.columns])
+        with tqdm(total=self.source.rows, desc="explaining", unit="row", disable=not self.progress) as bar:
+            rows = self._open_rows(journal, bar)
+            if self.certificates is None:  # which name their row
+                rows = self._without_twins(rows, twins, journal, bar)
+            for done in finished(job, rows, self.n_jobs):
+                twins.learn(done.cells, done.line)
+                try:
+                    journal.add(done.number, done.line, done.proof)
+                except OSError as error:
+                    kept = f"{error.strerror}; finished rows are kept, and the same command goes on"
+                    raise OSError(error.errno, kept, str(journal.folder)) from None
+                computed += 1
+                bar.update()
+        return computed + twins.found
+
+    def _without_twins(self, rows: Iterator[Row], twins: Twins, journal: Journal, bar: Any) -> Iterator[Row]:
+        """The rows whose answer is not known from a row with the same values."""
+        for row in rows:
+            line = twins.line(row)
+            if line is None:
+                yield row
+            else:
+                journal.add(row.number, line)
+                bar.update()
+
+    def _open_rows(self, journal: Journal, bar: Any) -> Iterator[Row]:
+        """The rows of the table that are not finished."""
+        known, at = set[int](), -1
+        for start, reading in self.source.chunks(self.chunk):
+            table = self._features(reading)
+            left_out = [False] * len(table) if self.skip is None else self.skip(table)
+            values = table.to_numpy(dtype=object).tolist()
+            for k, (label, row) in enumerate(zip(table.index.tolist(), values, strict=True)):
+                if (start + k) // SEGMENT != at:
+                    at = (start + k) // SEGMENT
+                    known = self._finished(journal, at)
+                if start + k in known or left_out[k]:
+                    bar.update()
+                else:
+                    yield Row(start + k, label, row)
+
+    def _finished(self, journal: Journal, segment: int) -> set[int]:
+        """The rows of a segment that need not be asked again."""
+        again = {RETRIED[name] for name in self.retry}
+        status = [column.name for column in self.columns].index("status")
+        records = journal.records(segment).values()
+        return {one.number for one in records if Status(one.line[status]).with_point not in again}
+
+
+def explain_to(
+    explainer: CounterfactualExplainer,
+    source: Any,
+    output: str | os.PathLike[str],
+    id: str | None,  # noqa: A002
+    resume: bool,
+    n_jobs: int | None,
+    chunk: int,
+    **more: Any,
+) -> Summary:
+    """Explain a table into a file; see `CounterfactualExplainer.explain_to`."""
+    from joblib import effective_n_jobs
+
+    for name, value in (("n_jobs", n_jobs), ("chunk", chunk)):
+        if (value is None and name == "chunk") or value == 0 or not isinstance(value, Integral | None):
+            raise ProblemError(f"{name} must be an integer other than 0, not {value!r}")
+    if chunk < 1:
+        raise ProblemError(f"chunk must be at least 1, not {chunk!r}")
+    clf = explainer.classifier
+    chosen_target(more.get("target"), clf.classes_.tolist(), 0)
+    retry = more.pop("retry", ())
+    more["retry"] = (retry,) if isinstance(retry, str) else tuple(retry)
+    unknown = [name for name in more["retry"] if name not in RETRIED]
+    if unknown:
+        raise ProblemError(f"retry: {unknown[0]!r} is none of {', '.join(RETRIED)}")
+    if more.get("certificates") is not None:
+        more["certificates"] = Path(more["certificates"])
+    form = more.pop("form", None) or table_form(clf, id)
+    table = source if isinstance(source, Streamed) else streamed(source, form)
+    jobs = effective_n_jobs(n_jobs)
+    return Run(explainer, table, Path(output), id=id, n_jobs=jobs, chunk=chunk, **more).carried_out(resume)
+
+
+def table_form(clf: Any, label: str | None = None) -> Form:
+    """What is known about a table whose rows a classifier is asked about."""
+    names = [str(name) for name in clf.feature_labels_]
+    text = [str(name) for name, values in clf.categories_.items() if any(isinstance(v, str) for v in values)]
+    return Form(as_written=[label] if label and label not in names else [], as_text=text, expected=names)
+
+
+def _plain(value: Any) -> Any:
+    """A value whose ``repr`` is all of it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, pd.DataFrame):
+        return [list(value.columns), value.to_numpy().tolist()]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _digest(value: Any) -> str:
+    return sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()[:16]

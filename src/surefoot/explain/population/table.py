@@ -1,0 +1,86 @@
+"""A table of rows in, a table of explanations out: one pure function for whatever runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from surefoot.explain.population.columns import (
+    NUMBERS,
+    Column,
+    arrow_schema,
+    as_frame,
+    fitting,
+    result_columns,
+)
+from surefoot.explain.result.batch import principal_reasons
+from surefoot.explain.result.explanation import Explanation
+from surefoot.status import Status
+
+if TYPE_CHECKING:
+    from surefoot.explain.explainer import CounterfactualExplainer
+
+# Why there is no counterfactual, as a word that programs can read.
+REASONS = {
+    Status.INVALID: "invalid_row",
+    Status.FAILED: "search_failed",
+    Status.UNBOUNDED: "search_failed",
+    Status.UNDECIDED: "undecided",
+    Status.TIME_LIMIT_NO_POINT: "time_limit",
+    Status.ITERATION_LIMIT_NO_POINT: "iteration_limit",
+    Status.INTERRUPTED_NO_POINT: "interrupted",
+    Status.PRECISION_LIMIT_NO_POINT: "precision_limit",
+    Status.BOUND_LIMIT_NO_POINT: "bound_limit",
+}
+BLOCKED, IMPLAUSIBLE, UNREACHABLE = "constraints", "plausible", "no_allowed_change"
+ENOUGH = ("enough", "not_enough")
+
+
+def explain_table(explainer: CounterfactualExplainer, frame: Any, target: Any = None) -> pd.DataFrame:
+    """One line for each row, in order; see `CounterfactualExplainer.explain_table`."""
+    explanations = explainer._batch(frame, target, brief=True)
+    columns = result_columns(explainer.classifier)
+    index = frame.index if isinstance(frame, pd.DataFrame) else None
+    return as_frame(columns, [line(e, columns) for e in explanations], index)
+
+
+def table_schema(explainer: CounterfactualExplainer) -> Any:
+    """The columns of that table as a ``pyarrow.Schema``."""
+    return arrow_schema(result_columns(explainer.classifier))
+
+
+def reason(e: Explanation) -> str:
+    """Why there is no counterfactual, as one of a few words; empty where there is one."""
+    if e.answer.point is not None:
+        return ""
+    if e.status is Status.INFEASIBLE:
+        if not e.conflict:
+            return UNREACHABLE
+        return IMPLAUSIBLE if e.conflict == ("plausible",) else BLOCKED
+    return REASONS.get(e.status, str(e.status))
+
+
+def line(e: Explanation, columns: Sequence[Column]) -> list[Any]:
+    """The values of one line of the table; infinite numbers stay, what is unknown is None."""
+    known: dict[str, Any] = {name: getattr(e, name) for name in (*NUMBERS, "message", "advice")}
+    known |= {"row": e.row, "status": str(e.status), "reason": reason(e)}
+    known |= {"factual_class": e.factual_class, "target": e.target}
+    known["conflict"] = "; ".join(e.conflict)
+    known["cautions"] = " ".join(dict.fromkeys(caution.code for caution in e.cautions))
+    known["reasons"] = principal_reasons(e)
+    region = e.region
+    known |= {"enough": region.words if region else "", "not_enough": region.not_enough if region else ""}
+    names = len(e.question.features)
+    after = [None] * names if e.counterfactual is None else e.counterfactual.tolist()
+    values = [*e.factual.tolist(), *after]
+    head = [known[about.name] for about in columns[: -2 * names]]
+    pairs = zip([*head, *values], columns, strict=True)
+    return [fitting(_shown(value), about.kind) for value, about in pairs]
+
+
+def _shown(value: Any) -> Any:
+    """A cell that holds something else than one value, of a row that was refused, as text."""
+    return value if np.ndim(value) == 0 else repr(value)

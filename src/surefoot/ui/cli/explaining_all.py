@@ -1,0 +1,108 @@
+"""``surefoot explain --all --output FILE``: row by row into a file, and on from there after a stop."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from surefoot.exceptions import ProblemError
+from surefoot.explain.explainer import CounterfactualExplainer
+from surefoot.explain.population.output import Summary
+from surefoot.explain.population.run import explain_to
+from surefoot.status import Status
+from surefoot.ui.cli.main import INTERRUPTED, say
+from surefoot.ui.cli.spoken import spoken
+from surefoot.ui.cli.tables import streamed_rows
+
+DONE, NOT_FOUND = 0, 1
+STOPPED = "surefoot: stopped; finished rows are kept in {}.parts, and the same command goes on from there"
+
+
+def goes_to_file(options: argparse.Namespace) -> bool:
+    """Whether the table goes to a file of its own, and nothing needs all explanations at once."""
+    if options.output in (None, "-") or options.json or options.html:
+        return False
+    path = Path(options.output)
+    return (path.is_file() or not path.exists()) and os.access(path.parent, os.W_OK)
+
+
+def refuse_unused(options: argparse.Namespace) -> None:
+    """Flags about a run that is kept on disk, where there is none."""
+    given = {"--restart": options.restart, "--retry": options.retry, "--certificates": options.certificates}
+    flag = next((name for name, value in given.items() if value), None)
+    if flag and not (options.all and goes_to_file(options)):
+        raise ProblemError(f"{flag} goes with --all --output FILE, and without --json and --html")
+
+
+def explain_to_file(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> int:
+    """Explain what is not finished yet, and say how it went."""
+    table = streamed_rows(options, explainer.classifier)
+    try:
+        with _last_words(options.output):
+            summary = explain_to(
+                explainer,
+                table,
+                options.output,
+                options.id,
+                not options.restart,
+                options.jobs,
+                chunk=128,
+                target=target,
+                retry=options.retry,
+                certificates=options.certificates,
+                enough=options.enough,
+                progress=not options.quiet,
+                words=spoken,
+            )
+    except KeyboardInterrupt:
+        say(STOPPED.format(options.output))
+        return INTERRUPTED
+    if target is None:
+        say("surefoot: no --target: every row is explained towards the class that it is not decided as")
+    say(f"surefoot: wrote {options.output}")
+    if options.certificates:
+        say(f"surefoot: wrote {options.certificates}")
+    _say(summary, options)
+    return DONE if summary.found == summary.rows else NOT_FOUND
+
+
+def _say(summary: Summary, options: argparse.Namespace) -> None:
+    """What became of the rows."""
+    before = summary.rows - summary.computed
+    say(f"surefoot: {summary}{f'; {before} of them were finished before' if before else ''}")
+    for row, why in summary.lost:
+        say(f"surefoot: row {row}: {spoken(why)}")
+    without = summary.rows - summary.found - len(summary.lost)
+    if without:
+        say(f"surefoot: and {without} more without a counterfactual")
+    if summary.cautions:
+        where = f"see the column 'cautions' of {options.output}; --html writes them out"
+        say(f"surefoot: {summary.cautions} with a caution ({where})")
+    stopped = summary.stopped(Status.TIME_LIMIT)
+    if stopped:
+        say(f"surefoot: {stopped} stopped by the time limit; --retry time_limit asks them again")
+
+
+@contextmanager
+def _last_words(output: str) -> Iterator[None]:
+    """Say what is kept when somebody ends the process; it ends by the same signal."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def said(number: int, _: Any) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        say(STOPPED.format(output))
+        os.kill(os.getpid(), number)
+
+    before = signal.signal(signal.SIGTERM, said)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
