@@ -53,7 +53,7 @@ def test_no_errors_no_requests_and_nothing_sticks_out(browser, pages, kind, widt
     assert [url for url in requests if not url.startswith("data:")] == [pages[kind].as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     widths = page.evaluate("[...document.images].map(image => image.naturalWidth)")
-    assert len(widths) == (4 if kind == "one" else 3)
+    assert len(widths) == (4 if kind == "one" else 2)
     assert all(widths)
     assert '<b>plas</b> & "more"' in page.inner_text("body")
     page.close()

@@ -17,13 +17,15 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.status import Status
+from surefoot.ui.report.batch_words import batch_answer, counted_cautions, why_none
 from surefoot.ui.report.costs import curves_of, headline_of, shared_constraints
 from surefoot.ui.report.person import person_of
 from surefoot.ui.report.pictures import batch_pictures, case_pictures, trade_off_pictures
 from surefoot.ui.report.summary import Summary, overview_of, presets_of, summary_of
 from surefoot.ui.report.templates import rendered
 
-MOST_SHOWN = 20  # rows that are already decided as wanted; more of them are folded away
+# Rows that a page shows one after the other. Ten times larger, and it prints on hundreds of sheets.
+MOST_OPEN = 100
 
 
 def write_report(
@@ -139,7 +141,11 @@ def _batch(batch: Explanations, title: str) -> str:
         presets=presets_of(batch),
         pictures=batch_pictures(batch),
         there=[str(e.row) for e in batch if e.status is Status.ALREADY_TARGET],
-        most_shown=MOST_SHOWN,
+        n_cases=sum(e.status is not Status.ALREADY_TARGET for e in batch),
+        most_open=MOST_OPEN,
+        answer=batch_answer(batch),
+        why=why_none(batch),
+        cautions=counted_cautions(batch),
         # One at a time: a page may hold thousands.
         cases=(summary_of(e) for e in batch if e.status is not Status.ALREADY_TARGET),
         **_kinds(batch),

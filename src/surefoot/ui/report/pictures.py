@@ -63,8 +63,11 @@ def batch_pictures(batch: Explanations) -> list[Picture] | None:
     """The pictures of a batch; None where matplotlib is missing."""
     if not any(is_change(e) for e in batch.found):
         return []
-    drawings: list[tuple[Callable[[], Any], str]] = [(lambda: plots.plot_distances(batch), DISTANCES)]
-    if any(e.asks_for_robustness for e in batch):
+    moved = [e for e in batch.found if is_change(e)]
+    drawings: list[tuple[Callable[[], Any], str]] = []
+    if len({e.distance for e in moved}) > 2:  # one or two bars say nothing
+        drawings.append((lambda: plots.plot_distances(batch), DISTANCES))
+    if any(e.asks_for_robustness and e.coverage < 1 for e in moved):  # else it is all of it, everywhere
         drawings.append((lambda: plots.plot_coverage(batch), COVERAGE))
     drawings.append((lambda: plots.plot_feature_shares(batch), SHARES))
     return _drawn(drawings)

@@ -1,0 +1,59 @@
+"""What a batch says in a few sentences: the page of many rows opens with it."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+
+from surefoot.explain.population.table import reason
+from surefoot.explain.result.batch import Explanations
+from surefoot.formats import in_list
+from surefoot.status import Status
+
+MOST_COUNTED = 8  # lines of a count; ten times as many would hide the first ones
+WHY = {
+    "constraints": "Restrictions stand in the way",
+    "no_allowed_change": "No allowed change is enough",
+    "plausible": "No answer is as typical as asked for",
+    "invalid_row": "The row cannot be read",
+    "time_limit": "The time limit was reached first",
+    "undecided": "Nothing was found, and nothing proven",
+}
+
+
+def batch_answer(batch: Explanations) -> list[str]:
+    """The answer in two or three sentences."""
+    accepted = [e for e in batch if e.status is Status.ALREADY_TARGET]
+    asked = len(batch) - len(accepted)
+    if not asked:
+        return [f"All {len(batch)} rows are decided as wanted already."]
+    changed = [e for e in batch.found if e.status is not Status.ALREADY_TARGET]
+    there = f"{len(accepted)} of {len(batch)} rows are decided as wanted already. " if accepted else ""
+    others = "other" if accepted else "row"
+    lines = [f"{there}For {len(changed)} of the {asked} {others}{'s' * (asked != 1)} a change is enough."]
+    numbers = [len(e.changed) for e in changed if e.changed]
+    if numbers:
+        often = Counter(feature for e in changed for feature in e.changed).most_common(3)
+        named = ", ".join(f"{in_list(str(name))} ({count})" for name, count in often)
+        middle = statistics.median_low(numbers)
+        lines.append(
+            f"Half of them change {middle} feature{'s' * (middle != 1)} or fewer; most often: {named}."
+        )
+    proven = sum(e.status is Status.INFEASIBLE for e in batch)
+    if proven:
+        lines.append(f"For {proven} it is proven that no allowed change is enough.")
+    return lines
+
+
+def why_none(batch: Explanations) -> list[tuple[str, int]]:
+    """Why rows have no counterfactual, counted; and which constraints stand in the way."""
+    reasons = Counter(reason(e) for e in batch if e.answer.point is None)
+    found = [(WHY.get(word, word.replace("_", " ")), count) for word, count in reasons.most_common()]
+    blamed = Counter(wish for e in batch if e.answer.point is None for wish in e.conflict)
+    return [*found, *((f"in the way: {wish}", count) for wish, count in blamed.most_common(MOST_COUNTED))]
+
+
+def counted_cautions(batch: Explanations) -> list[tuple[str, int]]:
+    """Cautions by their codes, counted."""
+    codes = Counter(code for e in batch for code in {caution.code for caution in e.cautions})
+    return [(code.replace("_", " "), count) for code, count in codes.most_common(MOST_COUNTED)]

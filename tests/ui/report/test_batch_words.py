@@ -1,0 +1,40 @@
+"""The page of many rows opens with the answer."""
+
+import pytest
+
+from surefoot import Actions, write_report
+from tests.asking import CounterfactualExplainer
+from tests.ui.mixed import toy_model, toy_table
+
+
+@pytest.fixture(scope="module")
+def batch():
+    names = ("housing", "income", "cards", "member", "years")
+    explainer = CounterfactualExplainer(
+        toy_model(), budget=0, actions=Actions({**dict.fromkeys(names, "stay"), "income": "rise"})
+    )
+    rows = toy_table(40)[0]
+    rows.loc[3, "years"] = float("nan")
+    return explainer.explain_batch(rows, "yes", progress=False)
+
+
+def test_the_page_opens_with_the_answer(batch, tmp_path):
+    counts = batch.counts()
+    asked = 40 - counts["already_target"]
+    changed = len(batch.found) - counts["already_target"]
+    page = write_report(batch, tmp_path / "p.html").read_text()
+    first = page.index('<p class="answer">')
+    assert f"For {changed} of the {asked} others a change is enough." in page[first:]
+    assert first < page.index("In numbers") < page.index("Each row")
+    assert "Already decided as wanted, nothing needs to change (" in page[page.index("<details") :]
+    assert "The row cannot be read" in page
+    if "infeasible" in counts:
+        assert f"For {counts['infeasible']} it is proven that no allowed change is enough." in page
+        assert "in the way: " in page
+    assert page.count("<article>") == asked
+
+
+def test_many_rows_are_folded(batch, tmp_path):
+    many = type(batch)(list(batch) * 8)
+    page = write_report(many, tmp_path / "p.html").read_text()
+    assert "rows that are not decided as wanted (not printed while this is closed)" in page
