@@ -14,7 +14,7 @@ HEADING = 1.8  # lines that a heading takes; ten times as many, and every letter
 SMALL = 0.85  # of a line, in parts that are printed small; ten times as many would be more than a line
 # Lines up to which a letter is printed in each size. A page holds about a tenth more: fonts differ. Ten times
 # as many, and long letters would need a second page.
-SIZES = (("", 58.0), ("long", 68.0), ("longer", math.inf))
+SIZES = (("", 58.0), ("long", 72.0), ("longer", math.inf))
 
 
 def size_of(letter: Letter) -> str:
