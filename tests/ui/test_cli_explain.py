@@ -523,6 +523,8 @@ def test_every_flag_is_in_a_test_of_this_suite():
             "../explain/test_against.py",
             "../experiments/test_reproduction.py",
             "../explain/constraints/test_file.py",
+            "letters/test_cli.py",
+            "letters/test_folder.py",
         )
     )
     for command in (
@@ -532,6 +534,8 @@ def test_every_flag_is_in_a_test_of_this_suite():
         "diagnose",
         "actions",
         "explain",
+        "letter",
+        "labels",
         "verify",
         "backends",
         "reproduce",

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, write_letter
 from tests.ui.letters.people import DAY, LABELS, mailing, people
 from tests.ui.report.test_browser import BROWSER, browser
 
@@ -12,7 +13,7 @@ __all__ = ["browser"]
 
 
 @pytest.fixture(scope="module")
-def letters(tmp_path_factory):
+def letters(bundled, tmp_path_factory):
     folder, found = tmp_path_factory.mktemp("letters"), []
     for kind, rows in people()[1].items():
         for k, (explainer, row) in enumerate(rows):
@@ -23,7 +24,17 @@ def letters(tmp_path_factory):
                     mailing(explainer, code, template, labels).about(answers, DAY).letter, "utf-8"
                 )
                 found.append(path)
+    path = folder / "many.html"
+    found.append(write_letter(_many_changes(bundled["ionosphere"]), path, None))
     return found
+
+
+def _many_changes(table):
+    """An answer that changes nearly every feature, its values as the search found them."""
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(table.X, table.y)
+    e = CounterfactualExplainer(clf, preset="paper", bounds="data", budget=0.05).explain(table.X.iloc[1])
+    assert len(e.changed) > 30
+    return e
 
 
 def test_one_page_of_either_paper_and_nothing_beyond_a_telephone(browser, letters):

@@ -96,3 +96,11 @@ def test_a_day_that_is_none(folder, capsys):
     with pytest.raises(SystemExit):
         letter("--row", "0", "--output", "a.html", "--date", "tomorrow")
     assert "must be a day such as 2026-03-31" in capsys.readouterr().err
+
+
+def test_what_letters_are_made_of_is_printed_too(folder, capsys):
+    flags = ["--row", "0", "--target", "yes", "--reasons", "--enough"]
+    assert main(["explain", "model.json", "rows.csv", *flags]) == 0
+    said = capsys.readouterr().out
+    assert "Reasons for no rather than yes" in said
+    assert "Enough: " in said

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 WIDTH = 95  # characters of a line in the normal size; ten times as many, and every letter would seem short
 HEADING = 1.8  # lines that a heading takes; ten times as many, and every letter would be printed small
 SMALL = 0.85  # of a line, in parts that are printed small; ten times as many would be more than a line
+COLUMNS = 3  # of a long way; ten times as many would be columns of two letters
 # Lines up to which a letter is printed in each size. A page holds about a tenth more: fonts differ. Ten times
 # as many, and long letters would need a second page.
-SIZES = (("", 58.0), ("long", 68.0), ("longer", math.inf))
+SIZES = (("", 58.0), ("long", 72.0), ("longer", math.inf))
 
 
 def size_of(letter: Letter) -> str:
@@ -34,8 +35,10 @@ def _part(part: Part) -> float:
 
 
 def _way(way: Way, width: int) -> float:
+    columns = COLUMNS if way.is_long else 1
+    width //= columns
     needed = (_lines(one.name, width) + _lines(f"{one.enough} {one.today}", width) for one in way.needed)
-    return bool(way.title) + sum(needed) + 1
+    return bool(way.title) + sum(needed) / columns + 1
 
 
 def _lines(text: str, width: int = WIDTH) -> int:

@@ -31,6 +31,11 @@ class Way:
     title: str
     needed: tuple[Needed, ...]
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it is printed in columns."""
+        return len(self.needed) > MANY_CHANGES
+
 
 def found_ways(answers: Sequence[Explanation], classifier: Any) -> list[tuple[Explanation, Region]]:
     """The answers that a letter shows, each with what is enough."""
@@ -73,11 +78,11 @@ def _one_of(feature: Any, values: Sequence[Any], writer: Writer) -> str:
 
 
 def not_enough_words(e: Explanation, example: NotEnough | None, writer: Writer) -> str:
-    """Values just outside, as a sentence; "" where none are known.
+    """Values just outside, as a sentence; "" where none are known, or too many to read.
 
     One feature has the value of the example, the others that change are as in the answer.
     """
-    if example is None or e.counterfactual is None:
+    if example is None or e.counterfactual is None or len(e.changed) > MANY_CHANGES:
         return ""
     values = {name: e.counterfactual[name] for name in e.changed} | {example.feature: example.value}
     first = {example.feature: values[example.feature]}
