@@ -69,8 +69,9 @@ def others(clf, bank):
 
 
 def shown(e):
-    """Every way in which an explanation is printed, but for pictures."""
-    return str(e), repr(e), e.to_json(), Explanations([e]).to_frame(), e._repr_html_(), e.cautions
+    """Every way in which an explanation is printed without its model, but for pictures."""
+    frame = Explanations([e]).to_frame()
+    return str(e), repr(e), e.to_json(), frame.drop(columns="reasons"), e.cautions
 
 
 def test_there_and_back(found, others):

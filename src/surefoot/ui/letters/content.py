@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from surefoot.days import as_days
 from surefoot.exceptions import DataError
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.region import Region
@@ -350,7 +351,7 @@ def _is_strange(clf: ConditionalGaussianNetworkClassifier, name: Any, value: Any
         known = clf.categories_[name]
         return not any(value == other or str(value) == str(other) for other in known)
     try:
-        float(value)
+        float(as_days(value))
     except (TypeError, ValueError, OverflowError):
         return True
     return False

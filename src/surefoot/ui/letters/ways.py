@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from surefoot.days import as_date, as_days
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.region import Interval, NotEnough, Region
 from surefoot.ui.letters.writer import Writer
@@ -55,7 +57,10 @@ def ways_of(found: Sequence[tuple[Explanation, Region]], writer: Writer) -> tupl
 
 def _way(e: Explanation, region: Region, writer: Writer, title: str) -> Way:
     intervals = {one.feature: one for one in region.numbers}
-    ranges = {name: writer.range(one) for name, one in intervals.items()}
+    ranges = {
+        name: writer.range(one, is_date=isinstance(e.factual[name], dt.date))
+        for name, one in intervals.items()
+    }
     ranges |= {name: _one_of(name, values, writer) for name, values in region.categories.items()}
     needed = tuple(
         Needed(writer.name(name), ranges[name], _today(name, e.factual[name], intervals, writer))
@@ -68,7 +73,7 @@ def _way(e: Explanation, region: Region, writer: Writer, title: str) -> Way:
 def _today(name: Any, value: Any, intervals: Mapping[Any, Interval], writer: Writer) -> str:
     """Today's value; it can stay where it is within what is enough."""
     shown, one = writer.shown(name, value), intervals.get(name)
-    if one is not None and one.proven[0] <= float(value) <= one.proven[1]:
+    if one is not None and one.proven[0] <= float(as_days(value)) <= one.proven[1]:
         return writer.say("today: {value}, can stay", value=shown)
     return writer.say("today: {value}", value=shown)
 
@@ -84,7 +89,9 @@ def not_enough_words(e: Explanation, example: NotEnough | None, writer: Writer) 
     """
     if example is None or e.counterfactual is None or len(e.changed) > MANY_CHANGES:
         return ""
-    values = {name: e.counterfactual[name] for name in e.changed} | {example.feature: example.value}
+    is_date = isinstance(e.counterfactual[example.feature], dt.date)
+    outside = as_date(example.value) if is_date else example.value
+    values = {name: e.counterfactual[name] for name in e.changed} | {example.feature: outside}
     first = {example.feature: values[example.feature]}
     parts = [
         writer.say("{name} {value}", name=writer.name(name), value=writer.shown(name, value))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+from surefoot.days import as_date
 from surefoot.explain.result.region import Interval
 from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.language import Language, harmless
@@ -39,6 +41,8 @@ class Writer:
         """A value with its unit; a category by its name."""
         if is_missing(value):
             return self.say("missing")
+        if isinstance(value, dt.date):
+            return self.language.date(value)
         label = self.labels.of(feature)
         if isinstance(value, Real) and not isinstance(value, bool) and str(value) not in label.values:
             text = self.language.number(float(value), label.decimals)
@@ -58,9 +62,9 @@ class Writer:
             value = float(f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}")
         return self.shown(feature, value)
 
-    def range(self, one: Interval) -> str:
-        """Between which values a number is enough."""
-        low, high = self.value(one.feature, one.low), self.value(one.feature, one.high)
+    def range(self, one: Interval, is_date: bool = False) -> str:
+        """Between which values a number, or a date, is enough."""
+        low, high = (self.value(one.feature, as_date(v) if is_date else v) for v in (one.low, one.high))
         if one.low == one.high:
             return self.say("exactly {value}", value=low)
         if math.isinf(one.low) and math.isinf(one.high):
