@@ -42,7 +42,8 @@ class Inquiry:
     diagnose : bool, default=True
         Whether to say why there is no answer.
     brief : bool, default=False
-        Whether to say it in brief: which constraints stand in the way by themselves.
+        Whether to say it in brief: which constraints stand in the way by themselves, and nothing of the
+        highest probability.
     """
 
     task: Task
@@ -63,7 +64,7 @@ class Inquiry:
         found = replace(found, search_seconds=found.seconds)
         if not self.diagnose or not self._is_hopeless(found):
             return found
-        if found.status is Status.INFEASIBLE:
+        if found.status is Status.INFEASIBLE and not self.brief:
             found = self._with_best(found, SHARE_OF_BEST * clock.left)
         conflict, advice = self._why_none(clock.left)
         return replace(found, advice=advice, conflict=conflict, seconds=clock.spent)
