@@ -44,14 +44,15 @@ def result_columns(classifier: Any, more: Sequence[str] = ()) -> list[Column]:
     found += [Column(name, TEXT) for name in (*WORDS, *more)]
     schema = classifier.schema_
     for prefix in PREFIXES:
-        for name, values in zip(schema.names, schema.values, strict=True):
-            found.append(Column(valid(f"{prefix}: {name}"), NUMBER if values is None else kind_of(values)))
+        for name, values, is_date in zip(schema.names, schema.values, schema.dates, strict=True):
+            number = TEXT if is_date else NUMBER  # dates as text: 2024-03-01
+            found.append(Column(valid(f"{prefix}: {name}"), number if values is None else kind_of(values)))
     return found
 
 
 NUMBERS = (
     "factual_probability", "probability", "worst_probability", "distance", "lower_bound", "gap", "coverage",
-    "certified_radius", "density_percentile", "seconds",
+    "certified_radius", "density_percentile", "model_share", "refits", "seconds",
 )  # fmt: skip
 WORDS = ("message", "advice", "conflict", "cautions", "reasons")
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from surefoot import __version__
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.ask.target import chosen_target
+from surefoot.explain.ask.target import chosen_target, several_targets
 from surefoot.explain.population.columns import Column, result_columns, valid
 from surefoot.explain.population.journal import SEGMENT, Journal
 from surefoot.explain.population.output import Summary, is_parquet, put_in_place
@@ -207,7 +207,9 @@ def explain_to(
     if chunk < 1:
         raise ProblemError(f"chunk must be at least 1, not {chunk!r}")
     clf = explainer.classifier
-    chosen_target(more.get("target"), clf.classes_.tolist(), 0)
+    more["target"] = explainer._wanted(more.get("target"))
+    for one in several_targets(more["target"], clf.classes_.tolist()):
+        chosen_target(one, clf.classes_.tolist(), 0)
     retry = more.pop("retry", ())
     more["retry"] = (retry,) if isinstance(retry, str) else tuple(retry)
     unknown = [name for name in more["retry"] if name not in RETRIED]
@@ -225,7 +227,10 @@ def table_form(clf: Any, label: str | None = None) -> Form:
     """What is known about a table whose rows a classifier is asked about."""
     names = [str(name) for name in clf.feature_labels_]
     text = [str(name) for name, values in clf.categories_.items() if any(isinstance(v, str) for v in values)]
-    return Form(as_written=[label] if label and label not in names else [], as_text=text, expected=names)
+    steps = {} if clf.recipe_ is None else clf.recipe_.steps
+    missing = {name: step.missing for name, step in steps.items() if step.missing}
+    written = [label] if label and label not in names else []
+    return Form(as_written=written, as_text=text, expected=names, missing=missing)
 
 
 def _plain(value: Any) -> Any:

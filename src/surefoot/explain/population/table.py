@@ -16,7 +16,7 @@ from surefoot.explain.population.columns import (
     fitting,
     result_columns,
 )
-from surefoot.explain.result.batch import principal_reasons
+from surefoot.explain.result.batch import entry
 from surefoot.explain.result.explanation import Explanation
 from surefoot.status import Status
 
@@ -65,12 +65,11 @@ def reason(e: Explanation) -> str:
 
 def line(e: Explanation, columns: Sequence[Column]) -> list[Any]:
     """The values of one line of the table; infinite numbers stay, what is unknown is None."""
-    known: dict[str, Any] = {name: getattr(e, name) for name in (*NUMBERS, "message", "advice")}
+    known: dict[str, Any] = {name: entry(e, name) for name in (*NUMBERS, "message", "advice", "reasons")}
     known |= {"row": e.row, "status": str(e.status), "reason": reason(e)}
     known |= {"factual_class": e.factual_class, "target": e.target}
     known["conflict"] = "; ".join(e.conflict)
     known["cautions"] = " ".join(dict.fromkeys(caution.code for caution in e.cautions))
-    known["reasons"] = principal_reasons(e)
     region = e.region
     known |= {"enough": region.words if region else "", "not_enough": region.not_enough if region else ""}
     names = len(e.question.features)

@@ -76,7 +76,8 @@ class Job(NamedTuple):
         names = list(self.explainer.classifier.feature_labels_)
         index = pd.Index([row.label], dtype=object)
         frame = pd.DataFrame([row.cells], index, names, dtype=object)
-        e = self.explainer._batch(frame, self.target, brief=True)[0]
+        wanted = [self.target] if isinstance(self.target, list) else self.target
+        e = self.explainer._batch(frame, wanted, brief=True)[0]
         stopped = e.status.with_point is Status.INTERRUPTED
         if self.enough and e.answer.point is not None and not stopped:
             e.enough()
@@ -92,7 +93,7 @@ class Job(NamedTuple):
             "row": row.label,
             "status": str(Status.FAILED),
             "reason": LOST,
-            "target": self.target,
+            "target": None if isinstance(self.target, list) else self.target,
             "message": Status.FAILED.sentence,
             "advice": f"The process that worked on it was lost {LOSSES} times, perhaps for want of memory.",
             "conflict": "",

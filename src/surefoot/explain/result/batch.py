@@ -57,7 +57,7 @@ class Explanations(list[Explanation]):
         Categories come by name, whole numbers as integers. The principal reasons are those against the
         target, where the row is not decided so already; what is enough has a column where it was asked for.
         """
-        lines = [{name: _entry(e, name) for name in COLUMNS} for e in self]
+        lines = [{name: entry(e, name) for name in COLUMNS} for e in self]
         rows = pd.Index([e.row for e in self], name="row", tupleize_cols=False)
         table = pd.DataFrame(lines, columns=list(COLUMNS), index=rows)
         table["status"] = [str(e.status) for e in self]
@@ -144,7 +144,7 @@ def documents_of(text: str) -> list[Any]:
     return content if isinstance(content, list) else [content]
 
 
-def _entry(e: Explanation, name: str) -> Any:
+def entry(e: Explanation, name: str) -> Any:
     """What a line of the table says."""
     if name in ("model_share", "refits"):
         found = e.model_share
