@@ -143,7 +143,7 @@ def answer_questions(data, shape):
     print(json.dumps([list(map(int, parents)) for parents in clf.dag_.parents]), flush=True)
     for line in sys.stdin:
         question = json.loads(line)
-        explainer = CounterfactualExplainer(clf, **common, **question["settings"])
+        explainer = CounterfactualExplainer(clf, **{**common, **question["settings"]})
         chosen, target = table.X.iloc[question["positions"]], question["target"]
         seconds(explainer, chosen.iloc[0], target)  # what rows share is made once
         print(json.dumps([seconds(explainer, row, target) for _, row in chosen.iterrows()]), flush=True)

@@ -4471,7 +4471,18 @@ def _box_fault(case: Case, box: Box) -> str:
         )
         if fault:
             return f"the values of {shown(asked.features[asked.choices[k].feature])} {fault}"
-    return ""
+    return next((f"it breaks the rule {shown(row.name)}" for row in asked.rows if _breaks(row, x, box)), "")
+
+
+def _breaks(row: Row, x: Sequence[float], box: Box) -> bool:
+    """Whether some combination of a region breaks a rule: one of the two corners where its sum is extreme."""
+    for end in (0, 1):
+        corner = list(x)
+        for j, ends in box.proven.items():
+            corner[j] = ends[end if row.coefficients[j] > 0 else 1 - end]
+        if not _row_holds(row, corner):
+            return True
+    return False
 
 
 def _ends_of(case: Case, j: int, x: float) -> tuple[float, float]:

@@ -265,3 +265,39 @@ def test_german_credit_reads_well():
     region = check(e, clf)
     assert region.words == str(region) == "duration_months of 20 to 38 and credit_amount of 3,480 to 6,193"
     assert e.not_enough == "With credit_amount 6,268 instead the decision stays bad."
+
+
+def test_every_combination_keeps_to_the_rules():
+    """What is enough obeys linear rules at every corner, also where the decision would allow more."""
+    clf = lender()
+    explainer = CounterfactualExplainer(
+        clf, actions=Actions(rules=["debt <= 0.4 * income", "income + debt <= 4000"])
+    )
+    seen = 0
+    for row in refused_rows(clf, 30):
+        e = explainer.explain(row, "good", on_failure="return")
+        if e.counterfactual is None or not {"income", "debt"} & set(e.changed):
+            continue
+        region, seen = e.enough(), seen + 1
+        ends = {one.feature: one.proven for one in region.numbers}
+        incomes, debts = (ends.get(name, (e.counterfactual[name],) * 2) for name in ("income", "debt"))
+        assert all(debt <= 0.4 * income for income in incomes for debt in debts)
+        assert all(income + debt <= 4000 for income in incomes for debt in debts)
+        assert verify(e, clf).ok
+    assert seen >= 3
+
+
+def test_a_region_that_breaks_a_rule_is_refused(monkeypatch):
+    """The checker looks at the corners of a region where a rule's sum is extreme."""
+    clf = lender()
+    explainer = CounterfactualExplainer(clf, actions=Actions(rules=["debt <= 0.2 * income"]))
+    monkeypatch.setattr("surefoot.explain.answer.enough._Enough._rules", lambda _: iter(()))
+    found = []
+    for row in refused_rows(clf, 30):
+        e = explainer.explain(row, "good", on_failure="return")
+        if e.counterfactual is not None and "debt" in e.changed:
+            ends = {one.feature: one.proven for one in e.enough().numbers}
+            income, debt = (ends.get(name, (e.counterfactual[name],) * 2) for name in ("income", "debt"))
+            found.append((debt[1] <= 0.2 * income[0], verify(e, clf).ok))
+    assert all(keeps == accepted for keeps, accepted in found)
+    assert not all(keeps for keeps, _ in found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -24,6 +24,7 @@ from surefoot.problem.geometry import Ball, lp_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Decision, Odds, Question
 from surefoot.problem.robust_problem import RobustProblem
+from surefoot.problem.row import Row
 from surefoot.search.certified.boxes import Growing, Sides, around_point, proven_box
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.threads import one_blas_thread
@@ -41,6 +42,7 @@ FARTHEST = 3.0
 # Combinations of the categories' values that are proven, each by itself. Ten times as many take ten times as
 # long to prove and to check.
 COMBINATIONS = 32
+WITHIN = 1 - 1e-9  # of what a rule leaves; rounding may take the rest, ten times as much of it too
 UNCHANGED = 1e-6  # standard deviations; what changes less is kept exactly as in the answer
 
 
@@ -152,6 +154,43 @@ class _Enough:
             found.append((low, high))
         return found
 
+    @cached_property
+    def _reach(self) -> list[tuple[float, float]]:
+        """How far each moving number may go so that every combination keeps to the rules, too.
+
+        What is left of a rule is shared out evenly among the numbers that move in it.
+        """
+        found = list(self._limits)
+        for row in self._rules():
+            moving = [(i, j) for i, j in enumerate(self.moving) if row.coefficients[j]]
+            value = float(row.coefficients @ self.point)
+            for i, j in moving:
+                a, x = float(row.coefficients[j]), float(self.point[j])
+                room = sorted(((row.low - value) / a, (row.high - value) / a))
+                below, above = (WITHIN * step / len(moving) for step in room)
+                found[i] = max(found[i][0], x + min(below, 0.0)), min(found[i][1], x + max(above, 0.0))
+        return [
+            (self._inside(j, found[i][0], ends[0]), self._inside(j, found[i][1], ends[1]))
+            for i, (j, ends) in enumerate(zip(self.moving, self._limits, strict=True))
+        ]
+
+    def _rules(self) -> Iterator[Row]:
+        """The rules that the answer keeps: linear ones, and of each disjunction those of the way it takes."""
+        yield from self.question.domain.rows
+        for either in self.question.eithers:
+            taken = (way for way in either.ways if way.allows(self.state) and way.contains(self.point))
+            yield from next((way.rows for way in taken), ())
+
+    def _inside(self, j: int, end: float, limit: float) -> float:
+        """An end that a rule sets, rounded inwards; the limit where no rule does."""
+        x, one = float(self.point[j]), self._set_of(j)
+        if end in (limit, x):
+            return end
+        if one is not None:
+            inner = one.at_least(end) if end < x else one.at_most(end)
+            return inner if min(x, end) <= inner <= max(x, end) else x
+        return short_between(end, end + ROUNDED * (x - end))
+
     def _far(self, j: int, end: float, sign: int) -> float:
         """An end on the scale; a few standard deviations away where there is none."""
         away = float(self.z[j] + sign * FARTHEST * self.family.metric.unit[j])
@@ -176,7 +215,7 @@ class _Enough:
     @cached_property
     def _growing(self) -> Growing:
         """What the box must keep, and where it ends at the latest."""
-        pairs = list(zip(self.moving, self._limits, strict=True))
+        pairs = list(zip(self.moving, self._reach, strict=True))
         z, units = self.z[self.moving], self.family.metric.unit[self.moving]
         below = np.array([max(z[i] - self._far(j, low, -1), 0.0) for i, (j, (low, _)) in enumerate(pairs)])
         above = np.array([max(self._far(j, high, 1) - z[i], 0.0) for i, (j, (_, high)) in enumerate(pairs)])
@@ -192,7 +231,8 @@ class _Enough:
         below, above = own_reach(self.family.ball)
         for room in (ROUNDED, 0.0):
             missed = [
-                (self._missed(j, -below[j], room), self._missed(j, above[j], room)) for j in self.moving
+                (max(self._missed(j, -below[j], room), low), min(self._missed(j, above[j], room), high))
+                for j, (low, high) in zip(self.moving, self._reach, strict=True)
             ]
             if self._growing.holds(self._steps(missed).both):
                 return missed
@@ -222,7 +262,7 @@ class _Enough:
         """The box in the features' own units, rounded inwards to short values."""
         low, high = np.empty(len(self.moving)), np.empty(len(self.moving))
         for i, j in enumerate(self.moving):
-            ends = self._limits[i]
+            ends = self._reach[i]
             low[i] = self._end(j, -float(sides.below[i]) * share, ends[0], self._needed[i][0])
             high[i] = self._end(j, float(sides.above[i]) * share, ends[1], self._needed[i][1])
         return low, high

@@ -112,13 +112,22 @@ TOPICS = (
         schwangerschaften, schwanger, grossesse, grossesses, enceinte, embarazo, embarazos, embarazada""",
     ),
     Topic(
+        "where someone lives",
+        False,
+        """postcode, post code, postal code, zip, zip code, zipcode, plz, postleitzahl, code postal, codigo
+        postal""",
+    ),
+    Topic(
         "what has happened already, or since when",
         False,
         """previous, previously, prev, prior, priors, past, former, formerly, earlier, since, ever,
-        history, histories, tenure, seniority, last, first seen, first visit, first contact, first
-        purchase, first order, first login, first loan, first use, first used, first diagnosis, first
-        date, hire date, hired, join date, joined, date joined, signup date, sign up date, registration
-        date, open date, opening date, opened, created, conviction, convictions, arrest, arrests,
+        history, histories, tenure, seniority, years employed, years at employer, years with employer, years
+        at job, years in job, years at company, years of service, years of employment, months employed,
+        employment length, emp length, length of employment, jahre beim arbeitgeber, jahre im betrieb,
+        dienstjahre, beschaftigungsdauer, dauer der beschaftigung, annees de service, anos de servicio,
+        last, first seen, first visit, first contact, first purchase, first order, first login, first loan,
+        first use, first used, first diagnosis, first date, hire date, hired, join date, joined, date
+        joined, signup date, sign up date, registration date, open date, opening date, opened, created, conviction, convictions, arrest, arrests,
         bankruptcy, bankruptcies, delinquencies, delinq, vorherig, vorherige, vorheriger, vorige,
         voriger, fruher, fruhere, bisherig, bisherige, ehemalig, ehemalige, letzte, letzter, letztes,
         seit, kunde seit, vorgeschichte, historie, kredithistorie, anamnese, vorstrafe, vorstrafen,

@@ -26,6 +26,9 @@ from surefoot.views import view
 COLUMNS = ("feature", "value", "weight", "usual", "share")
 # Reasons that a person is given. Ten times as many would be a list of everything.
 PRINCIPAL = 4
+# Share of all that speaks against somebody, below which a feature is no principal reason. Ten times larger,
+# and there would often be one reason alone; with a tenth, what hardly counted is held against people.
+NOTICEABLE = 0.03
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,9 @@ class Reasons:
 
     @property
     def _against(self) -> list[Reason]:
-        return [reason for reason in self._ranked if self._sign * reason.weight > 0]
+        found = [reason for reason in self._ranked if self._sign * reason.weight > 0]
+        least = NOTICEABLE * sum(abs(reason.weight) for reason in found)
+        return [reason for reason in found if abs(reason.weight) >= least]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values only."""

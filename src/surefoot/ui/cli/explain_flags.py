@@ -41,7 +41,8 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
         "--skip-accepted",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="with --all: leave out and count rows that have the target already (default), or list them",
+        help="with --all: leave out and count rows that have the target already (default), or list them; a "
+        "table in a file (--output) has every row",
     )
     question_flags(command)
     _outputs(command.add_argument_group("outputs"))
