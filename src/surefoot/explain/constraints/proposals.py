@@ -127,7 +127,8 @@ TOPICS = (
         dienstjahre, beschaftigungsdauer, dauer der beschaftigung, annees de service, anos de servicio,
         last, first seen, first visit, first contact, first purchase, first order, first login, first loan,
         first use, first used, first diagnosis, first date, hire date, hired, join date, joined, date
-        joined, signup date, sign up date, registration date, open date, opening date, opened, created, conviction, convictions, arrest, arrests,
+        joined, signup date, sign up date, registration date, open date, opening date,
+        opened, created, conviction, convictions, arrest, arrests,
         bankruptcy, bankruptcies, delinquencies, delinq, vorherig, vorherige, vorheriger, vorige,
         voriger, fruher, fruhere, bisherig, bisherige, ehemalig, ehemalige, letzte, letzter, letztes,
         seit, kunde seit, vorgeschichte, historie, kredithistorie, anamnese, vorstrafe, vorstrafen,
