@@ -73,6 +73,10 @@ class Column:
         Marks of holes beyond the usual ones.
     notes : tuple of str
         What else should be known.
+    unit : str
+        Of numbers that were written with one.
+    decimal : str
+        Of numbers that were written with a comma or a point: their decimal sign.
     """
 
     name: str
@@ -83,6 +87,8 @@ class Column:
     order: str = ""
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unit: str = ""
+    decimal: str = ""
 
 
 def decided(name: str, column: pd.Series, said: Said, day_first: bool = False) -> Column:
@@ -152,7 +158,7 @@ def _by_itself(name: str, column: pd.Series, said: Said, day_first: bool) -> Col
         )
     if pd.api.types.is_timedelta64_dtype(column):
         values = column.dt.total_seconds() / SECONDS
-        return Column(name, NUMBER, "durations, in days", flag("text", name), values)
+        return Column(name, NUMBER, "durations, in days", flag("text", name), values, unit="days")
     if isinstance(column.dtype, pd.CategoricalDtype):
         if column.dtype.ordered:
             return Column(name, ORDERED, "ordered in the table", flag("categorical", name), column)

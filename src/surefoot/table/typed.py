@@ -210,8 +210,10 @@ def _kinds(columns: Sequence[Column]) -> pd.DataFrame:
 def _described(column: Column, reading: Reading) -> Column:
     """The column with what was read around its numbers: their unit, and marks of holes."""
     unit, marks = reading.units.get(column.name, ""), reading.marks.get(column.name, ())
-    if column.kind in (NUMBER, WHOLE) and unit:
-        column = replace(column, why=f"{column.why}, in {unit}")
+    if column.kind in (NUMBER, WHOLE):
+        why = f"{column.why}, in {unit}" if unit else column.why
+        decimal = reading.decimals.get(column.name, "")
+        column = replace(column, why=why, unit=unit or column.unit, decimal=decimal)
     notes = [f"{column.name!r}: {', '.join(map(repr, marks))} is taken as missing"] if marks else []
     dashes = [mark for mark in column.missing if mark not in marks and mark in DASHES]
     notes += [f"{column.name!r}: {', '.join(map(repr, dashes))} is taken as missing"] if dashes else []
