@@ -36,8 +36,8 @@ def table(path, separator, **columns):
 
 # What a column holds, the separator, its first number, and a part of what is said.
 CASES = {
-    "commas, small ones have none": (commas(SMALL_AND_LARGE), ";", 1, "numbers below 1000 have no comma"),
-    "points, small ones have none": (points(SMALL_AND_LARGE), ";", 1, "numbers below 1000 have no point"),
+    "commas, small ones have none": (commas(SMALL_AND_LARGE), ";", 1, "numbers below 1000 have none"),
+    "points, small ones have none": (points(SMALL_AND_LARGE), ";", 1, "numbers below 1000 have none"),
     "commas throughout": (commas(LARGE), ",", 1, "three digits follow every comma"),
     "commas, rounded": (commas(ROUND), ";", 1, "most of such numbers end in a zero"),
     "points, rounded": (points(ROUND), ";", 1, "most of such numbers end in a zero"),

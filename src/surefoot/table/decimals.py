@@ -122,10 +122,6 @@ class _Doubt:
         return self.column.sign
 
     @property
-    def name(self) -> str:
-        return DECIMALS[self.sign]
-
-    @property
     def grouped(self) -> str:
         """The decimal sign if its own groups digits."""
         return OTHER[self.sign]
@@ -149,7 +145,7 @@ def _as_before(doubt: _Doubt) -> Reason:
 
 def _small_without(doubt: _Doubt) -> Reason:
     small = len(doubt.signed) >= SEVERAL and bool(doubt.plain) and max(doubt.plain) < GROUP
-    return (doubt.grouped, f"numbers below {GROUP} have no {doubt.name}") if small else None
+    return (doubt.grouped, f"numbers below {GROUP} have none") if small else None
 
 
 def _money(doubt: _Doubt) -> Reason:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import io
 import os
 import re
@@ -18,6 +17,7 @@ import pandas as pd
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import read_limited, read_standard_input
 from surefoot.formats import one_line
+from surefoot.table.cells import with_plain_cells
 from surefoot.table.decimals import Signs, signs_of
 from surefoot.table.dialect import (
     SEPARATORS,
@@ -355,21 +355,12 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
     frame = cells.iloc[1 if header else 0 :].set_axis(names, axis=1).reset_index(drop=True)
     sheet = f"sheet {title!r} of {count}" if count > 1 else ""
     how = ("Excel", sheet, "" if header else "no header")
-    return _with_text_decimal(_plain_dates(frame.infer_objects()), name, form, how)
-
-
-def _plain_dates(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with dates beside text as text: a column that somebody typed half of by hand."""
-    found = frame.copy(deep=False)
-    for name in [name for name in frame.columns if frame[name].dtype.kind == "O"]:
-        column = frame[name]
-        if pd.api.types.infer_dtype(column, skipna=True) == "mixed":
-            found[name] = column.map(lambda v: v.isoformat(" ") if isinstance(v, dt.datetime) else v)
-    return found
+    return _with_text_decimal(frame.infer_objects(), name, form, how)
 
 
 def _with_text_decimal(frame: pd.DataFrame, name: str, form: Form, how: Sequence[str]) -> Reading:
     """A table whose numbers are numbers, but for those that were typed as text."""
+    frame = with_plain_cells(frame)
     signs = signs_of(text_columns(frame, form.kept), form.decimal, form.usual)
     return _finished(frame, name, form, (*how, "decimal comma" if signs.table == "," else ""), signs)
 

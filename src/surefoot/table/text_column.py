@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from surefoot.table.cells import holds_nested
 from surefoot.table.quantities import Quantity, quantities
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
@@ -155,6 +156,7 @@ def text_columns(frame: pd.DataFrame, leave: Sequence[Any] = ()) -> list[TextCol
         if name not in leave
         and not isinstance(frame[name].dtype, pd.CategoricalDtype)
         and pd.api.types.infer_dtype(frame[name], skipna=True) in TEXT_KINDS
+        and not holds_nested(frame[name])
     ]
 
 
