@@ -45,7 +45,7 @@ def asked():
     clf = ConditionalGaussianNetworkClassifier(calibration="temperature").fit(X, y)
     explainer = CounterfactualExplainer(clf, against="all", threshold=0.6)
     target = next(c for c in "abc" if c != clf.predict(X.head(1))[0])
-    return clf, explainer._builder(explainer._first).asked(explainer._read(X.iloc[0]), target, None)
+    return clf, explainer._asker.asked(explainer._asker.first, X.iloc[0], target, None)
 
 
 def test_the_family_measures_the_probability(asked):
