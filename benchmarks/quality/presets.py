@@ -91,9 +91,9 @@ def measured(table, candidate, X, clf, refits):
     wanted, settings = TABLES[table][1], dict(CANDIDATES[candidate])
     explainer = CounterfactualExplainer(clf, **settings)
     if "plausible" in settings:  # as if it came from the preset: it gives way
-        spec = explainer._asker.spec
+        spec = explainer.asker.spec
         spec = replace(spec, from_preset=spec.from_preset | {"plausible"})
-        explainer._asker = replace(explainer._asker, spec=spec)
+        explainer.asker = replace(explainer.asker, spec=spec)
     found, times = [], []
     rows_ = refused(X, clf, wanted)
     for k in range(len(rows_)):

@@ -191,13 +191,13 @@ class Case:
 
     def distance(self, row, point):
         """In surefoot's own measure, whoever made the point."""
-        asker = self.explainer._asker
+        asker = self.explainer.asker
         asked = asker.asked(asker.first, row, self.target, None)
         numbers, state = self.clf.schema_.encode_row(point)
         return asked.question.family(self.clf).distance(state, numbers)
 
     def shares(self, found):
-        asker, labels = self.explainer._asker, self.clf.classes_.tolist()
+        asker, labels = self.explainer.asker, self.clf.classes_.tolist()
         required = asker.builder(asker.first)._requirements(self.target, labels)
         numbers, codes = self.clf.schema_.encode(found)
         return [

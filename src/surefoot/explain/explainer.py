@@ -200,8 +200,8 @@ class CounterfactualExplainer:
         self.impute, self.printable, self.diagnose = spec.impute, spec.printable, spec.diagnose
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
         self.refits = refitted(classifier, self.classifier, models, data, random_state)
-        self._asker = Asker(self.classifier, spec, self.refits)
-        self._asker.builder(self._asker.first)
+        self.asker = Asker(self.classifier, spec, self.refits)
+        self.asker.builder(self.asker.first)
 
     def __repr__(self) -> str:
         budget = self.budget if isinstance(self.budget, Mapping) else f"{self.budget:g}"
@@ -236,9 +236,9 @@ class CounterfactualExplainer:
         """
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
-        clock, targets = Clock(self.options.time_limit), self._asker.targets(target)
+        clock, targets = Clock(self.options.time_limit), self.asker.targets(target)
         with one_blas_thread(), alive():
-            climb = RowExplainer(self._asker, self).climbed(row, targets, clock)
+            climb = RowExplainer(self.asker, self).climbed(row, targets, clock)
             explanation = told(climb.explanation, reasons, enough)
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
@@ -290,7 +290,7 @@ class CounterfactualExplainer:
             # A missing solver is one error, not one for each row.
             choose_backend(self.method, self.paper.backend)
         with one_blas_thread():
-            asked, each = self._asker.rows(rows, target), RowExplainer(self._asker, self)
+            asked, each = self.asker.rows(rows, target), RowExplainer(self.asker, self)
             return Explanations(BatchExplainer(each, asked, n_jobs, brief).carried_out(progress))
 
     def accepted(self, rows: Any, target: Any = None) -> list[bool]:
@@ -301,7 +301,7 @@ class CounterfactualExplainer:
         rows, target
             As in `explain_batch`.
         """
-        return [self._asker.is_there(row) for row in self._asker.rows(rows, target)]
+        return [self.asker.is_there(row) for row in self.asker.rows(rows, target)]
 
     def explain_table(self, frame: Any, target: Any = None) -> Any:
         """Explain the rows of a frame: one line for each, in order, with columns and types that are fixed.
@@ -458,10 +458,10 @@ class CounterfactualExplainer:
         [3.23, 3.34]
         """
         check_differing(n, differ, apart)
-        targets = self._asker.targets(target)
+        targets = self.asker.targets(target)
         if len(targets) > 1:
             raise ProblemError("alternatives are about one target, not a list of them")
-        clock, each = Clock(self.options.time_limit), RowExplainer(self._asker, self)
+        clock, each = Clock(self.options.time_limit), RowExplainer(self.asker, self)
         with one_blas_thread(), alive():
             return Explanations(each.alternatives(row, targets[0], n, differ, apart, clock))
 
@@ -492,9 +492,9 @@ class CounterfactualExplainer:
         True
         """
         if self.impute is not None:
-            known = self._asker.read(row)
+            known = self.asker.read(row)
             row = self.classifier.schema_.row(known.numbers, known.state)
-        return reasons_of_row(self.classifier, row, self._wanted(target), self._asker.unchangeable)
+        return reasons_of_row(self.classifier, row, self._wanted(target), self.asker.unchangeable)
 
     def copy(self, **changes: Any) -> CounterfactualExplainer:
         """The same explainer with some of its arguments changed; refits that stay the same are kept."""
@@ -537,18 +537,18 @@ class CounterfactualExplainer:
 
     def problem(self, factual: Any, target: Any) -> RobustProblem:
         """The optimisation problem behind a question; with categories, that of the factual's."""
-        return self._asker.asked(self._asker.first, factual, target, None).problem.problem()
+        return self.asker.asked(self.asker.first, factual, target, None).problem.problem()
 
     @property
     def kept(self) -> Actions:
         """Dates, and features that a person cannot change: those that the user does not name stay."""
-        return self._asker.kept
+        return self.asker.kept
 
     @property
     def _given(self) -> Mapping[str, Any]:
         """The arguments as the user gave them."""
-        return self._asker.spec.given
+        return self.asker.spec.given
 
     def _wanted(self, target: Any) -> Any:
         """The target, or the class that the classifier says is wanted."""
-        return self._asker.wanted(target)
+        return self.asker.wanted(target)

@@ -33,8 +33,9 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.decision import numbers_network
 from surefoot.problem.family import Family
 from surefoot.problem.mixed import State
-from surefoot.problem.question import Asked as Required
-from surefoot.problem.question import Budget, Decision, Odds, Probability, Question
+from surefoot.problem.question import Budget, Question
+from surefoot.problem.requirements import Asked as Required
+from surefoot.problem.requirements import Decision, Odds, Probability
 
 Array = NDArray[np.float64]
 
