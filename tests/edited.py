@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from surefoot.explain.result.explanation import Context
-from surefoot.problem.question import Odds
+from surefoot.problem.requirements import Odds
 
 CONTEXT = {field.name for field in fields(Context)}
 ANSWER = {

@@ -130,7 +130,7 @@ def chosen_method(method: Any, old: Mapping[str, Any]) -> tuple[str, Milp]:
     if old:
         say = "Milp" if word == "milp" else "Qcqp"
         listed = ", ".join(f"{name}={value!r}" for name, value in old.items())
-        warnings.warn(f"write method={say}({listed})", DeprecationWarning, stacklevel=3)
+        warnings.warn(f"write method={say}({listed})", DeprecationWarning, stacklevel=4)
     return word, Milp(**{**own, **old})
 
 

@@ -15,7 +15,8 @@ from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.formats import in_list
 from surefoot.plain import refuse_huge
 from surefoot.problem.either import Limit
-from surefoot.problem.question import Away, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Away
 
 if TYPE_CHECKING:
     from surefoot.explain.result.explanation import Explanation

@@ -14,7 +14,7 @@ from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.mixed import MixedNetwork
 from surefoot.problem.either import Either, Way
-from surefoot.problem.question import DensityFloor
+from surefoot.problem.requirements import DensityFloor
 from surefoot.problem.row import Row
 
 Array = NDArray[np.float64]

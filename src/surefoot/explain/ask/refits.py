@@ -17,7 +17,7 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.refits import Bootstrap, drawn_weights
 from surefoot.problem.mixed import State
-from surefoot.problem.question import Decision, Odds
+from surefoot.problem.requirements import Decision, Odds
 from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]

@@ -23,7 +23,8 @@ from surefoot.model.mixed import MixedNetwork, Network, log_density
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
 from surefoot.problem.mixed import State
-from surefoot.problem.question import Decision, Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Decision, Odds
 from surefoot.proof.worst_case import coverage, worst_perturbation
 from surefoot.status import Status
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Asked, Away, Decision, DensityFloor, Odds
 
 MARKS = {Odds: "threshold", Decision: "value", DensityFloor: "floor", Away: "distance"}
 

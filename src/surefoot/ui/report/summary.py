@@ -18,7 +18,8 @@ from surefoot.explain.result.words import (
     standing_words,
 )
 from surefoot.formats import in_list, number, one_line, part, share
-from surefoot.problem.question import Away, Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Away, Odds
 from surefoot.status import Status
 from surefoot.ui.plots.values import Values, is_change, is_cost
 from surefoot.ui.report.lever_words import lever_words
