@@ -14,6 +14,7 @@ from surefoot import (
     ConditionalGaussianNetworkClassifier,
     CounterfactualExplainer,
     Explanation,
+    datasets,
     verify,
     write_letter,
 )
@@ -300,6 +301,20 @@ def test_a_category_of_numbers_is_the_same_or_not():
     text = " ".join(text.split())
     few = round(100 * np.mean(kids[good] == 2))
     assert f"kids: 2 Usual in earlier cases of “yes”: 0. The same as you: only {few} of 100." in text
+
+
+def test_a_mistake_of_the_sender_is_not_told_to_the_person(cases, tmp_path):
+    table = datasets.load_pima()
+    clf = ConditionalGaussianNetworkClassifier("naive", marginals="power").fit(table.X, table.y)
+    one, other = clf.feature_labels_[:2]
+    explainer = CounterfactualExplainer(clf, actions=Actions(rules=[f"{one} <= 2 * {other}"]))
+    target = clf.classes_[1 - int(clf.predict(table.X.head(1))[0] == clf.classes_[1])]
+    letters = mailing(explainer, target=target)
+    with pytest.raises(ProblemError, match=r"the request is invalid.*curved scale"):
+        letters.written(table.X.iloc[0], 0, DAY)
+    holes = table.X.iloc[0].astype(object)
+    holes[one] = np.inf
+    assert f"{one}: cannot be read" in letters.written(holes, 0, DAY).letter
 
 
 def test_templates_differ_in_their_slots(cases, tmp_path):

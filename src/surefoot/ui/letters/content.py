@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.days import as_days
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -341,12 +342,23 @@ def _invalid(request: Request) -> Part:
     strange = [name for name, value in e.factual.items() if _is_strange(request.classifier, name, value)]
     items = [writer.say("{name}: missing", name=writer.name(name)) for name in missing]
     items += [writer.say("{name}: cannot be read", name=writer.name(name)) for name in strange]
+    if not items and _is_readable(request.classifier, e.factual):
+        raise ProblemError(f"there is nothing to tell the person: the request is invalid. {e.advice}")
     shown = items[:MOST_DETAILS]
     more = len(items) - len(shown)
     after = [writer.say("and {count} more", count=writer.language.number(more))] if more else []
     after.append(writer.say("Please send us what is missing or wrong; then we can decide."))
     about = writer.say("This is about:") if items else writer.say("We cannot say which ones; please ask us.")
     return Part(writer.say("What we need"), (about,), items=tuple(shown), after=tuple(after))
+
+
+def _is_readable(clf: ConditionalGaussianNetworkClassifier, row: Any) -> bool:
+    """Whether nothing is wrong with the row: then it is the sender's request that is."""
+    try:
+        clf.schema_.encode_row(list(row))
+    except DataError:
+        return False
+    return True
 
 
 def _is_strange(clf: ConditionalGaussianNetworkClassifier, name: Any, value: Any) -> bool:
@@ -357,10 +369,9 @@ def _is_strange(clf: ConditionalGaussianNetworkClassifier, name: Any, value: Any
         known = clf.categories_[name]
         return not any(value == other or str(value) == str(other) for other in known)
     try:
-        float(as_days(value))
+        return not math.isfinite(float(as_days(value)))
     except (TypeError, ValueError, OverflowError):
         return True
-    return False
 
 
 def _promise(request: Request) -> Part:
