@@ -74,11 +74,12 @@ class Mailing:
 
     def written(self, row: Any, label: Any, day: datetime.date, to: str = "") -> Written:
         """The letter to the person of a row, and the file that belongs to it."""
-        return self.about(self.answers(row, label), day, to)
+        return self.about(self.answers(row, label), day, to, row)
 
-    def about(self, found: Explanations, day: datetime.date, to: str = "") -> Written:
-        """The letter that answers about a row make."""
-        writer = Writer(language(self.language), self.labels)
+    def about(self, found: Explanations, day: datetime.date, to: str = "", row: Any = None) -> Written:
+        """The letter that answers about a row make; the row as it was given, where there is one."""
+        given = {} if row is None else dict(row)
+        writer = Writer(language(self.language), self.labels, given)
         request = Request(list(found), self.explainer.classifier, writer, template(self.template), day, to)
         text = rendered(letter_of(request), self.form == ".txt")
         decided = None if request.kind == "invalid" else request.decided

@@ -72,7 +72,7 @@ def _way(e: Explanation, region: Region, writer: Writer, title: str) -> Way:
 
 def _today(name: Any, value: Any, intervals: Mapping[Any, Interval], writer: Writer) -> str:
     """Today's value; it can stay where it is within what is enough."""
-    shown, one = writer.shown(name, value), intervals.get(name)
+    shown, one = writer.own(name, value), intervals.get(name)
     if one is not None and one.proven[0] <= float(as_days(value)) <= one.proven[1]:
         return writer.say("today: {value}, can stay", value=shown)
     return writer.say("today: {value}", value=shown)
