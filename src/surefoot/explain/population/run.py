@@ -26,6 +26,7 @@ from surefoot.status import Status
 from surefoot.table.again import read_like
 from surefoot.table.labelled import feature_table
 from surefoot.table.reading import Form, Reading
+from surefoot.table.recipe import Recipe
 from surefoot.table.stream import Streamed, streamed
 
 if TYPE_CHECKING:
@@ -227,10 +228,10 @@ def table_form(clf: Any, label: str | None = None) -> Form:
     """What is known about a table whose rows a classifier is asked about."""
     names = [str(name) for name in clf.feature_labels_]
     text = [str(name) for name, values in clf.categories_.items() if any(isinstance(v, str) for v in values)]
-    steps = {} if clf.recipe_ is None else clf.recipe_.steps
-    missing = {name: step.missing for name, step in steps.items() if step.missing}
+    recipe = clf.recipe_ or Recipe({})
     written = [label] if label and label not in names else []
-    return Form(as_written=written, as_text=text, expected=names, missing=missing)
+    missing, usual = recipe.missing, recipe.usual
+    return Form(as_written=written, as_text=text, expected=names, missing=missing, usual=usual)
 
 
 def _plain(value: Any) -> Any:

@@ -18,6 +18,7 @@ from surefoot.table.again import read_like
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import feature_table
 from surefoot.table.reading import Form, Reading, read_table
+from surefoot.table.recipe import Recipe
 from surefoot.table.said import Said
 from surefoot.table.stream import Streamed, streamed
 from surefoot.table.typed import typed
@@ -181,9 +182,8 @@ def _form(options: argparse.Namespace, **known: Any) -> Form:
 
 def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
     """What is known about the next table from the one of which the model was made."""
-    steps = {} if clf.recipe_ is None else clf.recipe_.steps
-    missing = {name: step.missing for name, step in steps.items() if step.missing}
-    return {"as_text": _text_features(clf), "missing": missing}
+    recipe = clf.recipe_ or Recipe({})
+    return {"as_text": _text_features(clf), "missing": recipe.missing, "usual": recipe.usual}
 
 
 def _read_again(path: str, form: Form, clf: ConditionalGaussianNetworkClassifier) -> Reading:
