@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
-from surefoot.explain.result.explanation import HALF, TAIL, Explanation
+from surefoot.explain.result.cautions import HALF, TAIL
+from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.words import (
     allowed_words,
     miss_words,
