@@ -13,7 +13,8 @@ from surefoot.explain.answer.bound_recheck import LARGE, is_doubtful, rechecked
 from surefoot.explain.ask.refits import ModelShare, RefittedModels, kept_share
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import model_cautions
-from surefoot.explain.result.explanation import Context, Explanation
+from surefoot.explain.result.context import Context
+from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.words import miss_words
 from surefoot.formats import share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier

@@ -10,7 +10,8 @@ from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.broken import broken_words
-from surefoot.explain.result.explanation import HALF, TAIL, Explanation
+from surefoot.explain.result.cautions import HALF, TAIL
+from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.words import (
     allowed_words,
     miss_words,
