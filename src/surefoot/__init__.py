@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from surefoot.exceptions import NoCounterfactualError
     from surefoot.explain.constraints.actions import Action, Actions, Rule
     from surefoot.explain.explainer import CounterfactualExplainer
+    from surefoot.explain.population.one_action import OneAction
     from surefoot.explain.result.batch import Explanations
     from surefoot.explain.result.explanation import Explanation
     from surefoot.explain.result.reasons import Reasons
@@ -47,6 +48,7 @@ _HOMES = {
     "Explanations": "explain.result.batch",
     "LinearGaussianNetwork": "model.network",
     "Milp": "explain.answer.methods",
+    "OneAction": "explain.population.one_action",
     "PRESETS": "explain.ask.presets",
     "NoCounterfactualError": "exceptions",
     "Qcqp": "explain.answer.methods",
@@ -84,6 +86,7 @@ __all__ = [
     "LinearGaussianNetwork",
     "Milp",
     "NoCounterfactualError",
+    "OneAction",
     "Qcqp",
     "Quadratic",
     "QuadraticModel",
