@@ -92,14 +92,9 @@ class Run:
 
     def about(self) -> dict[str, Any]:
         """What must be the same when a run goes on, by the keys of the manifest."""
-        explainer = self.explainer
-        given = {k: _plain(v) for k, v in explainer._given.items() if k not in ASIDE}
-        others = () if explainer.refits is None else explainer.refits.searched
         kept = [*self.columns, self.certificates is not None, self.skip is not None]
         return {
-            "model": [explainer.classifier.fingerprint_, *(clf.fingerprint_ for clf in others)],
-            "question": _digest(sorted(given.items())),
-            "actions": _digest(explainer.actions),
+            **fingerprints(self.explainer),
             "target": repr(_plain(self.target)),
             "table": self.source.fingerprint,
             "id": self.id,
@@ -187,6 +182,17 @@ class Run:
         status = [column.name for column in self.columns].index("status")
         records = journal.records(segment).values()
         return {one.number for one in records if Status(one.line[status]).with_point not in again}
+
+
+def fingerprints(explainer: CounterfactualExplainer) -> dict[str, Any]:
+    """Digests of the models, of what is asked, and of what may change."""
+    given = {k: _plain(v) for k, v in explainer._given.items() if k not in ASIDE}
+    others = () if explainer.refits is None else explainer.refits.searched
+    return {
+        "model": [explainer.classifier.fingerprint_, *(clf.fingerprint_ for clf in others)],
+        "question": _digest(sorted(given.items())),
+        "actions": _digest(explainer.actions),
+    }
 
 
 def explain_to(

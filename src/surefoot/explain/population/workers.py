@@ -18,6 +18,7 @@ import pandas as pd
 from surefoot.explain.answer.executor import end_with
 from surefoot.explain.population.columns import Column, fitting
 from surefoot.explain.population.table import line
+from surefoot.explain.result.batch import principal_features
 from surefoot.formats import escaped
 from surefoot.status import Status
 
@@ -42,13 +43,19 @@ class Row(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A row that is explained: its line of the table, and its proof if that is wanted."""
+    """A row that is explained.
+
+    Its line of the table, its proof if that is wanted; and one by one what the line has in one cell: what
+    stands in the way, and the features of the principal reasons.
+    """
 
     number: int
     cells: list[Any]
     line: list[Any]
     proof: bytes | None
     interrupted: bool = False
+    blamed: tuple[str, ...] = ()
+    principal: tuple[Any, ...] = ()
 
 
 class Job(NamedTuple):
@@ -85,7 +92,8 @@ class Job(NamedTuple):
         if self.proofs:
             text = json.dumps(e.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
             proof = gzip.compress(escaped(text).encode("utf-8") + b"\n", mtime=0)
-        return Done(row.number, row.cells, line(e, self.columns), proof, stopped)
+        why = e.conflict, principal_features(e)
+        return Done(row.number, row.cells, line(e, self.columns), proof, stopped, *why)
 
     def given_up(self, row: Row) -> Done:
         """Word of a row that took its processes along."""

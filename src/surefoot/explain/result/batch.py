@@ -121,6 +121,11 @@ def principal_reasons(e: Explanation) -> str:
     return e.reasons.words if _has_reasons(e) else ""
 
 
+def principal_features(e: Explanation) -> tuple[Any, ...]:
+    """The features of these reasons, the strongest first."""
+    return e.reasons.principal_features if _has_reasons(e) else ()
+
+
 def _has_reasons(e: Explanation) -> bool:
     """Whether there is something to say against the row: it is not decided as the target."""
     known = e.told is not None or e.made_by is not None
