@@ -65,6 +65,13 @@ class Asker:
         """The settings that a row is asked with first."""
         return Rung(self.spec.at_most)
 
+    @property
+    def final_builder(self) -> QuestionBuilder:
+        """What asks when everything of the preset has given way, and without errors."""
+        spec = self.spec
+        at_most = None if "at_most" in spec.may_give_way else spec.at_most
+        return self.builder(Rung(at_most, "plausible" not in spec.may_give_way, budget=False))
+
     def wanted(self, target: Any) -> Any:
         """The target, or the class that the classifier says is wanted."""
         return self.classifier.wanted_ if target is None else target

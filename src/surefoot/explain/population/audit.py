@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from surefoot import __version__
 from surefoot.exceptions import ProblemError
+from surefoot.explain.ask import asker as asking
 from surefoot.explain.ask.question_builder import Asked
 from surefoot.explain.ask.row import split_rows
 from surefoot.explain.ask.target import chosen_target
@@ -190,8 +191,8 @@ class Audit:
         """What was asked about the first row that is not decided as the target; None where none could be."""
         explainer, places = self.explainer, np.flatnonzero(self.cases.asked)
         row = self.frame.iloc[places[0] if len(places) else 0]
-        builder = explainer._builder(explainer._first)
-        asked = explainer._asked_or_refused(builder, row, self.target, row.name)
+        asker = explainer.asker
+        asked = asker.asked_or_refused(asker.first, asking.Row(row, (self.target,), row.name), self.target)
         return asked.question if isinstance(asked, Asked) else None
 
     def plot(self, axes: Any = None, max_groups: int = 24) -> Any:

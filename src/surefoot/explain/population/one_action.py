@@ -186,10 +186,10 @@ class _Group:
         n_jobs: int | None,
     ) -> _Group:
         own = explainer.at_most
-        builder = explainer._builder(Rung(most if own is None else min(own, most)))
+        rung, asker = Rung(most if own is None else min(own, most)), explainer.asker
         wanted = _one_target(explainer, frame, target)
-        rows = explainer._rows(frame, wanted)
-        entries = [explainer._asked_or_refused(builder, row, wanted, label) for row, _, label in rows]
+        rows = asker.rows(frame, wanted)
+        entries = [asker.asked_or_refused(rung, row, wanted) for row in rows]
         there = [isinstance(e, Asked) and e.inquiry.task.is_there for e in entries]
         if all(there):
             raise ProblemError(f"every row is decided as {wanted!r} already; there is nothing to change")
@@ -399,14 +399,14 @@ def _of_line(
         same_target = line["target"] == target
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"the explanation of row {label!r} is no line of explain_table ({error})") from None
-    factual = explainer._read(dict(zip(names, before, strict=True)))
+    factual = explainer.asker.read(dict(zip(names, before, strict=True)))
     same = np.array_equal(factual.numbers, one.question.factual) and factual.state == one.question.state
     if not same or not same_target:
         raise DataError(f"the explanation of row {label!r} is about another row or target")
     least = _known_bound(status, bound)
     if not status.has_point:
         return Individual(one.question, None, (), least)
-    point = explainer._read(dict(zip(names, after, strict=True)))
+    point = explainer.asker.read(dict(zip(names, after, strict=True)))
     return Individual(one.question, point.numbers, point.state, least)
 
 

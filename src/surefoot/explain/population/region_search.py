@@ -108,7 +108,7 @@ class RegionSearch:
     ) -> None:
         self.clock, self.target, self.proofs = Clock(seconds), target, list[Any]()
         self.exact = import_module("surefoot.proof.exact")  # most programs do not prove anything of regions
-        self.builder = explainer.final_builder
+        self.builder = explainer.asker.final_builder
         clf, constraints = self.builder.classifier, self.builder.constraints
         with warnings.catch_warnings():  # what is to be said of the settings was said when they were made
             warnings.simplefilter("ignore")
@@ -381,7 +381,7 @@ class RegionSearch:
     def _last_refused(
         self, accepted: list[float], other: list[float], codes: list[int]
     ) -> list[float] | None:
-        """Who is refused and nearest to somebody accepted, on the way to another; None if that is accepted."""
+        """Who is refused and nearest to somebody accepted, on the way to another; None if none is."""
         near, far = 0.0, 1.0
         between = partial(self._between, accepted, other)
         if self._is_accepted(between(far), codes):

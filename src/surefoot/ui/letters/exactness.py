@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from surefoot.explain.result.explanation import HALF, Explanation
+from surefoot.explain.result.cautions import HALF
+from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.region import Region
 from surefoot.ui.letters.language import mark
 from surefoot.ui.letters.ways import not_enough_words
