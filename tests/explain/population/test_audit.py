@@ -102,7 +102,7 @@ def test_every_row_without_recourse_has_a_reason_and_nothing_kept_is_proposed(ge
     none = table[table["status"] == "infeasible"]
     assert len(none) > 0
     assert set(none["reason"]) <= {"constraints", "no_allowed_change"}
-    for name in german.explainer._unchangeable:
+    for name in german.explainer.asker.unchangeable:
         there = table[table["reason"] == ""]
         assert (there[f"factual: {name}"] == there[f"counterfactual: {name}"]).all()
         assert name not in set(german.changes["feature"])
