@@ -85,7 +85,7 @@ def cost_by_hand(asking, rows, change, observed):
         if not (obeys(row, new) and inside):
             found.append(math.inf)
             continue
-        asked = asking._builder(asking._first).asked(asking._read(row), "good", None)
+        asked = asking.asker.asked(asking.asker.first, row, "good", None)
         numbers, state = asking.classifier.schema_.encode_row(list(new))
         problem = asked.problem.problem(state)
         holds = worst_perturbation(problem, numbers).violation <= 0
