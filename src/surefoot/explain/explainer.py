@@ -421,8 +421,20 @@ class CounterfactualExplainer:
         """
         from surefoot.explain.population.run import explain_to
 
-        more = {"target": target, "retry": retry, "certificates": certificates, "enough": enough}
-        return explain_to(self, source, output, id, resume, n_jobs, chunk, progress=progress, **more)
+        return explain_to(
+            self,
+            source,
+            output,
+            id=id,
+            resume=resume,
+            n_jobs=n_jobs,
+            chunk=chunk,
+            target=target,
+            retry=retry,
+            certificates=certificates,
+            enough=enough,
+            progress=progress,
+        )
 
     def alternatives(
         self,
@@ -463,7 +475,7 @@ class CounterfactualExplainer:
             raise ProblemError("alternatives are about one target, not a list of them")
         clock, each = Clock(self.options.time_limit), RowExplainer(self.asker, self)
         with one_blas_thread(), alive():
-            return Explanations(each.alternatives(row, targets[0], n, differ, apart, clock))
+            return Explanations(each.alternatives(row, targets[0], clock, n=n, differ=differ, apart=apart))
 
     def reasons(self, row: Any, target: Any = None) -> Reasons:
         """Why a row was decided as it was: what each feature adds to the log-odds.

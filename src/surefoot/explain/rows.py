@@ -51,7 +51,7 @@ class RowExplainer:
         return Climb(self.asker.first, self.asker.spec.may_give_way)
 
     def alternatives(
-        self, row: Any, target: Any, n: int, differ: str, apart: float, clock: Clock
+        self, row: Any, target: Any, clock: Clock, *, n: int, differ: str, apart: float
     ) -> list[Explanation]:
         """So many explanations at most, nearest first, each different from all before it."""
         climb = self.climbed(row, (target,), clock)

@@ -131,6 +131,8 @@ class Constraint:
     # first tried to leave out those that say less; the order of equals does not matter.
     says: ClassVar[int]
     is_strict: ClassVar[bool] = False  # whether it must know when a number is beyond an end, not only at it
+    # Whether it tells that the features that it names may change, so that none of them is kept for its name.
+    frees: ClassVar[bool] = False
     name: Any  # in words
 
     def __init_subclass__(cls) -> None:

@@ -49,6 +49,7 @@ class When(_Fields, Constraint):
     key = "when"
     says = 3
     is_strict = True
+    frees = True
 
     @property
     def name(self) -> str:

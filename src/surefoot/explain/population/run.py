@@ -192,6 +192,7 @@ def explain_to(
     explainer: CounterfactualExplainer,
     source: Any,
     output: str | os.PathLike[str],
+    *,
     id: str | None,  # noqa: A002
     resume: bool,
     n_jobs: int | None,
