@@ -294,7 +294,7 @@ class CounterfactualExplainer:
             return Explanations(BatchExplainer(each, asked, n_jobs, brief).carried_out(progress))
 
     def accepted(self, rows: Any, target: Any = None) -> list[bool]:
-        """Which rows have the target already, threshold included; a row that cannot be read has not.
+        """Which rows already have the target, threshold included; False for a row that cannot be read.
 
         Parameters
         ----------
@@ -553,7 +553,7 @@ class CounterfactualExplainer:
 
     @property
     def kept(self) -> Actions:
-        """Dates, and features that a person cannot change: those that the user does not name stay."""
+        """Dates, and features that a person cannot change, which stay unless the user names them."""
         return self.asker.kept
 
     @property

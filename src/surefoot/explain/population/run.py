@@ -1,4 +1,4 @@
-"""A table of any size explained into a file: stopped at any moment, it goes on where it was."""
+"""Explain a table of any size into a file; after a stop, go on from there."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def table_form(clf: Any, label: str | None = None) -> Form:
 
 
 def _plain(value: Any) -> Any:
-    """A value whose ``repr`` is all of it."""
+    """A value whose ``repr`` shows all of it."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, pd.DataFrame):

@@ -1,4 +1,4 @@
-"""``surefoot explain --all --output FILE``: row by row into a file, and on from there after a stop."""
+"""``surefoot explain --all --output FILE``: row by row into a file; after a stop it goes on from there."""
 
 from __future__ import annotations
 
