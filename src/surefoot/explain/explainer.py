@@ -297,7 +297,7 @@ class CounterfactualExplainer:
             return Explanations(BatchExplainer(each, asked, n_jobs, brief).carried_out(progress))
 
     def accepted(self, rows: Any, target: Any = None) -> list[bool]:
-        """Which rows have the target already, threshold included; a row that cannot be read has not.
+        """Which rows already have the target, threshold included; False for a row that cannot be read.
 
         Parameters
         ----------
@@ -424,8 +424,20 @@ class CounterfactualExplainer:
         """
         from surefoot.explain.population.run import explain_to
 
-        more = {"target": target, "retry": retry, "certificates": certificates, "enough": enough}
-        return explain_to(self, source, output, id, resume, n_jobs, chunk, progress=progress, **more)
+        return explain_to(
+            self,
+            source,
+            output,
+            id=id,
+            resume=resume,
+            n_jobs=n_jobs,
+            chunk=chunk,
+            target=target,
+            retry=retry,
+            certificates=certificates,
+            enough=enough,
+            progress=progress,
+        )
 
     def one_action(
         self,
@@ -610,7 +622,7 @@ class CounterfactualExplainer:
             raise ProblemError("alternatives are about one target, not a list of them")
         clock, each = Clock(self.options.time_limit), RowExplainer(self.asker, self)
         with one_blas_thread(), alive():
-            return Explanations(each.alternatives(row, targets[0], n, differ, apart, clock))
+            return Explanations(each.alternatives(row, targets[0], clock, n=n, differ=differ, apart=apart))
 
     def reasons(self, row: Any, target: Any = None) -> Reasons:
         """Why a row was decided as it was: what each feature adds to the log-odds.
@@ -688,7 +700,7 @@ class CounterfactualExplainer:
 
     @property
     def kept(self) -> Actions:
-        """Dates, and features that a person cannot change: those that the user does not name stay."""
+        """Dates, and features that a person cannot change, which stay unless the user names them."""
         return self.asker.kept
 
     @property

@@ -47,11 +47,11 @@ class RowExplainer:
         return climb
 
     def climb(self) -> Climb:
-        """The way of one row, of which nothing is asked yet."""
+        """A climb for one row, before the first question."""
         return Climb(self.asker.first, self.asker.spec.may_give_way)
 
     def alternatives(
-        self, row: Any, target: Any, n: int, differ: str, apart: float, clock: Clock
+        self, row: Any, target: Any, clock: Clock, *, n: int, differ: str, apart: float
     ) -> list[Explanation]:
         """So many explanations at most, nearest first, each different from all before it."""
         climb = self.climbed(row, (target,), clock)
@@ -139,7 +139,7 @@ class BatchExplainer:
         return [climb.explanation for climb in self.climbs]
 
     def _round(self, open_: Sequence[int], bar: Any) -> bool:
-        """Ask about each open row once; whether nobody interrupted it."""
+        """Ask about each open row once; False if interrupted."""
         asked = self._asked(open_, bar)
         every = [(k, entry) for k, some in asked.items() for entry in some]
         work = [(number, self._work(k, entry, len(asked[k]))) for number, (k, entry) in enumerate(every)]

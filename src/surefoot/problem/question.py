@@ -108,7 +108,7 @@ class Question:
         self._check_numbers()
 
     def __eq__(self, other: object) -> bool:
-        """Whether both ask the same: what files hold is all there is to a question."""
+        """Whether both ask the same, that is, whether their files would be equal."""
         return self.to_dict() == other.to_dict() if isinstance(other, Question) else NotImplemented
 
     def __hash__(self) -> int:

@@ -95,7 +95,7 @@ class Asker:
         return Filled(*encoded(row, self.classifier.schema_))
 
     def asked(self, rung: Rung, row: Any, target: Any, label: Any, differing: Differing = NOTHING) -> Asked:
-        """The question about a row. What nobody expected is an error of ours, never one of numpy."""
+        """The question about a row. Unexpected errors, of numpy for instance, become a `ProblemError`."""
         try:
             return self.builder(rung).asked(self.read(row), target, label, differing)
         except SurefootError:
@@ -117,12 +117,12 @@ class Asker:
         return Refused(self.builder(rung).refusal(values, target), why)
 
     def is_there(self, row: Row) -> bool:
-        """Whether a row has one of its targets already; one that cannot be read has not."""
+        """Whether a row already has one of its targets; False for a row that cannot be read."""
         every = (self.asked_or_refused(self.first, row, target) for target in row.targets)
         return any(isinstance(asked, Asked) and asked.inquiry.task.is_there for asked in every)
 
     def builder(self, rung: Rung) -> QuestionBuilder:
-        """What asks with these settings; a classifier that was fitted anew is looked at again."""
+        """The builder for these settings; a new one after the classifier was fitted again."""
         known = self._builders.get(rung)
         if known is None or known.networks is not self.classifier.networks_:
             known = self._builders[rung] = self._new_builder(rung)
@@ -162,7 +162,7 @@ class Asker:
         )
 
     def _actions(self, at_most: int | None) -> Actions | None:
-        """What the user says, with what a person cannot change kept, and the number of changes."""
+        """The user's actions, with features kept that a person cannot change, and the limit on changes."""
         found = self.spec.actions
         if self.kept.features:
             found = found or Actions()
@@ -173,7 +173,7 @@ class Asker:
 
     @cached_property
     def kept(self) -> Actions:
-        """Dates, and features that a person cannot change: those that the user does not name stay."""
+        """Dates, and features that a person cannot change, which stay unless the user names them."""
         spec = self.spec
         named = {*spec.immutable, *spec.increasing, *spec.decreasing}
         if isinstance(spec.bounds, Mapping):

@@ -29,12 +29,12 @@ class Plausible(NamedTuple):
     deviations: float | None = None
 
     def declared(self) -> Any:
-        """As a file holds it."""
+        """As files write it."""
         return [CONDITIONAL, self.deviations] if self.share is None else self.share
 
 
 def checked_plausible(value: Any) -> Plausible | None:
-    """What a user gives, checked.
+    """Check what a user gives.
 
     Examples
     --------

@@ -177,7 +177,7 @@ class QuestionBuilder:
                 )
 
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
-        """What constraints allow, what differs from earlier answers, what is plausible of each feature."""
+        """What constraints allow, with what must differ from earlier answers and what is plausible."""
         found, deviations = self.constraints.allowed(factual, state), self.plausible.deviations
         kept = [keeping_one(one, self.features, self.schema.numbers, factual) for one in differing.keeping]
         near = () if deviations is None else near_expected(self.classifier, target, factual, deviations)

@@ -16,8 +16,8 @@ from surefoot.problem.geometry import checked_norm
 from surefoot.problem.question import Budget
 from surefoot.problem.robust_problem import checked_threshold
 
-EVEN = 0.5  # the threshold of those who name none
-NO_MORE = 0.0  # likewise of a decision value
+EVEN = 0.5  # the default threshold
+NO_MORE = 0.0  # the default decision value
 SMALLEST_BUDGET = 1e-9  # standard deviations; doubles cannot tell a smaller one from none
 NoiseOn = Literal["changeable", "all"]
 Distance = Literal["mahalanobis", "cost"]
@@ -38,7 +38,7 @@ class Terms(NamedTuple):
     against: Against = "each"  # whether the threshold is one against each rival, or among all classes
 
     def checked(self) -> Terms:
-        """The same, unless no question could have these terms."""
+        """Return self; refuse terms that no question can have."""
         checked_norm(self.norm)
         checked_threshold(self.threshold)
         if not is_number(self.decision):

@@ -1,4 +1,4 @@
-"""Actions in files: written as TOML, read back strictly, begun from a template."""
+"""Actions in TOML files: written, read back strictly, and a template to begin with."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def _kept(name: str, action: Any, reason: str) -> list[str]:
 
 
 def _short(value: float) -> int | float:
-    """19 for 19.0, where nothing is lost."""
+    """An integer where the value is whole and small enough: 19 for 19.0."""
     return int(value) if abs(value) < LARGEST and float(value).is_integer() else float(value)
 
 

@@ -1,4 +1,4 @@
-"""A table of any size explained into a file: stopped at any moment, it goes on where it was."""
+"""Explain a table of any size into a file; after a stop, go on from there."""
 
 from __future__ import annotations
 
@@ -199,6 +199,7 @@ def explain_to(
     explainer: CounterfactualExplainer,
     source: Any,
     output: str | os.PathLike[str],
+    *,
     id: str | None,  # noqa: A002
     resume: bool,
     n_jobs: int | None,
@@ -241,7 +242,7 @@ def table_form(clf: Any, label: str | None = None) -> Form:
 
 
 def _plain(value: Any) -> Any:
-    """A value whose ``repr`` is all of it."""
+    """A value whose ``repr`` shows all of it."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, pd.DataFrame):

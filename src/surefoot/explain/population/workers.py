@@ -1,4 +1,4 @@
-"""Rows explained here or by other processes; a process that is lost takes nothing along."""
+"""Rows explained in this process or in others; a process that is lost loses no finished row."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Job(NamedTuple):
     enough: bool = False
 
     def done(self, row: Row) -> Done:
-        """Explain one row; whatever is wrong with it is in its line."""
+        """Explain one row; errors are stated in its line."""
         names = list(self.explainer.classifier.feature_labels_)
         index = pd.Index([row.label], dtype=object)
         frame = pd.DataFrame([row.cells], index, names, dtype=object)
@@ -96,7 +96,7 @@ class Job(NamedTuple):
         return Done(row.number, row.cells, line(e, self.columns), proof, stopped, *why)
 
     def given_up(self, row: Row) -> Done:
-        """Word of a row that took its processes along."""
+        """The line of a row whose processes were lost."""
         known = {
             "row": row.label,
             "status": str(Status.FAILED),
@@ -130,7 +130,7 @@ def finished(job: Job, rows: Iterable[Row], n_jobs: int) -> Iterator[Done]:
 
 
 def _finished_here(job: Job, rows: Iterable[Row]) -> Iterator[Done]:
-    """Rows explained by this process; one that an interrupt fell into is not finished."""
+    """Rows explained by this process; a row that was interrupted is not finished."""
     for row in rows:
         with _noticed_interrupt() as interrupted:
             done = job.done(row)
@@ -141,7 +141,7 @@ def _finished_here(job: Job, rows: Iterable[Row]) -> Iterator[Done]:
 
 @contextmanager
 def _noticed_interrupt() -> Iterator[list[int]]:
-    """A list that has an entry for each interrupt, also for one that was taken on the way."""
+    """A list with an entry for each interrupt, including those that a search caught."""
     noticed: list[int] = []
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -251,7 +251,7 @@ _JOB: list[Job] = []  # what this process does, where it is one of the pool's
 
 
 def _begin(payload: bytes, parent: int) -> None:
-    """What a process of the pool does first; who started it takes signals, and ends it."""
+    """Set up a process of the pool: it ignores interrupts, which its parent handles."""
     from tqdm import tqdm
 
     tqdm.set_lock(threading.RLock())  # its own is shared by processes, and left behind by one that is killed

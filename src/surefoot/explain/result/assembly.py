@@ -1,4 +1,4 @@
-"""From an answer to an Explanation: labels, probabilities, and whether the change hangs together."""
+"""From an answer to an Explanation: labels, probabilities, and what the network expects."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _model_share(
 
 
 def _distance(question: Question, problem: Family, answer: Answer) -> float:
-    """Way of the numbers, and the price of the categories."""
+    """The distance of the numbers plus the price of the categories."""
     assert answer.point is not None
     price = sum(choice.prices[v] for choice, v in zip(question.choices, answer.state, strict=True))
     return float(price) + problem.metric.distance(question.warped(answer.point), problem.factual)

@@ -141,7 +141,7 @@ def _lines(text: str) -> list[Any]:
 
 
 def documents_of(text: str) -> list[Any]:
-    """What a file holds, one document for each explanation or line; nothing of them is looked at."""
+    """The documents of a file, one for each explanation or line, not yet checked."""
     try:
         content: Any = _lines(text) or parsed(text)
     except DataError as error:

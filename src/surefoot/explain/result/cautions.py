@@ -63,7 +63,7 @@ class Caution(str):
     code: str
 
     def __new__(cls, code: str, text: str) -> Caution:
-        """A sentence that knows its code."""
+        """A sentence with its code."""
         found = super().__new__(cls, text)
         found.code = code
         return found
@@ -102,7 +102,7 @@ def own_cautions(e: Explanation) -> list[Caution]:
 
 
 def _asks_for_too_much(e: Explanation) -> bool:
-    """Whether the errors are larger than rows differ."""
+    """Whether the budget is larger than differences between rows."""
     budget = e.question.budget
     if not isinstance(e.question, Question) or e.whitening == "given":
         return False

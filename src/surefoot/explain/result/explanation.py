@@ -266,7 +266,7 @@ class Explanation:
         return [self.question.features[j] for j in order[:number]]
 
     def expectations(self) -> pd.DataFrame:
-        """Whether the change hangs together: what the network expects of each feature that changes.
+        """Whether the change is coherent: what the network expects of each feature that changes.
 
         Before: the factual class, given the factual's parents. After: the target class, given the
         counterfactual's parents; the z-score is the deviation from that in conditional standard

@@ -1,4 +1,4 @@
-"""ConstraintSet held against the model: what a question says of it must be so."""
+"""Constraints compared with the model: what a question says about the model must be true."""
 
 from __future__ import annotations
 

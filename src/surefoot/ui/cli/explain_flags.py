@@ -71,6 +71,15 @@ def rows_flags(command: argparse.ArgumentParser, verb: str) -> None:
 def question_flags(command: argparse.ArgumentParser) -> None:
     """What is asked, what may change, and how it is solved."""
     question = command.add_argument_group("the question")
+    _asked(question)
+    _measured(question)
+    _actions(command.add_argument_group("what may change"))
+    _worth(command.add_argument_group("answers worth acting on"))
+    _solving(command.add_argument_group("how it is solved"))
+    _paper(command.add_argument_group("the paper's methods (with --method qcqp or milp)"))
+
+
+def _asked(question: Any) -> None:
     question.add_argument(
         "--preset",
         choices=("practical", "paper"),
@@ -110,6 +119,9 @@ def question_flags(command: argparse.ArgumentParser) -> None:
     question.add_argument(
         "--impute", action="store_true", help="fill what is missing in a row with what the model expects"
     )
+
+
+def _measured(question: Any) -> None:
     question.add_argument("--norm", choices=("inf", "2", "1"), default=PRESET, help="of distances and errors")
     question.add_argument(
         "--threshold",
@@ -145,10 +157,6 @@ def question_flags(command: argparse.ArgumentParser) -> None:
         default=PRESET,
         help="how far a change is: in whitened coordinates, or by the prices in --actions",
     )
-    _actions(command.add_argument_group("what may change"))
-    _worth(command.add_argument_group("answers worth acting on"))
-    _solving(command.add_argument_group("how it is solved"))
-    _paper(command.add_argument_group("the paper's methods (with --method qcqp or milp)"))
 
 
 def at_most(text: str) -> int | None:

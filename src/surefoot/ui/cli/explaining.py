@@ -107,7 +107,7 @@ def _explain_alternatives(
 
 
 def _of_each(rows: Any, target: Any) -> Any:
-    """Several targets are those of each row."""
+    """A list of targets is repeated for each row."""
     return [target] * len(rows) if isinstance(target, list) else target
 
 

@@ -1,4 +1,4 @@
-"""``surefoot explain --all --output FILE``: row by row into a file, and on from there after a stop."""
+"""``surefoot explain --all --output FILE``: row by row into a file; after a stop it goes on from there."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def explain_to_file(explainer: CounterfactualExplainer, target: Any, options: ar
                 explainer,
                 table,
                 options.output,
-                options.id,
-                not options.restart,
-                options.jobs,
+                id=options.id,
+                resume=not options.restart,
+                n_jobs=options.jobs,
                 chunk=128,
                 target=target,
                 retry=options.retry,
