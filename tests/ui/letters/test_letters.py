@@ -219,7 +219,7 @@ def test_a_decision_that_is_close_has_nothing_to_change(cases):
     assert "It is close" in letter.decision
 
 
-def test_what_can_stay_is_not_asked_for_and_no_way_asks_for_more_than_another(cases):
+def test_what_can_stay_is_not_asked_for_and_no_two_ways_change_the_same(cases):
     table = load_wine(as_frame=True)
     clf = ConditionalGaussianNetworkClassifier("tan").fit(table.data, table.target)
     answers = CounterfactualExplainer(clf).alternatives(table.data.iloc[100], 0, n=3)

@@ -40,14 +40,14 @@ class Way:
 
 
 def found_ways(answers: Sequence[Explanation], classifier: Any) -> list[tuple[Explanation, Region]]:
-    """The answers that a letter shows, each with what is enough; none that asks for more than another."""
+    """The answers that a letter shows, each with what is enough; no two that change the same."""
     shown = [e for e in answers if e.counterfactual is not None and e.changed][:MOST_WAYS]
     if any(len(e.changed) > MANY_CHANGES for e in shown):
         shown = shown[:1]
     found: list[tuple[Explanation, Region]] = []
     for e in shown:
         region = e.enough(classifier)
-        if not any(set(needed(*one)) <= set(needed(e, region)) for one in found):
+        if all(set(needed(*one)) != set(needed(e, region)) for one in found):
             found.append((e, region))
     return found
 
