@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 
 from surefoot import (
     Actions,
@@ -21,8 +22,9 @@ from surefoot import (
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.batch import Explanations
-from surefoot.ui.letters.language import language, languages
+from surefoot.ui.letters.language import languages
 from surefoot.ui.letters.slots import TEMPLATES
+from surefoot.ui.letters.ways import found_ways, needed
 from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
 
 # Words of those who know the method. None of them may be in a letter.
@@ -217,16 +219,24 @@ def test_a_decision_that_is_close_has_nothing_to_change(cases):
     assert "It is close" in letter.decision
 
 
-def test_a_value_that_need_not_change_is_said_to_stay(cases):
-    from surefoot.explain.result.region import Interval
-    from surefoot.ui.letters.labels import Labels
-    from surefoot.ui.letters.ways import _today
-    from surefoot.ui.letters.writer import Writer
-
-    writer = Writer(language("en"), Labels())
-    within = {"x": Interval("x", 15.0, 38.0, (15.0, 38.0))}
-    assert _today("x", 24, within, writer) == "today: 24, can stay"
-    assert _today("x", 14, within, writer) == "today: 14"
+def test_what_can_stay_is_not_asked_for_and_no_two_ways_change_the_same(cases):
+    table = load_wine(as_frame=True)
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(table.data, table.target)
+    answers = CounterfactualExplainer(clf).alternatives(table.data.iloc[100], 0, n=3)
+    assert all(len(e.changed) > 1 for e in answers)
+    found = found_ways(answers, clf)
+    assert [needed(*one) for one in found] == [["proline"]]
+    e, region = found[0]
+    low = next(one.low for one in region.numbers if one.feature == "proline")
+    row = e.factual.copy()
+    for value in (low, low + 100):  # with everything else as it is today
+        row["proline"] = value
+        assert region.contains(row)
+        assert clf.predict(row.to_frame().T)[0] == 0
+    assert e.region.example.feature == "proline"
+    text = mailing(CounterfactualExplainer(clf), form=".txt", target=0).about(answers, DAY).letter
+    assert "Way 2" not in text
+    assert f"- proline: at least {low:,.0f} (today: 710)" in text
 
 
 def _shared(answers, shares):
@@ -260,8 +270,8 @@ def test_answers_that_small_changes_of_the_model_undo(cases, tmp_path, shares, e
 def test_limits_are_enough_as_they_are_printed(letters):
     for code, words in (("en", "Limits count exactly as printed"), ("de", "Grenzen gelten genau so")):
         for one in letters["found", code, ".txt"]:
-            regions = [e.region for e in Explanations.from_json(one.proof)]
-            ends = [end for r in regions for i in r.numbers for end in (i.low, i.high)]
+            ways = [(e, e.region) for e in Explanations.from_json(one.proof)]
+            ends = [x for w in ways for i in w[1].numbers if i.feature in needed(*w) for x in (i.low, i.high)]
             text = " ".join(one.letter.split())
             assert (words in text) == bool(np.isfinite(ends).any())
             only = {"en": "Where only one limit", "de": "Wo nur eine Grenze"}[code]

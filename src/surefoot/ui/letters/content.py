@@ -210,7 +210,8 @@ def _head(request: Request) -> tuple[tuple[str, str], ...]:
     name = harmless(request.to) if request.to else ""
     found = [(writer.say("Date"), writer.language.date(request.day))]
     found += [(writer.say("For"), name)] if name else []
-    return (*found, *([(writer.say("Reference"), harmless(row))] if row is not None else []))
+    reference = "" if is_missing(row) else harmless(row)
+    return (*found, *([(writer.say("Reference"), reference)] if reference else []))
 
 
 def decision_words(request: Request) -> str:

@@ -9,7 +9,7 @@ from surefoot.explain.result.cautions import HALF
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.region import Region
 from surefoot.ui.letters.language import mark
-from surefoot.ui.letters.ways import not_enough_words
+from surefoot.ui.letters.ways import needed, not_enough_words
 from surefoot.ui.letters.writer import Writer
 
 INSIDE = mark("Every value that is stated is enough, in any combination.")
@@ -40,15 +40,18 @@ def exactness(found: Sequence[tuple[Explanation, Region]], writer: Writer) -> tu
         OUTSIDE,
         *([OPEN] if any(map(math.isinf, ends)) else []),
     ]
-    example = not_enough_words(found[0][0], found[0][1].example, writer)
+    e, region = found[0]
+    is_felt = region.example is not None and region.example.feature in needed(e, region)
+    example = not_enough_words(e, region.example, writer) if is_felt else ""
     if example and several:
         example = writer.say("In way 1: {sentence}", sentence=example)
     return (" ".join(map(writer.say, said)), *([example] if example else []))
 
 
 def _ends(found: Sequence[tuple[Explanation, Region]]) -> list[float]:
-    """Of all ranges; infinite where the data or what is allowed ends one, and proven up to there."""
-    return [end for _, region in found for one in region.numbers for end in (one.low, one.high)]
+    """Of all ranges that are stated; infinite where the data or what is allowed ends one."""
+    stated = [one for e, region in found for one in region.numbers if one.feature in needed(e, region)]
+    return [end for one in stated for end in (one.low, one.high)]
 
 
 def unstable_words(answers: Sequence[Explanation], writer: Writer) -> list[str]:

@@ -28,7 +28,7 @@ from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.language import harmless, language
 from surefoot.ui.letters.page import page, rendered
 from surefoot.ui.letters.slots import template
-from surefoot.ui.letters.writer import Writer
+from surefoot.ui.letters.writer import Writer, is_missing
 
 JOURNAL, REQUEST, INDEX, PROOFS = "journal.jsonl", "request.json", "index.html", "proofs"
 FORMS = (".html", ".txt")
@@ -128,7 +128,7 @@ class Folder:
         write_whole(self.path / f"{name}{self.form}", found.letter)
         entry = {
             "row": k,
-            "name": str(label),
+            "name": "" if is_missing(label) else str(label),
             "file": f"{name}{self.form}",
             "status": found.status,
             "kind": found.kind,
