@@ -9,7 +9,7 @@ means to give it up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -36,6 +36,7 @@ class Features:
 
     names: tuple[Any, ...]
     categories: Mapping[int, Category]
+    dates: tuple[int, ...] = field(default=(), kw_only=True)  # numbers of days, which words show as dates
 
     @cached_property
     def numbers(self) -> list[int]:
@@ -230,6 +231,10 @@ def numbers_of(column: pd.Series, name: Any) -> Array:
     """A column as numbers, nan for holes."""
     import pandas as pd  # processes that only search start without it
 
+    from surefoot.model.columns import holds_dates, read_days
+
+    if holds_dates(column):
+        return read_days(column, name)
     read = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     wrong = np.flatnonzero(np.isnan(read) & column.notna().to_numpy())
     if wrong.size:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from surefoot.days import Day, as_day
 from surefoot.exceptions import ProblemError
 from surefoot.explain.answer.methods import Milp, Qcqp
 from surefoot.explain.ask.presets import PRESET
@@ -119,7 +120,7 @@ def _bounds(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespa
         return {"data": DATA, "none": None}.get(options.bounds, PRESET)
     numbers = (name for name in clf.feature_labels_ if name not in clf.categories_)
     others = dict.fromkeys(numbers, DATA) if options.bounds != "none" else {}
-    return others | {name: (_end(name, low), _end(name, high)) for name, low, high in options.bound}
+    return others | {name: (_end(clf, name, low), _end(clf, name, high)) for name, low, high in options.bound}
 
 
 def _budget(options: argparse.Namespace) -> Any:
@@ -157,7 +158,8 @@ def _value(clf: ConditionalGaussianNetworkClassifier, feature: str, text: str) -
     """A number, or the value of a category that reads like this."""
     categories = {str(name): values for name, values in clf.categories_.items()}
     if feature not in categories:
-        return _number("--values", feature, text)
+        day = _day(clf, feature, text)
+        return _number("--values", feature, text) if day is None else day
     values = {str(value): value for value in categories[feature]}
     if text not in values:
         hint = suggestion(text, values) or f"; its values are {_quoted(values)}"
@@ -172,11 +174,23 @@ def _number(flag: str, feature: str, text: str) -> float:
         raise ProblemError(f"{flag} {feature}: {text!r} is not a number") from None
 
 
-def _end(feature: str, text: str) -> float | None:
+def _end(clf: ConditionalGaussianNetworkClassifier, feature: str, text: str) -> float | None:
+    day = _day(clf, feature, text)
     try:
-        return None if text == "-" else float(text)
+        return day if day is not None or text == "-" else float(text)
     except ValueError:
-        raise ProblemError(f"--bound {feature}: {text!r} is neither a number nor '-'") from None
+        what = "a date such as 2024-03-01" if feature in _dates(clf) else "a number"
+        raise ProblemError(f"--bound {feature}: {text!r} is neither {what} nor '-'") from None
+
+
+def _dates(clf: ConditionalGaussianNetworkClassifier) -> list[str]:
+    return [str(name) for name in clf.schema_.date_names]
+
+
+def _day(clf: ConditionalGaussianNetworkClassifier, feature: str, text: str) -> Day | None:
+    """The day that a text means where the feature is a date."""
+    day = as_day(text) if feature in _dates(clf) else None
+    return day if isinstance(day, Day) else None
 
 
 def wanted_targets(texts: list[str] | None, clf: ConditionalGaussianNetworkClassifier) -> Any:
