@@ -25,7 +25,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.status import Status
-from surefoot.ui.cli import letters
+from surefoot.ui.cli import auditing, letters
 from surefoot.ui.cli.explaining_all import explain_to_file, goes_to_file, refuse_unused
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.ui.cli.main import INTERRUPTED, say, show
@@ -80,6 +80,15 @@ def run_letter(options: argparse.Namespace) -> int:
         raise ProblemError("a letter is about one class; give --target once")
     mailing = letters.mailing(_explainer(clf, options), target, options)
     return letters.run(mailing, rows_of_table(options, clf), options)
+
+
+def run_audit(options: argparse.Namespace) -> int:
+    """``surefoot audit``."""
+    auditing.check_flags(options)
+    clf = model(options.model, options)
+    _check_request(options, clf)
+    auditing.run(_explainer(clf, options), _targets(options.target, clf), options)
+    return DONE
 
 
 def run_actions(options: argparse.Namespace) -> int:
@@ -146,6 +155,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "predict": run_predict,
     "actions": run_actions,
     "explain": run_explain,
+    "audit": run_audit,
     "letter": run_letter,
     "labels": letters.run_labels,
     "verify": run_verify,
