@@ -76,8 +76,9 @@ def by_hand(table, cap):
 
 
 def test_german_credit_by_sex_and_age_is_what_the_table_says(german):
-    table = german.explainer.explain_table(german.frame, "good")
-    pd.testing.assert_frame_equal(german.explained.drop(columns="seconds"), table.drop(columns="seconds"))
+    table, again = german.explained, german.explainer.explain_table(german.frame.iloc[:12], "good")
+    same = table.iloc[:12].drop(columns="seconds")
+    pd.testing.assert_frame_equal(same, again.drop(columns="seconds"))
     found = table[(table["status"] == "optimal") & (table["factual_class"] == "bad")]["distance"]
     cap = np.sort(found)[math.ceil(0.9 * len(found)) - 1]
     age = german.frame["age"]

@@ -189,11 +189,10 @@ class Audit:
     @cached_property
     def question(self) -> Question | None:
         """What was asked about the first row that is not decided as the target; None where none could be."""
-        explainer, places = self.explainer, np.flatnonzero(self.cases.asked)
+        places = np.flatnonzero(self.cases.asked)
         row = self.frame.iloc[places[0] if len(places) else 0]
-        asker = explainer.asker
-        asked = asker.asked_or_refused(asker.first, asking.Row(row, (self.target,), row.name), self.target)
-        return asked.question if isinstance(asked, Asked) else None
+        asked = _question(self.explainer, row, self.target)
+        return None if asked is None else asked.question
 
     def plot(self, axes: Any = None, max_groups: int = 24) -> Any:
         """Draw shares without a way and costs by group, with intervals; returns the two Axes."""
@@ -306,11 +305,20 @@ def _watched(done: Iterator[Done], rows: int, progress: bool) -> Iterator[Done]:
 def _accepted(
     explainer: CounterfactualExplainer, frame: pd.DataFrame, target: Any, table: pd.DataFrame
 ) -> NDArray[np.bool_]:
-    """Which rows are decided as the target; also those for which a search made that safer."""
+    """Which rows are decided as the target, threshold included; also where a search made that safer."""
     found = (table["status"] == "already_target").to_numpy(bool, copy=True)
-    open_ = np.flatnonzero(~found & (table["status"] != "invalid").to_numpy(bool))
-    found[open_] = explainer.accepted(frame.iloc[open_], target)
+    for k in np.flatnonzero(~found & (table["status"] != "invalid").to_numpy(bool)):
+        asked = _question(explainer, frame.iloc[k], target)
+        here = None if asked is None else asked.inquiry.task.problem.here
+        found[k] = here is not None and here.margin(here.factual) >= 0
     return found
+
+
+def _question(explainer: CounterfactualExplainer, row: pd.Series, target: Any) -> Asked | None:
+    """What is asked about a row first; None where it cannot be read."""
+    asker = explainer.asker
+    found = asker.asked_or_refused(asker.first, asking.Row(row, (target,), row.name), target)
+    return found if isinstance(found, Asked) else None
 
 
 def _apart(one: float, other: float) -> float:

@@ -12,7 +12,7 @@ from surefoot.explain.constraints.actions import Actions
 from surefoot.files import write_whole
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
-from surefoot.ui.cli import letters
+from surefoot.ui.cli import auditing, letters
 from surefoot.ui.cli.explaining import run_explain
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.ui.cli.main import say, show
@@ -42,6 +42,15 @@ def run_letter(options: argparse.Namespace) -> int:
         raise ProblemError("a letter is about one class; give --target once")
     mailing = letters.mailing(explainer_of(clf, options), target, options)
     return letters.run(mailing, rows_of_table(options, clf), options)
+
+
+def run_audit(options: argparse.Namespace) -> int:
+    """``surefoot audit``."""
+    auditing.check_flags(options)
+    clf = model(options.model, options)
+    check_request(options, clf)
+    auditing.run(explainer_of(clf, options), wanted_targets(options.target, clf), options)
+    return DONE
 
 
 def run_actions(options: argparse.Namespace) -> int:
@@ -108,6 +117,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "predict": run_predict,
     "actions": run_actions,
     "explain": run_explain,
+    "audit": run_audit,
     "letter": run_letter,
     "labels": letters.run_labels,
     "verify": run_verify,

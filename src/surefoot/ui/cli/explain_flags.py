@@ -50,13 +50,7 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
 
 def rows_flags(command: argparse.ArgumentParser, verb: str) -> None:
     """Which model, and which rows of which table."""
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
-    file_flag(
-        command,
-        "data",
-        "DATA",
-        "table with the model's features (CSV, Parquet, Excel; '-': standard input); others are ignored",
-    )
+    data_flags(command)
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "--row",
@@ -64,6 +58,17 @@ def rows_flags(command: argparse.ArgumentParser, verb: str) -> None:
         help=f"{verb} row N, counted from 0 below the header; with --id the row of that name",
     )
     which.add_argument("--all", action="store_true", help=f"{verb} every row, with a progress bar")
+
+
+def data_flags(command: argparse.ArgumentParser) -> None:
+    """Which model, which table, and how it is read."""
+    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    file_flag(
+        command,
+        "data",
+        "DATA",
+        "table with the model's features (CSV, Parquet, Excel; '-': standard input); others are ignored",
+    )
     command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
     reading_flags(command)
 
