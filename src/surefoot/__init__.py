@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from surefoot.exceptions import NoCounterfactualError
     from surefoot.explain.constraints.actions import Action, Actions, Rule
     from surefoot.explain.explainer import CounterfactualExplainer
+    from surefoot.explain.population.nobody import Nobody
     from surefoot.explain.population.one_action import OneAction
     from surefoot.explain.result.batch import Explanations
     from surefoot.explain.result.explanation import Explanation
@@ -51,6 +52,7 @@ _HOMES = {
     "OneAction": "explain.population.one_action",
     "PRESETS": "explain.ask.presets",
     "NoCounterfactualError": "exceptions",
+    "Nobody": "explain.population.nobody",
     "Qcqp": "explain.answer.methods",
     "Quadratic": "problem.quadratic",
     "QuadraticModel": "model.quadratic_model",
@@ -86,6 +88,7 @@ __all__ = [
     "LinearGaussianNetwork",
     "Milp",
     "NoCounterfactualError",
+    "Nobody",
     "OneAction",
     "Qcqp",
     "Quadratic",

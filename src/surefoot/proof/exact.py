@@ -4945,8 +4945,7 @@ def moved(move: Move, persons: Persons, k: int, side: str) -> Reach | None:
         last = min(last, as_written(high, -(move.least or 0.0)))
     if not first <= last:
         return None
-    values = _values_between(move, persons.stays(k), first, last)
-    return None if values == () else Reach(first, last, values)
+    return hull([Reach(first, last, _values_between(move, persons.stays(k), first, last))])
 
 
 def as_written(value: float, change: float) -> float:

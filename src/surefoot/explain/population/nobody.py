@@ -41,7 +41,7 @@ KEYS = (
     "format", "version", "models", "features", "target", "holds", "region", "declared", "requirements",
     "tree", "proofs", "explanation", "context",
 )  # fmt: skip
-CONTEXT = ("named", "dates", "left_out", "why", "seconds")  # which claims nothing
+CONTEXT = ("named", "dates", "left_out", "accepted", "why", "seconds")  # which claims nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +91,7 @@ class Nobody:
         if self.explanation is None:
             said = f"It is undecided whether anybody in {there} can get to {self.target}."
             return one_line(f"{said} {context['why']}")
-        if not self.explanation.changed:
+        if context["accepted"]:
             said = f"Somebody in {there} is decided as {self.target} already"
             return one_line(f"{said}; nobody who is refused and has a way was found.")
         return one_line(f"Somebody in {there} can get to {self.target} by an allowed change.")
@@ -162,6 +162,7 @@ def _check_context(values: Any, features: list[Any]) -> None:
     context = entries(values, "the context", CONTEXT)
     finite(context["seconds"], "seconds")
     text(context["why"], "why")
+    truth(context["accepted"], "accepted")
     each(text, context["left_out"], "left_out")
     for key in ("named", "dates"):
         for j in sequence(context[key], key):

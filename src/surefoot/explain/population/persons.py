@@ -17,6 +17,7 @@ from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.linear import Rule
 from surefoot.explain.constraints.link import Link
+from surefoot.explain.constraints.number import MOST_LISTED
 from surefoot.formats import exact
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.plain import plain
@@ -133,6 +134,8 @@ def _move(constraints: ConstraintSet, i: int) -> dict[str, Any]:
     said = zip((action.low, action.high), soft, strict=True)
     low, high = open_ends(action.low, action.high)
     values: Any = WHOLE if constraints.is_whole(i) else None
+    if values == WHOLE and high - low <= MOST_LISTED:  # nothing between these ends and a value beyond them
+        values = [float(v) for v in range(math.ceil(low), math.floor(high) + 1)]
     if action.values is not None:
         values = sorted({float(v) for v in action.values if low <= float(v) <= high})
     found = {

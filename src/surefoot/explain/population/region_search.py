@@ -96,7 +96,8 @@ def search_region(
             explanation, why = search.drawn(), str(error)
     if explanation is not None:
         proven, why = {"holds": False, "explanation": explanation.to_dict()}, ""
-    context = {**search.context, "why": why, "seconds": search.clock.spent}
+    accepted = explanation is not None and search.is_accepted(explanation)
+    context = {**search.context, "accepted": accepted, "why": why, "seconds": search.clock.spent}
     return {**search.document, **({} if why else proven), "context": context}, explanation
 
 
@@ -181,11 +182,10 @@ class RegionSearch:
 
     def _not_followed(self) -> str:
         """Why a person who may become something that has the target has no way all the same."""
-        more = self.context["left_out"]
-        rules = f" the if-then rules ({', '.join(more)})," if more else ""
+        rules = ", ".join(["errors", *(f"the rule {name}" for name in self.context["left_out"])])
         return (
-            "Proofs about regions do without some of what was asked:"
-            f"{rules} errors, and what is plausible of single features. Without it somebody may have a way."
+            f"Proofs about regions do without {rules}, what is plausible of single features, and bounds that "
+            "today's value exceeds; without these somebody would have a way."
         )
 
     def question(self, persons: Persons) -> Question:
@@ -342,7 +342,9 @@ class RegionSearch:
         wrong = [claim for claim in found if claim.verdict != self.exact.HOLDS]
         return f"The checker does not accept the proof ({wrong[0].reason})." if wrong else ""
 
-    def _explained(self, person: Sequence[float], codes: Sequence[int]) -> Explanation | None:
+    def _explained(
+        self, person: Sequence[float], codes: Sequence[int], refused: bool = False
+    ) -> Explanation | None:
         """The explanation of a person, with short numbers where any will do; None where there is no way."""
         rows = [[self._tidy(k, x) for k, x in enumerate(person)], list(person)]
         for numbers in rows if rows[0] != rows[1] else rows[:1]:
@@ -350,7 +352,7 @@ class RegionSearch:
                 found = self.asker.explain(self._row_of(numbers, codes), self.target, on_failure="return")
             except ProblemError:  # of a person whose values and constraints exclude each other
                 continue
-            if found.answer.point is not None:
+            if found.answer.point is not None and not (refused and self.is_accepted(found)):
                 return found
         return None
 
@@ -367,43 +369,48 @@ class RegionSearch:
 
         Such persons are looked for between that one and others who are refused.
         """
-        if explanation.changed or not isinstance(explanation.question, Question):
-            return explanation
         asked = explanation.question
+        if not self.is_accepted(explanation) or not isinstance(asked, Question):
+            return explanation
         accepted, codes = asked.factual.tolist(), list(asked.state)
         for numbers, _ in self._draws(self.said.persons):
             near = self._last_refused(accepted, numbers, codes)
-            found = None if near is None else self._explained(near, codes)
-            if found is not None and found.changed:
+            found = None if near is None else self._explained(near, codes, refused=True)
+            if found is not None:
                 return found
         return explanation
 
     def _last_refused(
         self, accepted: list[float], other: list[float], codes: list[int]
     ) -> list[float] | None:
-        """Who is refused and nearest to somebody accepted, on the way to another; None if none is."""
+        """Who is refused and nearest to somebody accepted, on the way to another; None if all are."""
         near, far = 0.0, 1.0
         between = partial(self._between, accepted, other)
-        if self._is_accepted(between(far), codes):
+        if self._has_target(between(far), codes):
             return None
         for _ in range(HALVINGS):
             middle = (near + far) / 2
-            near, far = (middle, far) if self._is_accepted(between(middle), codes) else (near, middle)
+            near, far = (middle, far) if self._has_target(between(middle), codes) else (near, middle)
         return between(far)
 
     def _between(self, one: list[float], other: list[float], share: float) -> list[float]:
         pairs = enumerate(zip(one, other, strict=True))
         return [_within(self.said.persons.stays(k), a + share * (b - a)) for k, (a, b) in pairs]
 
-    def _is_accepted(self, numbers: list[float], codes: list[int]) -> bool:
+    def _has_target(self, numbers: Sequence[float], codes: Sequence[int]) -> bool:
         return self.asker.accepted([self._row_of(numbers, codes)], self.target)[0]
+
+    def is_accepted(self, explanation: Explanation) -> bool:
+        """Whether the person of an explanation has the target already."""
+        asked = explanation.question
+        return isinstance(asked, Question) and self._has_target(asked.factual.tolist(), asked.state)
 
     def drawn(self) -> Explanation | None:
         """The explanation of somebody who has a way, or the target, among persons drawn at random."""
         accepted = None
         for numbers, codes in self._draws(self.said.persons):
             found = self._explained(numbers, codes)
-            if found is not None and found.changed:
+            if found is not None and not self.is_accepted(found):
                 return found
             accepted = accepted or found
         return accepted

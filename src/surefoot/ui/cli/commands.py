@@ -15,14 +15,14 @@ from surefoot.search.paper.backends import available_backends
 from surefoot.ui.cli import auditing, letters
 from surefoot.ui.cli.explaining import run_explain
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
-from surefoot.ui.cli.main import say, show
+from surefoot.ui.cli.main import DONE, NOT_FOUND, say, show
 from surefoot.ui.cli.parser import DATA_SETS, parser
+from surefoot.ui.cli.regions import read_region
 from surefoot.ui.cli.request import check_request, explainer_of, wanted_targets
+from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import model, rows_of_table
 from surefoot.ui.cli.verifying import run_verify
 from surefoot.ui.report.demo import demo
-
-DONE = 0
 
 
 def run_demo(options: argparse.Namespace) -> int:
@@ -51,6 +51,24 @@ def run_audit(options: argparse.Namespace) -> int:
     check_request(options, clf)
     auditing.run(explainer_of(clf, options), wanted_targets(options.target, clf), options)
     return DONE
+
+
+def run_nobody(options: argparse.Namespace) -> int:
+    """``surefoot nobody``."""
+    clf = model(options.model, options)
+    check_request(options, clf)
+    target = wanted_targets(options.target, clf)
+    if isinstance(target, list):
+        raise ProblemError("a region is about one class; give --target once")
+    found = explainer_of(clf, options).nobody(read_region(options.region, clf), target)
+    if options.json == "-":
+        sys.stdout.write(found.to_json() + "\n")
+    else:
+        show(f"{spoken(str(found))}\n")
+        if options.json:
+            found.save(options.json)
+            say(f"surefoot: wrote {options.json}")
+    return DONE if found.holds else NOT_FOUND
 
 
 def run_actions(options: argparse.Namespace) -> int:
@@ -120,6 +138,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "audit": run_audit,
     "letter": run_letter,
     "labels": letters.run_labels,
+    "nobody": run_nobody,
     "verify": run_verify,
     "backends": run_backends,
     "reproduce": run_reproduce,

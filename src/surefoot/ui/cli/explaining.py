@@ -15,7 +15,7 @@ from surefoot.explain.result.trade_off import VALUES
 from surefoot.files import write_whole
 from surefoot.status import Status
 from surefoot.ui.cli.explaining_all import explain_to_file, goes_to_file, refuse_unused
-from surefoot.ui.cli.main import INTERRUPTED, say, show
+from surefoot.ui.cli.main import DONE, INTERRUPTED, NOT_FOUND, say, show
 from surefoot.ui.cli.more import more_text, with_more
 from surefoot.ui.cli.paths import refit_path
 from surefoot.ui.cli.request import check_request, explainer_of, wanted_targets
@@ -24,7 +24,6 @@ from surefoot.ui.cli.tables import csv_text, model, row_place, rows_of_table
 from surefoot.ui.report.page import write_report
 from surefoot.ui.report.summary import presets_of
 
-DONE, NOT_FOUND = 0, 1
 FILLS = "impute='expected'"  # in the advice about a row with holes
 
 

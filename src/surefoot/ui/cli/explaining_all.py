@@ -16,11 +16,10 @@ from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.population.output import Summary
 from surefoot.explain.population.run import explain_to
 from surefoot.status import Status
-from surefoot.ui.cli.main import INTERRUPTED, say
+from surefoot.ui.cli.main import DONE, INTERRUPTED, NOT_FOUND, say
 from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import streamed_rows
 
-DONE, NOT_FOUND = 0, 1
 STOPPED = "surefoot: stopped; finished rows are kept in {}.parts, and the same command goes on from there"
 
 

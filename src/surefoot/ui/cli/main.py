@@ -19,7 +19,7 @@ from surefoot.ui.cli.parser import parser
 from surefoot.ui.cli.paths import check_paths
 from surefoot.ui.cli.spoken import spoken
 
-DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+DONE, NOT_FOUND, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
