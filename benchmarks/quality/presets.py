@@ -13,6 +13,7 @@ usage: python benchmarks/run.py [--resume] presets       (ROWS=50, TABLES=Heart,
 import os
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -90,7 +91,9 @@ def measured(table, candidate, X, clf, refits):
     wanted, settings = TABLES[table][1], dict(CANDIDATES[candidate])
     explainer = CounterfactualExplainer(clf, **settings)
     if "plausible" in settings:  # as if it came from the preset: it gives way
-        explainer.from_preset |= {"plausible"}
+        spec = explainer.asker.spec
+        spec = replace(spec, from_preset=spec.from_preset | {"plausible"})
+        explainer.asker = replace(explainer.asker, spec=spec)
     found, times = [], []
     rows_ = refused(X, clf, wanted)
     for k in range(len(rows_)):

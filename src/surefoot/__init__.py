@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from surefoot.exceptions import NoCounterfactualError
     from surefoot.explain.constraints.actions import Action, Actions, Rule
     from surefoot.explain.explainer import CounterfactualExplainer
+    from surefoot.explain.population.nobody import Nobody
+    from surefoot.explain.population.one_action import OneAction
     from surefoot.explain.result.batch import Explanations
     from surefoot.explain.result.explanation import Explanation
     from surefoot.explain.result.reasons import Reasons
@@ -47,8 +49,10 @@ _HOMES = {
     "Explanations": "explain.result.batch",
     "LinearGaussianNetwork": "model.network",
     "Milp": "explain.answer.methods",
+    "OneAction": "explain.population.one_action",
     "PRESETS": "explain.ask.presets",
     "NoCounterfactualError": "exceptions",
+    "Nobody": "explain.population.nobody",
     "Qcqp": "explain.answer.methods",
     "Quadratic": "problem.quadratic",
     "QuadraticModel": "model.quadratic_model",
@@ -84,6 +88,8 @@ __all__ = [
     "LinearGaussianNetwork",
     "Milp",
     "NoCounterfactualError",
+    "Nobody",
+    "OneAction",
     "Qcqp",
     "Quadratic",
     "QuadraticModel",

@@ -1,4 +1,4 @@
-"""What comes from a preset gives way before a person is told that there is no answer."""
+"""Settings of a preset give way before a person is told that there is no answer."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Ladder = Generator[Step, Explanation, None]
 
 
 def ladder(first: Rung, free: frozenset[str]) -> Ladder:
-    """The settings to ask with, one after the other, each sent the explanation that came of it.
+    """The settings to ask with, one after the other; the explanation of each is sent back.
 
     The number of changes gives way first: without a limit there is an answer or there is none, and if there
     is, the smallest number of changes that is enough is looked for. Then plausibility, then the budget.
@@ -118,7 +118,7 @@ class Climb:
         self.searched = 0.0
 
     def send(self, found: Explanation) -> None:
-        """Take the explanation that came of the step; go on to the next, or stop."""
+        """Take the explanation of this step; go on to the next step, or stop."""
         self.searched += found.answer.search_seconds
         has_point = found.answer.point is not None
         if has_point or not any(status.has_point for _, status in self.tried):
@@ -135,7 +135,7 @@ class Climb:
 
     @property
     def explanation(self) -> Explanation:
-        """The one that counts, with what gave way."""
+        """The final explanation, which says what gave way."""
         found = self.found
         assert found is not None
         answer = replace(found.answer, search_seconds=self.searched)

@@ -1,4 +1,4 @@
-"""ConstraintSet: all that a user asks of features, by position, and what it means for one row."""
+"""ConstraintSet: all constraints of a user, by position, and what they mean for one row."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def _actions(said: Actions, features: Features, lists: Mapping[str, Iterable[Any
 
 
 def _gaps(features: Features, observed_range: ArrayLike | None, given: Mapping[Any, float] | None) -> Array:
-    """A millionth of each number's range; of one where it is not known."""
+    """A millionth of each number's range, or of 1 where the range is not known."""
     found = np.full(len(features.names), GAP)
     if given is None and observed_range is not None:
         low, high = np.asarray(observed_range, dtype=float)

@@ -57,6 +57,7 @@ class When(_Fields, Constraint):
     key = "when"
     says = 3
     is_strict = True
+    frees = True
 
     @property
     def name(self) -> str:
@@ -106,7 +107,7 @@ class When(_Fields, Constraint):
         return first, then
 
     def check(self, features: Features) -> None:
-        """Refuse features and values that do not exist, and what makes no sense of them."""
+        """Refuse features and values that do not exist, and conditions that make no sense for them."""
         for condition in self.conditions:
             if isinstance(condition, Rule):
                 check_sum(condition, features, f"{self.name!r}")
@@ -171,7 +172,7 @@ class When(_Fields, Constraint):
     def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:
         """Rows for which the condition holds today and the consequence does not.
 
-        Of today it is known what does not move: nothing rises, falls or changes, everything stays.
+        Today nothing moves: no feature rises, falls or changes, every feature stays.
         """
         first, then = (_holding(condition, frame, repr(self.name)) for condition in self.conditions)
         for k in np.flatnonzero((first == HOLDS) & (then == FAILS)).tolist():

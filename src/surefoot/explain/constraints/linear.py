@@ -225,7 +225,7 @@ def _term(a: float, name: str) -> str:
 
 
 def check_sum(rule: Rule, features: Features, what: str) -> None:
-    """Refuse a sum of something else than numbers, or with coefficients that are unusable."""
+    """Refuse a sum of anything but numbers, or with unusable coefficients."""
     for name, a in (*rule.coefficients.items(), *rule.now.items()):
         arithmetic.check_size(a, f"the coefficient of {str(name)!r} in {what}")
     parts = (rule.coefficients, rule.now)

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from surefoot import __version__
 from surefoot.formats import one_line
+from surefoot.ui.cli.audit_flags import AUDIT_EXAMPLES, audit_flags
 from surefoot.ui.cli.explain_flags import EXPLAIN_EXAMPLES, explain_flags
 from surefoot.ui.cli.fit_flags import (
     DIAGNOSE_EXAMPLES,
@@ -21,12 +22,14 @@ from surefoot.ui.cli.fit_flags import (
 from surefoot.ui.cli.flags import file_flag, names_flag, size_flag
 from surefoot.ui.cli.letter_flags import LABELS_EXAMPLES, LETTER_EXAMPLES, labels_flags, letter_flags
 from surefoot.ui.cli.paths import Folder, Input, Output
+from surefoot.ui.cli.region_flags import NOBODY_EXAMPLES, nobody_flags
 
 EXAMPLES = """examples:
   surefoot demo
   surefoot fit loans.csv --label repaid --drop id --output model.json
   surefoot explain model.json loans.csv --row 3 --target yes --budget 0.05 --html report.html
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --output changes.csv --jobs 2
+  surefoot audit model.json loans.csv --target yes --by sex --by age:25,40,60 --html audit.html
   surefoot verify model.json explanation.json
   surefoot backends
 """
@@ -71,7 +74,7 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """A command that is not known is answered with the one that it looks like."""
+        """Suggest the command that an unknown one resembles."""
         if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
             super()._check_value(action, value)
             return
@@ -106,11 +109,15 @@ def parser() -> argparse.ArgumentParser:
     predict_flags(_command(commands, "predict", "classify the rows of a table", PREDICT_EXAMPLES))
     _actions(_command(commands, "actions", "begin a file that says what may change", ACTIONS_EXAMPLES))
     explain_flags(_command(commands, "explain", "say what would have to change", EXPLAIN_EXAMPLES))
+    audit_flags(_command(commands, "audit", "say by groups who has no way, and at what cost", AUDIT_EXAMPLES))
     letter_flags(
         _command(commands, "letter", "write letters to the persons whom decisions are about", LETTER_EXAMPLES)
     )
     labels_flags(
         _command(commands, "labels", "begin a file that says what letters call things", LABELS_EXAMPLES)
+    )
+    nobody_flags(
+        _command(commands, "nobody", "prove that nobody in a region has a way, or find one", NOBODY_EXAMPLES)
     )
     _verify(_command(commands, "verify", "re-check explanations from their numbers alone", VERIFY_EXAMPLES))
     _command(commands, "backends", "which solvers are installed, what each can do, how to get the others")
@@ -154,7 +161,12 @@ def _actions(command: argparse.ArgumentParser) -> None:
 
 def _verify(command: argparse.ArgumentParser) -> None:
     file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
-    file_flag(command, "explanation", "EXPLANATION.json", "what `surefoot explain --json` wrote")
+    file_flag(
+        command,
+        "explanation",
+        "EXPLANATION.json",
+        "what `surefoot explain --json` or `surefoot nobody --json` wrote",
+    )
     command.add_argument(
         "--all-claims", action="store_true", help="list the claims that hold too, instead of counting them"
     )

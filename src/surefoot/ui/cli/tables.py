@@ -32,6 +32,7 @@ __all__ = [
     "labelled_table",
     "model",
     "rows_of_table",
+    "rows_with_groups",
     "streamed_rows",
     "training_table",
 ]
@@ -118,6 +119,27 @@ def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkCl
     """The rows that a model is asked about, named by ``--id``."""
     reading = _read_again(options.data, _form_of_rows(options, clf), clf)
     return feature_table(reading, clf.feature_labels_, label=options.id)
+
+
+def rows_with_groups(
+    options: argparse.Namespace,
+    clf: ConditionalGaussianNetworkClassifier,
+    groups: Sequence[str],
+    as_text: Sequence[str],
+) -> pd.DataFrame:
+    """The same rows with further columns, some of which are kept as text: '01' is another group than 1."""
+    form = _form_of_rows(options, clf)
+    others = [name for name in as_text if name not in form.expected]
+    reading = _read_again(options.data, replace(form, as_text=[*form.as_text, *others]), clf)
+    rows = feature_table(reading, clf.feature_labels_, label=options.id)
+    unknown = next((name for name in groups if name not in reading.frame.columns), None)
+    if unknown is not None:
+        hint = (
+            suggestion(unknown, reading.frame.columns) or f"; columns: {listed(list(reading.frame.columns))}"
+        )
+        raise DataError(f"{reading.name}: there is no column {unknown!r} (--by){hint}")
+    more = [name for name in dict.fromkeys(groups) if name not in rows.columns]
+    return pd.concat([rows, reading.frame[more].set_axis(rows.index, axis=0)], axis=1)
 
 
 def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Streamed:
