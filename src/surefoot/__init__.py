@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from surefoot.exceptions import NoCounterfactualError
     from surefoot.explain.constraints.actions import Action, Actions, Rule
     from surefoot.explain.explainer import CounterfactualExplainer
+    from surefoot.explain.population.audit import Audit
     from surefoot.explain.result.batch import Explanations
     from surefoot.explain.result.explanation import Explanation
     from surefoot.explain.result.reasons import Reasons
@@ -38,6 +39,7 @@ _HOMES = {
     "Action": "explain.constraints.actions",
     "Actions": "explain.constraints.actions",
     "AdoptedClassifier": "model.adopted",
+    "Audit": "explain.population.audit",
     "Ball": "problem.geometry",
     "ConditionalGaussianNetworkClassifier": "model.classifier",
     "CounterfactualExplainer": "explain.explainer",
@@ -74,6 +76,7 @@ __all__ = [
     "Action",
     "Actions",
     "AdoptedClassifier",
+    "Audit",
     "Ball",
     "ConditionalGaussianNetworkClassifier",
     "CounterfactualExplainer",
