@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from surefoot.explain.constraints.actions import Action, Actions, Rule
     from surefoot.explain.explainer import CounterfactualExplainer
     from surefoot.explain.population.audit import Audit
+    from surefoot.explain.population.nobody import Nobody
     from surefoot.explain.result.batch import Explanations
     from surefoot.explain.result.explanation import Explanation
     from surefoot.explain.result.reasons import Reasons
@@ -51,6 +52,7 @@ _HOMES = {
     "Milp": "explain.answer.methods",
     "PRESETS": "explain.ask.presets",
     "NoCounterfactualError": "exceptions",
+    "Nobody": "explain.population.nobody",
     "Qcqp": "explain.answer.methods",
     "Quadratic": "problem.quadratic",
     "QuadraticModel": "model.quadratic_model",
@@ -87,6 +89,7 @@ __all__ = [
     "LinearGaussianNetwork",
     "Milp",
     "NoCounterfactualError",
+    "Nobody",
     "Qcqp",
     "Quadratic",
     "QuadraticModel",

@@ -66,6 +66,7 @@ from surefoot.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from surefoot.explain.population.audit import Audit
+    from surefoot.explain.population.nobody import Nobody
     from surefoot.explain.population.output import Summary
 
 Array = NDArray[np.float64]
@@ -558,6 +559,48 @@ class CounterfactualExplainer:
 
         return audit(self, frame, target, by, n_jobs, ci, progress)
 
+    def nobody(
+        self, region: Mapping[Any, Any], target: Any = None, time_limit: float | None = None
+    ) -> Nobody:
+        """Prove that nobody in a region has the target or a way to it; or find somebody who has.
+
+        It is about every person whose features lie in the region, seen or not: none of them is decided as
+        the target (threshold included), and none of them gets there by an allowed change. Allowed is what
+        `explain` allows after all that comes from the preset has given way. A proof does without errors
+        (``budget``), if-then rules and what is plausible of single features: what is proven without them
+        holds with them; where it cannot be proven without them, ``holds`` may be None.
+
+        Parameters
+        ----------
+        region : dict of feature -> values
+            A pair (low, high) of a number, where None is the end of the range seen in training and an
+            infinite end is open; a single value; or a list of values. A feature that is left out may be
+            anything: a number within the range seen in training, whole where it was whole there, and every
+            value of a category.
+        target : label, optional
+            Default: the class that is wanted (``classifier.wanted_``).
+        time_limit : float, optional
+            Seconds for all of it. Default: that of the explainer.
+
+        Returns
+        -------
+        Nobody
+            ``holds`` is True (proven; ``certificate`` is what `verify` checks), False (``person`` has a way,
+            and ``explanation`` says which) or None (undecided in time; ``words`` says why).
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> explainer = CounterfactualExplainer(clf, immutable=["variance"])
+        >>> explainer.nobody({"variance": (6, None)}, target=1).holds
+        True
+        """
+        from surefoot.explain.population.nobody import nobody
+
+        return nobody(self, region, target, time_limit)
+
     def alternatives(
         self,
         row: Any,
@@ -729,6 +772,12 @@ class CounterfactualExplainer:
         asks = {"at_most": self.at_most is not None, "plausible": self.plausible is not None}
         asks["budget"] = not isinstance(self.budget, Mapping) and self.budget > 0
         return frozenset(name for name, something in asks.items() if something and name in self.from_preset)
+
+    @property
+    def final_builder(self) -> QuestionBuilder:
+        """What asks when everything of the preset has given way, and without errors."""
+        at_most = None if "at_most" in self._free else self.at_most
+        return self._builder(Rung(at_most, "plausible" not in self._free, budget=False))
 
     def _builder(self, rung: Rung) -> QuestionBuilder:
         """What asks with these settings; a classifier that was fitted anew is looked at again."""

@@ -118,6 +118,10 @@ SPLITS = ("cut", "choice", "either", "changed")
 # Hundreds of models of many classes ask for fewer; ten times as many would take a minute to read.
 MOST_REQUIREMENTS = 5000
 MOST_REFITS = 1000  # that a model keeps; ten times as many would be counted for minutes
+NOBODY_KEYS = (
+    "format", "version", "models", "features", "target", "holds", "region", "declared", "requirements",
+    "tree", "proofs", "explanation", "context",
+)  # fmt: skip
 LEAF_KEYS = ("level", "norm", "cross", "products", "requirements", "between")
 MODEL_KEYS = (
     "features", "classes", "class_prior", "parents", "networks", "feature_range", "density_percentiles",
@@ -130,6 +134,9 @@ MOST_STEPS = 2_000_000  # looks at partial assignments of the categories, times 
 # Rates of a certificate, of which the search writes nine at most. With ten times as many, a file made for
 # that could take some ten seconds more.
 MOST_TRADES = 100
+# Values of a step from one person's value that are listed. Ten times as many, and a file made for that could
+# take some seconds more.
+MOST_VALUES = 10_000
 # Work that any file may ask for, and times what its number of values to the power of 3/2 justifies more: n^2
 # numbers make a matrix, and n^3 multiplications a proof. In multiplications of some hundred bits; honest
 # files need less than a tenth of it. With ten times as much, a file made for that could keep a checker busy
@@ -3172,6 +3179,9 @@ def check(models: Sequence[Any], explanation: Any, time_limit: float = math.inf)
 def _claims(models: Sequence[Any], explanation: Any) -> Iterator[Claim]:
     """The claims one after the other, each checked when it is asked for."""
     known = [model if isinstance(model, Model) else read_model(model) for model in models]
+    if is_about_region(explanation):
+        yield from nobody_claims(known, explanation)
+        return
     answer = read_answer(explanation)
     if not known:
         raise UnreadableError("there is no model")
@@ -4690,11 +4700,593 @@ CHECKS: tuple[Callable[[Case], Claim | None], ...] = (
 )  # fmt: skip
 
 
+# ----- Nobody in a region ---------------------------------------------------------------------------------
+
+WHOLE = "whole"  # all whole numbers, in the place of a list of values
+NUMBER_SIDES, CATEGORY_SIDES = ("no", "down", "up"), ("no", "yes")
+
+
+class Persons(NamedTuple):
+    """Some persons of a region: the ends of their numbers, the codes of their categories, what changes.
+
+    ``sides`` says of features, by position, whether they change: "no", "yes" (a category), "down" or "up".
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    values: tuple[Any, ...]  # of each number: the values that persons have, WHOLE, or None for any
+    codes: tuple[tuple[int, ...], ...]
+    sides: dict[int, str]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nobody to speak of."""
+        listed = (self.stays(k).values for k in range(len(self.low)))
+        return not (all(map(le, self.low, self.high)) and all(self.codes)) or () in listed
+
+    def stays(self, k: int) -> Reach:
+        """Number k as it is."""
+        low, high, values = self.low[k], self.high[k], self.values[k]
+        if type(values) is tuple:
+            values = tuple(v for v in values if low <= v <= high)
+        elif low == high:
+            values = (low,)
+        return Reach(low, high, values)
+
+
+class Move(NamedTuple):
+    """What a number may do. From today's value x it may fall to max(bounds[0], min(ends[0], x)) and so on."""
+
+    may: str
+    bounds: tuple[float, float]  # which hold for everybody
+    ends: tuple[float, float]  # which give way to today's value
+    most: float | None
+    least: float | None
+    step: float | None
+    values: tuple[float, ...] | str | None
+
+
+class Sum(NamedTuple):
+    """``low <= coefficients' (what a person becomes) + now' (what a person is) <= high``."""
+
+    coefficients: list[float]
+    now: list[float]
+    low: float
+    high: float
+    name: str
+
+
+class Count(NamedTuple):
+    """At most so many of these features, by position, change."""
+
+    most: int
+    features: list[int]
+
+
+class Reach(NamedTuple):
+    """Where a number may be: between two ends, and at these values alone if there is a list."""
+
+    low: Fraction | float
+    high: Fraction | float
+    values: tuple[float, ...] | str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Nobody:
+    """A file that claims that nobody in a region can have the target."""
+
+    models: list[str]
+    features: list[Any]
+    values: list[list[Any] | None]  # of the model's categories; None for numbers
+    target: Any
+    holds: bool | None
+    persons: Persons
+    moves: list[Move]
+    choices: list[list[list[int]]]  # where each category may go from each of its codes
+    sums: list[Sum]
+    counts: list[Count]
+    requirements: list[Asked]
+    tree: Any
+    proofs: list[Any]
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """Positions of the numbers."""
+        return [j for j, values in enumerate(self.values) if values is None]
+
+    @cached_property
+    def categories(self) -> list[int]:
+        """Positions of the categories."""
+        return [j for j, values in enumerate(self.values) if values is not None]
+
+    def side(self, persons: Persons, feature: int) -> str:
+        """Whether a feature changes: as was decided, "no" where a count is used up, "" where it is open."""
+        if feature in persons.sides:
+            return persons.sides[feature]
+        full = (c for c in self.counts if feature in c.features and self.changed(persons, c) >= c.most)
+        return "no" if any(True for _ in full) else ""
+
+    @staticmethod
+    def changed(persons: Persons, count: Count) -> int:
+        """How many features of a count change."""
+        return sum(persons.sides.get(j, "no") != "no" for j in count.features)
+
+    def number_reach(self, persons: Persons, k: int) -> Reach | None:
+        """Where number k of these persons may be; None if nowhere."""
+        side = self.side(persons, self.numbers[k])
+        stays = persons.stays(k)
+        sides = [side] if side else NUMBER_SIDES
+        parts = [stays if side == "no" else moved(self.moves[k], persons, k, side) for side in sides]
+        return hull([part for part in parts if part is not None])
+
+    def category_reach(self, persons: Persons, k: int) -> set[int]:
+        """The codes that category k of these persons may have."""
+        side, codes = self.side(persons, self.categories[k]), persons.codes[k]
+        found = set() if side == "yes" else set(codes)
+        return found if side == "no" else found.union(*(self.choices[k][code] for code in codes))
+
+    def is_vacuous(self, persons: Persons) -> bool:
+        """Whether there are no such persons, or nothing that they may become."""
+        return (
+            persons.is_empty
+            or any(self.changed(persons, count) > count.most for count in self.counts)
+            or any(self.number_reach(persons, k) is None for k in range(len(self.numbers)))
+            or not all(self.category_reach(persons, k) for k in range(len(self.categories)))
+        )
+
+    def sum_ends(self, persons: Persons, row: Sum) -> tuple[Fraction | float, Fraction | float]:
+        """Between which numbers the sum of what these persons become lies, without what they are."""
+        least, most = Fraction(0), Fraction(0)
+        for a, low, high in zip(row.now, persons.low, persons.high, strict=True):
+            if a:
+                if not (math.isfinite(low) and math.isfinite(high)):
+                    return -math.inf, math.inf
+                ends = Fraction(a) * Fraction(low), Fraction(a) * Fraction(high)
+                least, most = least + min(ends), most + max(ends)
+        return _less(row.low, most), _less(row.high, least)
+
+
+def _less(end: float, value: Fraction) -> Fraction | float:
+    """An end, that may be infinite, less a number."""
+    return end if math.isinf(end) else Fraction(end) - value
+
+
+def hull(parts: Sequence[Reach]) -> Reach | None:
+    """One reach that holds several, its ends at values that it has; None if it is empty."""
+    values: tuple[float, ...] | str | None = None
+    if all(type(part.values) is tuple for part in parts):
+        values = tuple(sorted({float(v) for part in parts for v in part.values or ()}))
+    elif all(map(_is_whole, parts)):
+        values = WHOLE
+    low = min((part.low for part in parts), default=math.inf)
+    high = max((part.high for part in parts), default=-math.inf)
+    if type(values) is tuple:
+        low, high = (values[0], values[-1]) if values else (math.inf, -math.inf)
+    elif values == WHOLE:
+        low, high = (_snapped(low, math.ceil), _snapped(high, math.floor))
+    return Reach(low, high, values) if low <= high else None
+
+
+def _snapped(end: Fraction | float, onto: Callable[[Any], int]) -> Fraction | float:
+    """An end at a whole number; an infinite one stays."""
+    return end if math.isinf(end) else Fraction(onto(end))
+
+
+def _is_whole(part: Reach) -> bool:
+    if type(part.values) is tuple:
+        return all(v.is_integer() for v in part.values)
+    return part.values == WHOLE
+
+
+def moved(move: Move, persons: Persons, k: int, side: str) -> Reach | None:
+    """Where number k of some persons may go, up or down; None if nowhere.
+
+    Every end rises with today's value: the lowest follows from the lower end, the highest from the upper one.
+    """
+    if move.may == "stay" or (move.may, side) in (("rise", "down"), ("fall", "up")):
+        return None
+    low, high = persons.low[k], persons.high[k]
+    first: Fraction | float = max(move.bounds[0], min(move.ends[0], low))
+    last: Fraction | float = min(move.bounds[1], max(move.ends[1], high))
+    if move.most is not None:
+        first = max(first, _less(low, Fraction(move.most)))
+        last = min(last, _less(high, -Fraction(move.most)))
+    if side == "up":
+        first = max(first, as_written(low, move.least or 0.0))
+    else:
+        last = min(last, as_written(high, -(move.least or 0.0)))
+    return hull([Reach(first, last, _values_between(move, persons.stays(k), first, last))])
+
+
+def as_written(value: float, change: float) -> float:
+    """A sum of two numbers as they are written: 0.1 and 0.2 make 0.3, whatever doubles make of it."""
+    return value if math.isinf(value) else float(Fraction(repr(value)) + Fraction(repr(change)))
+
+
+def _values_between(
+    move: Move, here: Reach, first: Fraction | float, last: Fraction | float
+) -> tuple[float, ...] | str | None:
+    """The values between two ends that a number may go to; None where that is not known, or any."""
+    if move.step is None:
+        if type(move.values) is not tuple:
+            return move.values
+        spend(len(move.values))
+        return tuple(v for v in move.values if first <= v <= last)
+    if here.low != here.high:
+        return WHOLE if _is_whole(here) and move.step.is_integer() else None
+    if math.isinf(first) or math.isinf(last):
+        return None
+    start, step = Fraction(repr(here.low)), Fraction(repr(move.step))
+    k, end = math.floor((Fraction(first) - start) / step), math.ceil((Fraction(last) - start) / step)
+    if end - k > MOST_VALUES:
+        return None
+    spend(end - k + 1)
+    found = (float(start + i * step) for i in range(k, end + 1))  # rounding may let one more in
+    return tuple(v for v in found if first <= v <= last)
+
+
+def is_about_region(document: Any) -> bool:
+    """Whether a file claims something about the persons of a region."""
+    return type(document) is dict and document.get("format") == "surefoot-nobody"
+
+
+def read_nobody(model: Model, document: Any) -> Nobody:
+    """Read a file about a region; that it fits the model is looked at here, too."""
+    value = _table(document, "the file", NOBODY_KEYS)
+    _header(value, "the file", "surefoot-nobody", 1)
+    features = [_label(v, "features") for v in _list(value["features"], "features")]
+    if len(features) != len(model.features) or not all(map(same, features, model.features)):
+        raise UnreadableError("the file names other features than the model")
+    region = _list(value["region"], "the region", len(features))
+    declared = _table(value["declared"], "declared", ("features", "rows", "limits"))
+    actions = _list(declared["features"], "the declared features", len(features))
+    numbers, categories = model.numbers, [(j, model.values[j] or []) for j in model.categories]
+    ends = [_table(region[j], "a number", ("low", "high", "values")) for j in numbers]
+    among = [_table(region[j], "a category", ("among",))["among"] for j, _ in categories]
+    moves = [_table(actions[j], "what a category may do", ("moves",))["moves"] for j, _ in categories]
+    holds = value["holds"]
+    return Nobody(
+        models=[_text(v, "models") for v in _list(value["models"], "models")],
+        features=features,
+        values=model.values,
+        target=_label(value["target"], "the target"),
+        holds=None if holds is None else _flag(holds, "holds"),
+        persons=Persons(
+            tuple(_wide(v["low"], "an end") for v in ends),
+            tuple(_wide(v["high"], "an end") for v in ends),
+            tuple(_listed(v["values"], "the values of a number") for v in ends),
+            tuple(tuple(_codes(some, own)) for some, (_, own) in zip(among, categories, strict=True)),
+            {},
+        ),
+        moves=[_move(actions[j]) for j in numbers],
+        choices=[
+            [_codes(some, own) for some in _list(table, "the moves", len(own))]
+            for table, (_, own) in zip(moves, categories, strict=True)
+        ],
+        sums=[_sum(v, len(numbers)) for v in _list(declared["rows"], "the declared rows")],
+        counts=[_count_of(v, len(features)) for v in _list(declared["limits"], "the declared limits")],
+        requirements=[_asked(v) for v in _list(value["requirements"], "the requirements")],
+        tree=value["tree"],
+        proofs=_list(value["proofs"], "the proofs"),
+    )
+
+
+def _codes(value: Any, known: list[Any]) -> list[int]:
+    """The places of a category's values, which are listed in the model's order."""
+    listed = _list(value, "the values of a category")
+    found = [next((k for k, own in enumerate(known) if same(v, own)), -1) for v in listed]
+    if min(found, default=0) < 0 or not _increasing(found):
+        raise UnreadableError("the values of a category are not those of the model, in its order")
+    return found
+
+
+def _listed(value: Any, where: str) -> tuple[float, ...] | str | None:
+    """The values that a number has: a list, WHOLE, or None for any."""
+    if value is None or value == WHOLE:
+        return None if value is None else WHOLE
+    return tuple(_number(v, where) for v in _list(value, where))
+
+
+def _move(value: Any) -> Move:
+    where = "what a number may do"
+    entry = _table(value, where, Move._fields)
+    if entry["may"] not in ("change", "stay", "rise", "fall"):
+        raise UnreadableError(f"{where} is not known: {shown(entry['may'])}")
+    pairs = [[_wide(v, where) for v in _list(entry[key], where, 2)] for key in ("bounds", "ends")]
+    sizes = [None if entry[key] is None else _number(entry[key], where) for key in ("most", "least", "step")]
+    if not all(size is None or size > 0 for size in sizes):
+        raise UnreadableError(f"{where}: most, least and step are positive")
+    bounds, ends = ((low, high) for low, high in pairs)
+    most, least, step = sizes
+    return Move(entry["may"], bounds, ends, most, least, step, _listed(entry["values"], where))
+
+
+def _sum(value: Any, n: int) -> Sum:
+    where = "a declared row"
+    entry = _table(value, where, Sum._fields)
+    later, now = (_numbers(entry[key], where, n) for key in ("coefficients", "now"))
+    low, high = (_wide(entry[key], where) for key in ("low", "high"))
+    return Sum(later, now, low, high, _text(entry["name"], where))
+
+
+def _count_of(value: Any, n: int) -> Count:
+    entry, where = _table(value, "a declared limit", ("count", "features")), "the features of a limit"
+    return Count(_whole(entry["count"], where), _ascending(entry["features"], where, n))
+
+
+def nobody_claims(models: Sequence[Model], document: dict[str, Any]) -> Iterator[Claim]:
+    """The claims of a file about a region; with a person who has a way, those of the explanation as well."""
+    if not models:
+        raise UnreadableError("there is no model")
+    said = read_nobody(models[0], document)
+    last = model_claim(_with_refits(models, said.models), said.models)
+    yield last
+    if last.verdict != HOLDS:
+        return
+    last = region_claim(models[0], said)
+    yield last
+    if said.holds is None:
+        yield Claim("nobody", NOT_PROVED, "the file does not say whether somebody has a way")
+    elif said.holds and last.verdict == HOLDS:
+        yield nobody_claim(models, said)
+    elif last.verdict == HOLDS:
+        yield somebody_claim(models, said, document["explanation"])
+        yield from _claims(models, document["explanation"])
+
+
+def region_claim(model: Model, said: Nobody) -> Claim:
+    """There are persons in the region, and the target is a class that is required."""
+    persons = said.persons
+    usual = [entry for entry in said.requirements if entry.decides and same(entry.label, said.target)]
+    fault = _first(
+        (model.position(said.target) < 0, "the model has no such class"),
+        (persons.is_empty, "there are no persons in the region"),
+        (any(math.isinf(low) and low > 0 for low in persons.low), "an end excludes every number"),
+        (any(math.isinf(high) and high < 0 for high in persons.high), "an end excludes every number"),
+        (not usual, "the target itself is not required"),
+        (not all(row.low <= row.high for row in said.sums), "a lower end exceeds its upper end"),
+    )
+    return _claim("region", fault, "it fits the model")
+
+
+def nobody_claim(models: Sequence[Model], said: Nobody) -> Claim:
+    """The tree covers all persons and what they may become, and each of its leaves has a proof."""
+    try:
+        cases = [_refuting_case(models, said, entry) for entry in said.proofs]
+        n_parts = covered_persons(said, cases)
+    except FaultError as fault:
+        return Claim("nobody", NOT_PROVED, str(fault))
+    said_so = f"in {_count(n_parts, 'part')}, by {_count(len(cases), 'proof')}"
+    return Claim("nobody", HOLDS, f"proven for all persons of the region, {said_so}")
+
+
+def _refuting_case(models: Sequence[Model], said: Nobody, value: Any) -> Case:
+    """A question that has no answer in its whole domain, proven."""
+    entry = _table(value, "a proof", ("question", "certificate"))
+    read_question(entry["question"])
+    case = read_case(models, _infeasible(entry["question"], entry["certificate"]))
+    asked = case.question
+    fault = _first(
+        (asked.models != said.models, "it is about other models"),
+        (not same(asked.target, said.target), "it is about another target"),
+        (repr(asked.requirements) != repr(said.requirements), "it requires something else"),
+        (asked.radius != 0, "it asks for a safety margin"),
+        (bool(asked.eithers or asked.limits), "it restricts changes from one person's values"),
+    )
+    if fault:
+        raise FaultError(f"a proof does not go with the file: {fault}")
+    for check in (question_claim, geometry_claim, lower_bound_claim):
+        claim = check(case)
+        assert claim is not None  # as there is a bound to prove
+        if claim.verdict != HOLDS:
+            raise FaultError(f"a proof does not hold: {claim.name}: {claim.reason}")
+    return case
+
+
+def _infeasible(question: dict[str, Any], certificate: Any) -> dict[str, Any]:
+    """The explanation file that says no more than that a question has no answer."""
+    marks = [v["threshold"] for v in question["requirements"] if v["kind"] == "odds"]
+    return dict.fromkeys(KEYS) | {
+        "format": "surefoot-explanation",
+        "version": 5,
+        "question": question,
+        "certificate": certificate,
+        "status": "infeasible",
+        "message": SENTENCES["infeasible"],
+        "factual": {"names": question["features"], "values": question["factual"]},
+        **{key: question[key] for key in ("factual_class", "target")},
+        **{key: question["distance"][key] for key in ("norm", "whitening")},
+        "budget": question["ball"]["budget"],
+        "threshold": marks[0] if marks else None,
+        "model": question["models"][0] if question["models"] else "",
+        "lower_bound": "inf",
+        **dict.fromkeys(("method", "backend", "advice"), ""),
+        **{key: [] for key in ("iterations", "conflict", "cautions")},
+        "early_stop": False,
+    }
+
+
+def covered_persons(said: Nobody, cases: Sequence[Case]) -> int:
+    """How many parts the tree has; raises `FaultError` where one of them is not covered by its proof."""
+    found, stack = 0, [(said.tree, said.persons, 0)]
+    while stack:
+        node, persons, depth = stack.pop()
+        spend(len(said.features) ** 2)
+        if depth > DEPTH:
+            raise FaultError("the tree is too deep")
+        if node is None:
+            if not said.is_vacuous(persons):
+                raise FaultError("a part of the region has no proof")
+        elif type(node) is int:
+            case = cases[_index(node, "the tree", len(cases))]
+            fault = "" if said.is_vacuous(persons) else _reach_fault(said, persons, case.question)
+            if fault:
+                raise FaultError(f"the proof {node} leaves something out: {fault}")
+            found += 1
+        else:
+            stack += [(child, part, depth + 1) for child, part in split_persons(said, persons, node)]
+    return found
+
+
+def split_persons(said: Nobody, persons: Persons, node: Any) -> list[tuple[Any, Persons]]:
+    """The parts of a split, which together hold all persons and all that they may become."""
+    kind = next((key for key in ("at", "changes") if type(node) is dict and key in node), "")
+    if kind == "at":
+        node = _table(node, "the tree", ("at", "below", "above"))
+        feature, a, b = _list(node["at"], "the tree", 3)
+        k = _place_in(said.numbers, feature)
+        a, b = _number(a, "the tree"), _number(b, "the tree")
+        if not _touch(a, b, persons.values[k]):
+            raise FaultError("a split leaves persons out")
+        below = persons._replace(high=_with(persons.high, k, min(persons.high[k], a)))
+        above = persons._replace(low=_with(persons.low, k, max(persons.low[k], b)))
+        return [(node["below"], below), (node["above"], above)]
+    if kind == "changes":
+        feature = _index(node["changes"], "the tree", len(said.features))
+        sides = NUMBER_SIDES if said.values[feature] is None else CATEGORY_SIDES
+        node = _table(node, "the tree", ("changes", *sides))
+        return [(node[side], persons._replace(sides={**persons.sides, feature: side})) for side in sides]
+    raise FaultError("a node of the tree is of no known kind")
+
+
+def _touch(a: float, b: float, values: Any) -> bool:
+    """Whether no person's number lies strictly between a and b."""
+    if type(values) is tuple:
+        return a <= b and not any(a < v < b for v in values)
+    return a == b or (values == WHOLE and a.is_integer() and b == a + 1)
+
+
+def _place_in(features: list[int], feature: Any) -> int:
+    """The number of a feature among some."""
+    if type(feature) is not int or feature not in features:
+        raise FaultError("a split names a feature that is not of its kind")
+    return features.index(feature)
+
+
+def _with(values: tuple[Any, ...], k: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:k], value, *values[k + 1 :])
+
+
+def _reach_fault(said: Nobody, persons: Persons, asked: Question) -> str:
+    """What these persons may become that a question's domain leaves out; "" if nothing."""
+    for k, j in enumerate(said.numbers):
+        reach = said.number_reach(persons, k)
+        assert reach is not None
+        if not (asked.low[k] <= reach.low and reach.high <= asked.high[k]):
+            return f"its domain is narrower than what {shown(said.features[j])} may be"
+        if k in asked.sets and not _within_set(asked, k, reach):
+            return f"its values are not all that {shown(said.features[j])} may have"
+    for k, j in enumerate(said.categories):
+        if any(asked.choices[k].prices[code] == math.inf for code in said.category_reach(persons, k)):
+            return f"it excludes a value that {shown(said.features[j])} may have"
+    for row in asked.rows:
+        if not any(_implies(said, persons, one, row) for one in said.sums):
+            return f"its rule {shown(row.name)} does not follow from what is declared"
+    return ""
+
+
+def _within_set(asked: Question, k: int, reach: Reach) -> bool:
+    """Whether a question's set of values holds all those of a reach."""
+    if type(reach.values) is tuple:
+        spend(len(reach.values))
+        return all(asked.allows(k, v) for v in reach.values)
+    return reach.values == WHOLE and asked.sets[k] is None
+
+
+def _implies(said: Nobody, persons: Persons, one: Sum, row: Row) -> bool:
+    """Whether a row holds for whatever these persons may become by a declared sum."""
+    low, high = said.sum_ends(persons, one)
+    return one.coefficients == row.coefficients and row.low <= low and high <= row.high
+
+
+def somebody_claim(models: Sequence[Model], said: Nobody, explanation: Any) -> Claim:
+    """The person of the explanation is in the region, and has a way to the target."""
+    case, persons = read_case(models, explanation), said.persons
+    asked = case.question
+    parts = zip(map(persons.stays, range(len(persons.low))), asked.factual, strict=True)
+    fault = _first(
+        (case.counterfactual is None, "the explanation has no counterfactual"),
+        (not same(asked.target, said.target), "the explanation is about another target"),
+        (
+            not all(is_in(part, x) for part, x in parts),
+            "the person is not in the region",
+        ),
+        (
+            not all(code in codes for code, codes in zip(asked.state, persons.codes, strict=True)),
+            "the person is not in the region",
+        ),
+    )
+    return _claim("nobody", fault, "somebody of the region has a way, or has the target already")
+
+
+def is_in(reach: Reach, x: float) -> bool:
+    """Whether a number is one of a reach."""
+    if type(reach.values) is tuple:
+        return x in reach.values
+    return reach.low <= x <= reach.high and (reach.values is None or x.is_integer())
+
+
+def nobody_words(models: Sequence[Any], document: Any) -> list[str]:
+    """What a file about a region claims, a line for each thing."""
+    known = models[0] if isinstance(models[0], Model) else read_model(models[0])
+    said, names = read_nobody(known, document), [shown(name) for name in known.features]
+    persons, lines = said.persons, [f"Target: {shown(said.target)}"]
+    for k, j in enumerate(said.numbers):
+        day = _day_text if j in known.dates else _short
+        ends = f"{day(persons.low[k])} to {day(persons.high[k])}"
+        listed = persons.values[k]
+        among = "" if listed is None else f", {WHOLE if listed == WHOLE else f'one of {shown(list(listed))}'}"
+        lines.append(f"Persons: {names[j]} from {ends}{among}")
+        lines.append(f"Changes: {names[j]} {_move_words(said.moves[k])}")
+    for k, j in enumerate(said.categories):
+        values = [shown(v) for v in known.values[j] or []]
+        lines.append(f"Persons: {names[j]} is {' or '.join(values[code] for code in persons.codes[k])}")
+        for code in persons.codes[k]:
+            goes = ", ".join(values[to] for to in said.choices[k][code] if to != code) or "nothing else"
+            lines.append(f"Changes: {names[j]} may go from {values[code]} to {goes}")
+    numbers = [names[j] for j in said.numbers]
+    for row in said.sums:
+        both = Row([*row.coefficients, *row.now], row.low, row.high, row.name)
+        text = _row_words(both, [*numbers, *(f"{name} today" for name in numbers)])
+        lines.append(f"Rule {shown(row.name)}: {text}")
+    for most, features in said.counts:
+        lines += [f"At most {most} of these change: {', '.join(names[j] for j in features)}"]
+    for entry in said.requirements:
+        against = "" if entry.rival is None else f" against {shown(entry.rival)}"
+        what = f"{entry.kind} of {shown(entry.label)}{against} at least {entry.mark:g}"
+        lines.append(f"Required by model {entry.model}: {what}")
+    return lines
+
+
+def _short(value: float) -> str:
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def _move_words(move: Move) -> str:
+    """What a number may do."""
+    said = {"change": "may rise and fall", "stay": "stays", "rise": "may rise", "fall": "may fall"}[move.may]
+    if move.may == "stay":
+        return said
+    parts = [said]
+    if any(map(math.isfinite, move.bounds)):
+        parts.append(f"within {_short(move.bounds[0])} to {_short(move.bounds[1])}")
+    if any(map(math.isfinite, move.ends)):
+        parts.append(f"within {_short(move.ends[0])} to {_short(move.ends[1])} or as far as it is today")
+    sizes = {"by at most": move.most, "by at least": move.least, "in steps of": move.step}
+    parts += [f"{words} {_short(size)}" for words, size in sizes.items() if size is not None]
+    if move.values is not None:
+        listed = "whole numbers" if move.values == WHOLE else shown(list(move.values))
+        parts.append(f"to {listed} only")
+    return ", ".join(parts)
+
+
 # ----- Words ----------------------------------------------------------------------------------------------
 
 
 def words(models: Sequence[Any], explanation: Any) -> list[str]:
     """The question of an explanation, a line for each thing that was asked."""
+    if is_about_region(explanation):
+        return nobody_words(models, explanation)
     answer = read_answer(explanation)
     if answer["status"] == "invalid":
         return ["The request was refused."]
@@ -4916,7 +5508,7 @@ def _report(models: list[Model], document: Any, time_limit: float) -> int:
     every = True
     for number, explanation in enumerate(explanations):
         claims, lines = check(models, explanation, time_limit), words(models, explanation)
-        row = explanation["row"]
+        row = explanation.get("row")
         title = [f"--- number {number}{'' if row is None else f', row {shown(row)}'}"]
         for line in (title if type(document) is list else []) + lines:
             _write(sys.stdout, line)

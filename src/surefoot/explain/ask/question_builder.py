@@ -180,6 +180,29 @@ class QuestionBuilder:
         task = Task(posed, question, self.method, self.settings, self.printable)
         return Asked(label, Inquiry(task, self.constraints, self._noise(state), percentiles))
 
+    def anywhere(self, factual: Array, state: State, target: Any, allowed: Allowed) -> Question:
+        """Whether anything that is allowed has the target, however far from a row, if it is carried out well.
+
+        Without errors and prices: where nothing has it, nothing has it with them.
+        """
+        labels = self.classifier.classes_.tolist()
+        return Question(
+            models=self.models,
+            features=self.features,
+            factual=factual,
+            factual_class=labels[class_position(self.classifier, factual, state)],
+            target=target,
+            norm=self.terms.norm,
+            whitening=self.whitening,
+            matrix=self.matrix,
+            budget=0.0,
+            exact=(),
+            requirements=self.required(target),
+            gap=float(self.settings.options.gap),
+            warps=self.warps,
+            **allowed._asdict(),
+        )
+
     def _refuse_curved_sums(self, question: Question) -> None:
         """Refuse to add up numbers on curved scales, and say how to make a model that can."""
         if not self.warps:
@@ -201,6 +224,11 @@ class QuestionBuilder:
         kept = [keeping_one(one, self.features, self.schema.numbers, factual) for one in differing.keeping]
         near = () if deviations is None else near_expected(self.classifier, target, factual, deviations)
         return found._replace(eithers=(*found.eithers, *near), limits=(*found.limits, *kept))
+
+    def required(self, target: Any) -> tuple[Required, ...]:
+        """What every answer must reach, whoever it is for."""
+        labels = self.classifier.classes_.tolist()
+        return (*self._requirements(target, labels), *self._among_all(target))
 
     def _requirements(self, target: Any, labels: Sequence[Any]) -> tuple[Required, ...]:
         """The odds against every rival, what is plausible as a whole, and the odds under further models."""

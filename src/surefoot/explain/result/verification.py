@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import inf, isnan
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.result.cautions import model_cautions
@@ -19,6 +19,9 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.content import classifier_content
 from surefoot.problem.question import Question
+
+if TYPE_CHECKING:
+    from surefoot.explain.population.nobody import Nobody
 
 REFUSAL = "refusal"  # the claim of an invalid request
 Verdict = Literal["holds", "FAILS", "not proved"]
@@ -85,7 +88,7 @@ class Verification:
 
 
 def verify(
-    explanation: Explanation,
+    explanation: Explanation | Nobody,
     classifier: Any,
     exact: bool = True,  # noqa: ARG001
     models: Sequence[Any] = (),
@@ -95,7 +98,8 @@ def verify(
 
     Parameters
     ----------
-    explanation : Explanation
+    explanation : Explanation or Nobody
+        Of a `Nobody`, what it says of a region.
     classifier : ConditionalGaussianNetworkClassifier, or what `adopt` takes
         The one that was explained.
     exact : bool
@@ -116,8 +120,28 @@ def verify(
     True
     """
     seconds = _seconds(time_limit)
-    known = [adopt(model) for model in (classifier, *(models or explanation.searched_with))]
-    return _Checker(known).verification(explanation, explanation.to_dict(), seconds)
+    own = explanation if isinstance(explanation, Explanation) else explanation.explanation
+    others = models or (() if own is None else own.searched_with)
+    checker = _Checker([adopt(model) for model in (classifier, *others)])
+    if isinstance(explanation, Explanation):
+        return checker.verification(explanation, explanation.to_dict(), seconds)
+    return checker.of_region(explanation, seconds)
+
+
+def verify_regions(
+    found: Sequence[Nobody], classifier: Any, models: Sequence[Any] = (), time_limit: float | None = None
+) -> Iterator[Verification]:
+    """Check many files about regions and the same models, which are read once.
+
+    Parameters
+    ----------
+    found : sequence of Nobody
+    classifier, models, time_limit
+        As in `verify`; the time limit is for each file.
+    """
+    checker, seconds = _Checker([adopt(model) for model in (classifier, *models)]), _seconds(time_limit)
+    for one in found:
+        yield checker.of_region(one, seconds)
 
 
 def verify_all(
@@ -163,14 +187,24 @@ class _Checker:
 
     def verification(self, explanation: Explanation, document: Any, seconds: float) -> Verification:
         """The claims of one explanation."""
-        try:
-            found = self.exact.check(self.models, document, seconds)
-        except self.exact.UnreadableError as error:
-            raise DataError(f"the explanation cannot be checked: {error}") from None
-        claims = tuple(Claim(claim.name, claim.verdict, claim.reason) for claim in found)
+        claims = self._checked(document, seconds)
         if not any(_ends_the_check(claim) for claim in claims):
             claims += _of_the_model(explanation, self.known[0])
         return Verification(claims, _words(explanation, self.known[0]))
+
+    def of_region(self, nobody: Nobody, seconds: float) -> Verification:
+        """The claims about one region, and of the explanation of somebody who has a way."""
+        claims = self._checked(nobody.certificate, seconds)
+        if nobody.explanation is not None and not any(_ends_the_check(claim) for claim in claims):
+            claims += _of_the_model(nobody.explanation, self.known[0])
+        return Verification(claims, tuple(self.exact.words(self.models, nobody.certificate)))
+
+    def _checked(self, document: Any, seconds: float) -> tuple[Claim, ...]:
+        try:
+            found = self.exact.check(self.models, document, seconds)
+        except self.exact.UnreadableError as error:
+            raise DataError(f"the file cannot be checked: {error}") from None
+        return tuple(Claim(claim.name, claim.verdict, claim.reason) for claim in found)
 
 
 def _ends_the_check(claim: Claim) -> bool:

@@ -32,6 +32,7 @@ from surefoot.ui.cli.main import INTERRUPTED, say, show
 from surefoot.ui.cli.more import more_text, with_more
 from surefoot.ui.cli.parser import DATA_SETS, parser
 from surefoot.ui.cli.paths import refit_path
+from surefoot.ui.cli.regions import read_region
 from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import (
     check_names,
@@ -89,6 +90,24 @@ def run_audit(options: argparse.Namespace) -> int:
     _check_request(options, clf)
     auditing.run(_explainer(clf, options), _targets(options.target, clf), options)
     return DONE
+
+
+def run_nobody(options: argparse.Namespace) -> int:
+    """``surefoot nobody``."""
+    clf = model(options.model, options)
+    _check_request(options, clf)
+    target = _targets(options.target, clf)
+    if isinstance(target, list):
+        raise ProblemError("a region is about one class; give --target once")
+    found = _explainer(clf, options).nobody(read_region(options.region, clf), target)
+    if options.json == "-":
+        sys.stdout.write(found.to_json() + "\n")
+    else:
+        show(f"{spoken(str(found))}\n")
+        if options.json:
+            found.save(options.json)
+            say(f"surefoot: wrote {options.json}")
+    return DONE if found.holds else NOT_FOUND
 
 
 def run_actions(options: argparse.Namespace) -> int:
@@ -158,6 +177,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "audit": run_audit,
     "letter": run_letter,
     "labels": letters.run_labels,
+    "nobody": run_nobody,
     "verify": run_verify,
     "backends": run_backends,
     "reproduce": run_reproduce,

@@ -22,6 +22,7 @@ from surefoot.ui.cli.fit_flags import (
 from surefoot.ui.cli.flags import file_flag, names_flag, size_flag
 from surefoot.ui.cli.letter_flags import LABELS_EXAMPLES, LETTER_EXAMPLES, labels_flags, letter_flags
 from surefoot.ui.cli.paths import Folder, Input, Output
+from surefoot.ui.cli.region_flags import NOBODY_EXAMPLES, nobody_flags
 
 EXAMPLES = """examples:
   surefoot demo
@@ -115,6 +116,9 @@ def parser() -> argparse.ArgumentParser:
     labels_flags(
         _command(commands, "labels", "begin a file that says what letters call things", LABELS_EXAMPLES)
     )
+    nobody_flags(
+        _command(commands, "nobody", "prove that nobody in a region has a way, or find one", NOBODY_EXAMPLES)
+    )
     _verify(_command(commands, "verify", "re-check explanations from their numbers alone", VERIFY_EXAMPLES))
     _command(commands, "backends", "which solvers are installed, what each can do, how to get the others")
     _reproduce(_command(commands, "reproduce", "run the paper's experiments", REPRODUCE_EXAMPLES))
@@ -157,7 +161,12 @@ def _actions(command: argparse.ArgumentParser) -> None:
 
 def _verify(command: argparse.ArgumentParser) -> None:
     file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
-    file_flag(command, "explanation", "EXPLANATION.json", "what `surefoot explain --json` wrote")
+    file_flag(
+        command,
+        "explanation",
+        "EXPLANATION.json",
+        "what `surefoot explain --json` or `surefoot nobody --json` wrote",
+    )
     command.add_argument(
         "--all-claims", action="store_true", help="list the claims that hold too, instead of counting them"
     )

@@ -6,9 +6,10 @@ import argparse
 import sys
 
 from surefoot.exceptions import DataError
+from surefoot.explain.population.nobody import Nobody, is_about_region
 from surefoot.explain.result.batch import Explanations, documents_of
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.verification import Verification, verify_all
+from surefoot.explain.result.verification import Verification, verify_all, verify_regions
 from surefoot.files import read_limited
 from surefoot.formats import one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -27,6 +28,8 @@ def run_verify(options: argparse.Namespace) -> int:
     clf = model(options.model, options)
     try:
         documents = documents_of(_text(options.explanation, options.max_size))
+        if any(map(is_about_region, documents)):
+            return _verify_regions([Nobody.from_dict(one) for one in documents], clf, options)
         explanations = Explanations(map(Explanation.from_dict, documents))
         others = [model(path, options) for path in options.models]
         _check_models(explanations, [clf, *clf.refits_, *others])
@@ -42,6 +45,18 @@ def run_verify(options: argparse.Namespace) -> int:
     else:
         _show_all(explanations, results, options.all_claims)
     return DONE if all(result.ok or result.claims_nothing for result in results) else NOT_PROVED
+
+
+def _verify_regions(
+    found: list[Nobody], clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace
+) -> int:
+    """Files about regions, of which one alone is usual."""
+    others = [model(path, options) for path in options.models]
+    results = list(verify_regions(found, clf, others, options.time_limit))
+    for one, result in zip(found, results, strict=True):
+        claims = str(result) if options.all_claims else _summary(result)
+        show(f"{claims}\n{one_line(one.words)}\n")
+    return DONE if all(result.ok for result in results) else NOT_PROVED
 
 
 def _summary(result: Verification) -> str:
