@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 
 from surefoot.explain.population.table import reason
-from surefoot.explain.result.batch import Explanations
+from surefoot.explain.result.batch import Explanations, principal_features
 from surefoot.formats import in_list
 from surefoot.status import Status
 
@@ -51,6 +51,12 @@ def why_none(batch: Explanations) -> list[tuple[str, int]]:
     found = [(WHY.get(word, word.replace("_", " ")), count) for word, count in reasons.most_common()]
     blamed = Counter(wish for e in batch if e.answer.point is None for wish in e.conflict)
     return [*found, *((f"in the way: {wish}", count) for wish, count in blamed.most_common(MOST_COUNTED))]
+
+
+def counted_reasons(batch: Explanations) -> list[tuple[str, int]]:
+    """Features among the principal reasons against the target, counted over the rows that have any."""
+    features = Counter(feature for e in batch for feature in principal_features(e))
+    return [(str(feature), count) for feature, count in features.most_common(MOST_COUNTED)]
 
 
 def counted_cautions(batch: Explanations) -> list[tuple[str, int]]:
