@@ -60,6 +60,6 @@ def counted_reasons(batch: Explanations) -> list[tuple[str, int]]:
 
 
 def counted_cautions(batch: Explanations) -> list[tuple[str, int]]:
-    """Cautions by their codes, counted."""
-    codes = Counter(code for e in batch for code in {caution.code for caution in e.cautions})
+    """In how many rows each code of a caution occurs; of equal counts the first to occur comes first."""
+    codes = Counter(code for e in batch for code in dict.fromkeys(caution.code for caution in e.cautions))
     return [(code.replace("_", " "), count) for code, count in codes.most_common(MOST_COUNTED)]
