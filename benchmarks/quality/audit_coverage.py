@@ -9,7 +9,7 @@ may cover a little less often in small groups, and more often where many costs a
 of rows asked with the most frequent cost).
 
 usage: python benchmarks/run.py audit_coverage
-       (ROWS=1500, SAMPLES=1000, SIZE=400 in the environment)
+       (ROWS=1500, SAMPLES=1000, SIZE=1000 in the environment)
 """
 
 import os
@@ -24,7 +24,7 @@ from surefoot.explain.population.cases import Cases
 
 COLUMNS = ["table", "group", "figure", "truth", "asked", "ties", "of 100", "of all", "mean width"]
 ROWS, SAMPLES = int(os.environ.get("ROWS", 1500)), int(os.environ.get("SAMPLES", 1000))
-SIZE = int(os.environ.get("SIZE", 400))
+SIZE = int(os.environ.get("SIZE", 1000))
 FIGURES = ("none_share", "cost_median")
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.quality.tables import AIMED_AT, KEEL, OTHERS, read
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer
 from surefoot.exceptions import SurefootWarning
-from surefoot.explain.ask.refits import refit
+from surefoot.model.refits import Bootstrap
 from surefoot.problem.question import Question
 
 KEY = ["table", "candidate"]
@@ -62,7 +62,8 @@ def fitted(load):
         warnings.simplefilter("ignore", SurefootWarning)
         clf = ConditionalGaussianNetworkClassifier("tan").fit(X, y)
         rng = np.random.default_rng(0)
-        return X, clf, [refit(clf, clf, (X, y), rng) for _ in range(REFITS)]
+        bootstrap = Bootstrap(clf, X, y, structure=True)
+        return X, clf, [bootstrap.refit(rng) for _ in range(REFITS)]
 
 
 def refused(X, clf, wanted):

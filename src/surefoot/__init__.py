@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from surefoot.exceptions import NoCounterfactualError
     from surefoot.explain.constraints.actions import Action, Actions, Rule
     from surefoot.explain.explainer import CounterfactualExplainer
+    from surefoot.explain.population.audit import Audit
     from surefoot.explain.population.nobody import Nobody
     from surefoot.explain.population.one_action import OneAction
     from surefoot.explain.result.batch import Explanations
@@ -40,6 +41,7 @@ _HOMES = {
     "Action": "explain.constraints.actions",
     "Actions": "explain.constraints.actions",
     "AdoptedClassifier": "model.adopted",
+    "Audit": "explain.population.audit",
     "Ball": "problem.geometry",
     "ConditionalGaussianNetworkClassifier": "model.classifier",
     "CounterfactualExplainer": "explain.explainer",
@@ -78,6 +80,7 @@ __all__ = [
     "Action",
     "Actions",
     "AdoptedClassifier",
+    "Audit",
     "Ball",
     "ConditionalGaussianNetworkClassifier",
     "CounterfactualExplainer",

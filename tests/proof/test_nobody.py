@@ -178,6 +178,19 @@ def test_a_list_of_values_counts_only_where_the_question_has_it():
     assert verdict(nobody(first=move(values=[-3.0, -1.0]), proofs=listed)) == NOT_PROVED
 
 
+def test_values_at_the_ends_count():
+    single = {"a": persons(-3.0, -3.0), "first": move(most=1.0, values=[-4.0, -2.0])}
+    for values, found in (
+        ([-4.0, -3.0, -2.0], HOLDS),
+        ([-4.0, -3.0], NOT_PROVED),
+        ([-3.0, -2.0], NOT_PROVED),
+    ):
+        listed = domain([-4.0, -4.0], [-1.0, 4.0], sets=[{"feature": 0, "values": values}])
+        assert verdict(nobody(proofs=[refutation(domain=listed)], **single)) == found
+    for value in (-4.0, -2.0):
+        assert verdict(nobody(a=persons(-4.0, -2.0, [value]))) == HOLDS
+
+
 def test_whole_numbers_count_only_for_whole_persons():
     whole = {"feature": 1, "values": None}
     listed = [refutation(domain=domain([-4.0, -4.0], [-1.0, 4.0], sets=[whole]))]
@@ -211,6 +224,37 @@ def test_steps_lead_from_single_persons():
     assert verdict(nobody(a=few, first=move(step=1.0, most=1.0), proofs=wide)) == HOLDS
     assert verdict(nobody(a=few, first=move(step=0.5, most=1.0), proofs=wide)) == NOT_PROVED
     assert verdict(nobody(first=move(step=1.0, most=1.0), proofs=wide)) == NOT_PROVED
+    up = by_change(no=1, down=1, up=0)
+    assert (
+        verdict(nobody(tree=up, first=move(step=1.0, most=1.0), proofs=[*wide, refutation()])) == NOT_PROVED
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [([1.5, 2.0, 2.5], HOLDS), ([2.0, 2.5], NOT_PROVED), ([1.5, 2.0], NOT_PROVED), ([1.5, 2.5], HOLDS)],
+)
+def test_every_step_is_listed(values, found):
+    sets = [{"feature": 1, "values": values}]
+    proofs = [refutation(factual=[-3.0, 2.0], domain=domain([-4.0, -4.0], [-1.0, 4.0], sets=sets))]
+    place = {"b": persons(2.0, 2.0), "second": move(step=0.5, most=0.5), "proofs": proofs}
+    assert verdict(nobody(**place)) == found
+
+
+@pytest.mark.parametrize("ends", [ANY, ["-inf", 4.0], [-4.0, "inf"]])
+def test_steps_without_ends_are_any_number(ends):
+    said = exact.read_nobody(
+        exact.read_model(content()), nobody(a=persons(-3.0, -3.0), first=move(step=0.5, ends=ends))
+    )
+    assert said.number_reach(said.persons, 0).values is None
+
+
+def test_too_many_steps_are_any_number(monkeypatch):
+    single = nobody(a=persons(-3.0, -3.0), first=move(step=0.5, most=1.0))
+    said = exact.read_nobody(exact.read_model(content()), single)
+    assert said.number_reach(said.persons, 0).values == (-4.0, -3.5, -3.0, -2.5, -2.0)
+    monkeypatch.setattr(exact, "MOST_VALUES", 1)
+    assert said.number_reach(said.persons, 0).values is None
 
 
 # Splits
@@ -246,6 +290,11 @@ def test_a_split_leaves_nobody_out():
     assert verdict(in_two(halves(at=-3.5, to=-2.0), a=listed)) == HOLDS
     assert verdict(in_two(halves(at=-4.0, to=-2.0), a=listed)) == NOT_PROVED
     assert verdict(in_two(halves(at=-2.0, to=-3.5, below=1), a=listed)) == NOT_PROVED
+    assert verdict(in_two(halves(), a=listed)) == HOLDS
+    other = {"at": [1, 0.0, 0.0], "below": 1, "above": 1}
+    assert verdict(in_two(other)) == HOLDS
+    assert "in 2 parts, by 2 proofs" in claims(in_two(other))["nobody"].reason
+    assert "in 1 part, by 1 proof" in claims(nobody())["nobody"].reason
 
 
 def test_a_split_is_about_a_number_that_is_there():
@@ -272,8 +321,12 @@ def test_persons_are_split_by_what_changes():
     falls = in_two(by_change(no=0, down=0, up=None), first=move("fall", most=1.0))
     assert verdict(falls) == HOLDS
     assert verdict(in_two(by_change(no=0, down=None, up=1), first=move("fall", most=1.0))) == NOT_PROVED
-    twice = by_change(no=by_change(), down=0, up=1)
-    assert verdict(in_two(twice)) == NOT_PROVED
+    single = {"a": persons(-3.0, -3.0), "first": move(most=1.0)}
+    proofs = [refutation(), refutation(low=-2.5), refutation(high=-3.5)]
+    assert verdict(nobody(tree=by_change(), proofs=proofs, **single)) == HOLDS
+    assert verdict(nobody(tree=by_change(up=1), proofs=proofs, **single)) == NOT_PROVED
+    assert verdict(nobody(tree=by_change(down=2), proofs=proofs, **single)) == NOT_PROVED
+    assert verdict(nobody(tree=None, a=persons(-3.0, -3.0), first=move("stay"))) == NOT_PROVED
 
 
 def test_the_least_change_counts():
@@ -356,7 +409,11 @@ def test_a_region_without_persons_is_refused():
 def test_what_else_is_wrong_with_a_region():
     assert verdict(nobody(target=5), "region") == FAILS
     assert verdict(nobody(requirements=[]), "region") == FAILS
+    assert verdict(nobody(requirements=[odds(target=0, rival=1)]), "region") == FAILS
     assert verdict(nobody(rows=[rule(2.0, 1.0)]), "region") == FAILS
+    assert verdict(nobody(rows=[rule(1.0, 1.0)]), "region") == HOLDS
+    with pytest.raises(UnreadableError):
+        exact.check([], nobody())
     assert verdict(nobody(models=["0"]), "model") == FAILS
     assert list(claims(nobody(models=["0"]))) == ["model"]
 
@@ -395,6 +452,7 @@ def edited(*path, value):
         edited("holds", value=1),
         edited("proofs", value={}),
         edited("proofs", value=[{"question": refutation()["question"]}]),
+        edited("proofs", value=[{"question": {}, "certificate": {}}]),
         edited("requirements", value=[{}]),
         {key: value for key, value in nobody().items() if key != "tree"},
     ],
@@ -439,7 +497,13 @@ def test_a_person_elsewhere_proves_nothing():
         [here[0], persons(1.0, 2.0)],
     ):
         assert verdict(somebody(region=region)) == FAILS
-    assert verdict(somebody(region=[persons(-2.0, 0.0, "whole"), here[1]])) == HOLDS
+    for one in (
+        persons(-2.0, 0.0, "whole"),
+        persons(-2.0, 0.0, [-1.0]),
+        persons(-1.0, 0.0),
+        persons(-2.0, -1.0),
+    ):
+        assert verdict(somebody(region=[one, here[1]])) == HOLDS
     assert verdict(somebody(target=0, requirements=[odds(target=0, rival=1)])) == FAILS
     nothing = somebody()
     without_point(nothing["explanation"])
@@ -474,7 +538,7 @@ def test_what_categories_may_become():
     assert said.is_vacuous(said.persons._replace(sides={model.categories[1]: "yes"}))
     parts = exact.split_persons(said, said.persons, {"changes": first, "no": 0, "yes": 1})
     assert [part.sides for _, part in parts] == [{first: "no"}, {first: "yes"}]
-    for wrong in (["nothing"], own[::-1], [own[0], own[0]], "u"):
+    for wrong in (["nothing"], ["nothing", own[0]], own[::-1], [own[0], own[0]], "u"):
         bad = copy.deepcopy(document)
         bad["region"][first] = {"among": wrong}
         with pytest.raises(UnreadableError):
@@ -484,6 +548,27 @@ def test_what_categories_may_become():
 def test_ends_of_a_sum():
     said = exact.read_nobody(exact.read_model(content()), nobody(rows=[rule(0.0, 1.0, now=(2.0, -1.0))]))
     assert said.sum_ends(said.persons, said.sums[0]) == (Fraction(0) - (-4 + 4), Fraction(1) - (-8 - 4))
+    for ends in ((-math.inf, 4.0), (-4.0, math.inf), (-math.inf, math.inf)):
+        open_ = said.persons._replace(low=(-4.0, ends[0]), high=(-2.0, ends[1]))
+        assert said.sum_ends(open_, said.sums[0]) == (-math.inf, math.inf)
+
+
+def test_long_lists_and_deep_trees_take_effort():
+    said = exact.read_nobody(
+        exact.read_model(content()),
+        nobody(
+            first=move(values=[-3.0] * 50), a=persons(-3.0, -3.0), second=move(step=0.01), b=persons(0.0, 0.0)
+        ),
+    )
+    case = exact.read_case([content()], exact._infeasible(*refutation().values()))
+    for work in (
+        lambda: said.number_reach(said.persons, 0),
+        lambda: said.number_reach(said.persons, 1),
+        lambda: exact.covered_persons(said, [case]),
+        lambda: exact._within_set(case.question, 0, exact.Reach(0.0, 1.0, (0.0, 1.0, 2.0, 3.0))),
+    ):
+        with exact.limited(exact.Effort(3)), pytest.raises(exact.EffortError):
+            work()
 
 
 def test_the_words_say_everything():
@@ -501,6 +586,10 @@ def test_the_words_say_everything():
     listed = nobody(first=move("rise", bounds=[-4.0, 1.0], ends=ANY, least=0.5, step=0.25, values=[1.0]))
     text = "Changes: a may rise, within -4 to 1, by at least 0.5, in steps of 0.25, to [1.0] only"
     assert text in exact.words([content()], listed)
+    one_side = nobody(first=move("rise", bounds=["-inf", 1.0]), second=move(ends=[0.5, "inf"]))
+    lines = exact.words([content()], one_side)
+    assert "Changes: a may rise, within -inf to 1, within -4 to 4 or as far as it is today" in lines
+    assert "Changes: b may rise and fall, within 0.5 to inf or as far as it is today" in lines
     whole = nobody(a=persons(-4.0, -2.0, "whole"), first=move("stay"), second=move(values="whole"))
     assert "Persons: a from -4 to -2, whole" in exact.words([content()], whole)
     assert "Changes: a stays" in exact.words([content()], whole)

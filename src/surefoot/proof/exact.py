@@ -4943,8 +4943,6 @@ def moved(move: Move, persons: Persons, k: int, side: str) -> Reach | None:
         first = max(first, as_written(low, move.least or 0.0))
     else:
         last = min(last, as_written(high, -(move.least or 0.0)))
-    if not first <= last:
-        return None
     return hull([Reach(first, last, _values_between(move, persons.stays(k), first, last))])
 
 
@@ -5106,8 +5104,8 @@ def nobody_claim(models: Sequence[Model], said: Nobody) -> Claim:
         n_parts = covered_persons(said, cases)
     except FaultError as fault:
         return Claim("nobody", NOT_PROVED, str(fault))
-    parts = _count(n_parts, "part")
-    return Claim("nobody", HOLDS, f"proven for all persons of the region, in {parts}, by {len(cases)} proofs")
+    said_so = f"in {_count(n_parts, 'part')}, by {_count(len(cases), 'proof')}"
+    return Claim("nobody", HOLDS, f"proven for all persons of the region, {said_so}")
 
 
 def _refuting_case(models: Sequence[Model], said: Nobody, value: Any) -> Case:
@@ -5127,9 +5125,9 @@ def _refuting_case(models: Sequence[Model], said: Nobody, value: Any) -> Case:
         raise FaultError(f"a proof does not go with the file: {fault}")
     for check in (question_claim, geometry_claim, lower_bound_claim):
         claim = check(case)
-        if claim is None or claim.verdict != HOLDS:
-            reason = "nothing is proved" if claim is None else f"{claim.name}: {claim.reason}"
-            raise FaultError(f"a proof does not hold: {reason}")
+        assert claim is not None  # as there is a bound to prove
+        if claim.verdict != HOLDS:
+            raise FaultError(f"a proof does not hold: {claim.name}: {claim.reason}")
     return case
 
 
@@ -5195,8 +5193,6 @@ def split_persons(said: Nobody, persons: Persons, node: Any) -> list[tuple[Any, 
         feature = _index(node["changes"], "the tree", len(said.features))
         sides = NUMBER_SIDES if said.values[feature] is None else CATEGORY_SIDES
         node = _table(node, "the tree", ("changes", *sides))
-        if feature in persons.sides:
-            raise FaultError("whether a feature changes is decided twice")
         return [(node[side], persons._replace(sides={**persons.sides, feature: side})) for side in sides]
     raise FaultError("a node of the tree is of no known kind")
 

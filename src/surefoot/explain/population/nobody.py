@@ -146,15 +146,20 @@ def nobody(
     explainer: CounterfactualExplainer, region: Mapping[Any, Any], target: Any, time_limit: float | None
 ) -> Nobody:
     """See `CounterfactualExplainer.nobody`."""
+    seconds = explainer.options.time_limit if time_limit is None else time_limit
+    if not seconds > 0 or math.isnan(seconds):
+        raise ProblemError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
+    found, explanation = search_region(explainer, region, wanted_class(explainer, target), seconds)
+    return Nobody({key: plain(found[key]) for key in KEYS}, explanation)
+
+
+def wanted_class(explainer: CounterfactualExplainer, target: Any) -> Any:
+    """The one class that is asked about, whoever it is for."""
     labels = explainer.classifier.classes_.tolist()
     wanted = explainer.classifier.wanted_ if target is None else target
     if wanted is None:
         raise ProblemError(f"name the target: one of the classes {labels}")
-    seconds = explainer.options.time_limit if time_limit is None else time_limit
-    if not seconds > 0 or math.isnan(seconds):
-        raise ProblemError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
-    found, explanation = search_region(explainer, region, chosen_target(wanted, labels, 0), seconds)
-    return Nobody({key: plain(found[key]) for key in KEYS}, explanation)
+    return chosen_target(wanted, labels, 0)
 
 
 def _check_context(values: Any, features: list[Any]) -> None:

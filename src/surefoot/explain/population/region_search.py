@@ -80,6 +80,14 @@ class Pair(NamedTuple):
     state: State
 
 
+class MetError(Exception):
+    """A pair that seems to be allowed; the end of a search that does not ask for explanations."""
+
+    def __init__(self, pair: Pair) -> None:
+        super().__init__()
+        self.pair = pair
+
+
 def search_region(
     explainer: CounterfactualExplainer, region: Mapping[Any, Any], target: Any, seconds: float
 ) -> tuple[dict[str, Any], Explanation | None]:
@@ -107,7 +115,7 @@ class RegionSearch:
     def __init__(
         self, explainer: CounterfactualExplainer, region: Mapping[Any, Any], target: Any, seconds: float
     ) -> None:
-        self.clock, self.target, self.proofs = Clock(seconds), target, list[Any]()
+        self.clock, self.target, self.proofs, self._asks = Clock(seconds), target, list[Any](), True
         self.exact = import_module("surefoot.proof.exact")  # most programs do not prove anything of regions
         self.builder = explainer.asker.final_builder
         clf, constraints = self.builder.classifier, self.builder.constraints
@@ -140,6 +148,20 @@ class RegionSearch:
         self.said = self.exact.read_nobody(self.models[0], self.document)
         self._range = [clf.feature_range_[:, j].tolist() for j in clf.schema_.numbers]
 
+    def refuted(self, persons: Persons, seconds: float) -> bool | tuple[list[float], list[int]]:
+        """Whether these persons are refuted within the seconds, without an explanation or a check.
+
+        Somebody who seems to have a way in the place of False, where one was met.
+        """
+        self.clock, self.proofs, self._asks = Clock(seconds), [], False
+        try:
+            self.tree(persons, 0)
+        except MetError as met:
+            return met.pair.person, met.pair.codes
+        except UndecidedError:
+            return False
+        return True
+
     def tree(self, persons: Persons, depth: int) -> Any:
         """The tree that refutes everything that these persons may become."""
         if self.said.is_vacuous(persons):
@@ -166,6 +188,8 @@ class RegionSearch:
         """The tree of persons whose nearest pair of today and later is not one, split by the reason."""
         node = self._reason(persons, pair)
         if node is None:
+            if not self._asks:
+                raise MetError(pair)
             explanation = self._explained(pair.person, pair.codes)
             if explanation is not None:
                 raise FoundError(explanation)

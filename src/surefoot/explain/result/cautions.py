@@ -183,12 +183,13 @@ def _about_change(clf: Classifier, question: Question, answer: Answer, unit: Arr
     assert answer.point is not None
     now, then = question.warped(question.factual), question.warped(answer.point)
     steps = (then - now) / unit
-    changed = np.abs(steps) > NOTICEABLE
     here, there = (class_means(clf, label) for label in (question.factual_class, question.target))
-    yield from _against_means(question, changed & ((there - here) * (then - now) < 0))
+    farther = np.abs(then - there) - np.abs(now - there) > NOTICEABLE * unit
+    differ = np.abs(there - here) > NOTICEABLE * unit  # where they hardly do, neither way is that of a class
+    yield from _against_means(question, farther & differ & ((there - here) * steps < 0))
     yield from _edges(clf, question, answer.point, steps)
     if (answer.point != question.factual).any():
-        yield from _extremes(clf, question, answer, then)
+        yield from _extremes(clf, question, answer, now, then)
 
 
 def _against_means(question: Question, against: NDArray[np.bool_]) -> Iterator[Caution]:
@@ -219,22 +220,28 @@ def _edges(clf: Classifier, question: Question, point: Array, steps: Array) -> I
             )
 
 
-def _extremes(clf: Classifier, question: Question, answer: Answer, z: Array) -> Iterator[Caution]:
-    """Numbers far from what their parents predict, without which the decision would be another."""
+def _extremes(
+    clf: Classifier, question: Question, answer: Answer, now: Array, then: Array
+) -> Iterator[Caution]:
+    """Numbers that the change puts far from what their parents predict, and on which the decision hangs.
+
+    One that was as far from it before is not of the change's making.
+    """
     t = clf.classes_.tolist().index(question.target)
     network = numbers_network(clf.networks_[t], answer.state)
-    expected = network.expected(z)
-    scores = np.abs(z - expected) / np.sqrt(network.variances)
-    for j in np.flatnonzero(scores > EXTREME):
-        usual = z.copy()
+    expected, deviations = network.expected(then), np.sqrt(network.variances)
+    scores = np.abs(then - expected) / deviations
+    before = np.abs(now - network.expected(now)) / deviations
+    for j in np.flatnonzero((scores > EXTREME) & (scores > before + NOTICEABLE)):
+        usual = then.copy()
         usual[j] = expected[j]
         x = question.unwarped_values(usual)
         if int(np.argmax(clf.class_scores(x[None], _codes(answer.state))[0])) != t:
+            keep = ", or keep it as it is" if then[j] != now[j] else ""
             yield Caution(
                 "one_extreme_value",
-                f"The decision hangs on {question.number_names[j]} alone, {scores[j]:.1f} standard "
-                "deviations from what the other features predict. Ask for plausible answers, or keep it as "
-                "it is.",
+                f"The decision hangs on {question.number_names[j]}, {scores[j]:.1f} standard deviations "
+                f"from what the other features predict. Ask for plausible answers{keep}.",
             )
 
 

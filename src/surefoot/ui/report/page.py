@@ -19,7 +19,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.status import Status
 from surefoot.ui.report.audit_page import audit_page
-from surefoot.ui.report.batch_words import batch_answer, counted_cautions, why_none
+from surefoot.ui.report.batch_words import batch_answer, counted_cautions, counted_reasons, why_none
 from surefoot.ui.report.costs import curves_of, headline_of, shared_constraints
 from surefoot.ui.report.person import person_of
 from surefoot.ui.report.pictures import batch_pictures, case_pictures, trade_off_pictures
@@ -150,6 +150,7 @@ def _batch(batch: Explanations, title: str) -> str:
         most_open=MOST_OPEN,
         answer=batch_answer(batch),
         why=why_none(batch),
+        reasons=counted_reasons(batch),
         cautions=counted_cautions(batch),
         # One at a time: a page may hold thousands.
         cases=(summary_of(e) for e in batch if e.status is not Status.ALREADY_TARGET),
