@@ -107,3 +107,12 @@ def test_forged_units_and_values_do_not_hold(fitted, answer, key, value, message
 def test_letters_have_the_units_unless_labels_say_otherwise(fitted):
     assert read_labels(None, fitted).of("income").unit == "€"
     assert 'rate = { label = "rate", unit = "%", decimals = 0 }' in labels_template(fitted)
+
+
+def test_the_page_and_the_letter_show_units_and_the_own_value(answer, fitted, tmp_path):
+    surefoot.write_report(answer, tmp_path / "page.html", fitted)
+    surefoot.write_letter(answer, tmp_path / "letter.txt", fitted)
+    page, letter = ((tmp_path / name).read_text(encoding="utf-8") for name in ("page.html", "letter.txt"))
+    for text in (page, letter):
+        assert "99999" in text
+    assert "2,700 €" in letter

@@ -71,8 +71,13 @@ class OwnNames(Labels):
     """Everything is called as in the data, for readers who know the table."""
 
     def of(self, feature: Any) -> Label:
-        """The name itself."""
-        return Label(str(feature))
+        """The name itself, with the unit of the data."""
+        return Label(str(feature), self.features.get(str(feature), Label()).unit)
+
+
+def own_units(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Label]:
+    """The units that numbers were written with in the data."""
+    return {name: Label(unit=unit) for name, unit in clf.units_.items()}
 
 
 def _readable(feature: Any) -> str:
@@ -91,7 +96,7 @@ def read_labels(source: Any, clf: ConditionalGaussianNetworkClassifier) -> Label
     if isinstance(source, Labels):
         return source
     if source is None:
-        return Labels({name: Label(unit=unit) for name, unit in clf.units_.items()})
+        return Labels(own_units(clf))
     if isinstance(source, Mapping):
         return _labels(source, clf, "labels")
     if not isinstance(source, str | os.PathLike):

@@ -10,7 +10,9 @@ from numbers import Real
 from typing import Any
 
 from surefoot.days import as_date
+from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.region import Interval
+from surefoot.problem.question import Question
 from surefoot.table.rare import RARE
 from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.language import Language, harmless
@@ -114,3 +116,13 @@ class Writer:
 def is_missing(value: Any) -> bool:
     """Whether there is no value."""
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def written_by(e: Explanation) -> Mapping[Any, Any]:
+    """The row's own values that the model counts with other rare ones, as the question keeps them."""
+    declared = e.question.declared if isinstance(e.question, Question) else {}
+    return {
+        name: declared["written"][str(name)]
+        for name in e.factual.index
+        if str(name) in declared.get("written", {})
+    }

@@ -10,10 +10,10 @@ from surefoot.exceptions import SurefootError
 from surefoot.explain.result.explanation import Explanation
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.letters.content import Part, Request, decision_words, person_parts
-from surefoot.ui.letters.labels import OwnNames
+from surefoot.ui.letters.labels import OwnNames, own_units
 from surefoot.ui.letters.language import language
 from surefoot.ui.letters.slots import template
-from surefoot.ui.letters.writer import Writer
+from surefoot.ui.letters.writer import Writer, written_by
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,13 @@ def person_of(
     # Copies: what is enough is worked out for the page, and does not find its way into the files.
     copies = [replace(e) for e in answers]
     day = datetime.date.min  # a letter's; no part that is shown here has one
-    request = Request(copies, clf, Writer(language("en"), OwnNames()), template("neutral"), day)
+    request = Request(
+        copies,
+        clf,
+        Writer(language("en"), OwnNames(own_units(clf)), written_by(copies[0])),
+        template("neutral"),
+        day,
+    )
     try:
         return Person(decision_words(request), person_parts(request))
     except SurefootError:  # for instance refits that a file only names
