@@ -125,7 +125,7 @@ def test_logistic_regression():
     asked = CounterfactualExplainer(
         clf, actions=kept, data=(X, y), immutable=["mass", "pres", "skin", "insu"]
     )
-    region = {"plas": (180, None), "mass": (40, None), "age": (30, None), "preg": (4, None)}
+    region = {"plas": (190, None), "mass": (45, None), "preg": (6, None), "pres": (None, 80)}
     found = asked.nobody(region, asked.classifier.classes_[0])
     assert found.holds is True
     assert verify(found, asked.classifier, time_limit=20).ok
