@@ -70,8 +70,8 @@ def _greedy(score: Array, gains: dict[Any, Array], labels: Codes) -> tuple[list[
         tried = {name: _losses(score + gain, labels) for name, gain in gains.items()}
         best = min(tried, key=lambda name: float(tried[name].mean()))
         fall = loss - tried[best]
-        # No margin. One of a standard error moves the log loss by -0.003 where values are amounts and by
-        # +0.002 where they are names (`benchmarks/quality/kinds_rules.py`): no reason for another constant.
+        # No margin. One of a standard error moves the log loss by -0.004 where values are amounts and by
+        # +0.003 where they are names (`benchmarks/quality/kinds_rules.py`): no reason for another constant.
         if not fall.mean() > 0:
             break
         notes.append(
