@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from surefoot.explain.explainer import CounterfactualExplainer
     from surefoot.explain.population.audit import Audit
     from surefoot.explain.population.nobody import Nobody
+    from surefoot.explain.population.one_action import OneAction
     from surefoot.explain.result.batch import Explanations
     from surefoot.explain.result.explanation import Explanation
     from surefoot.explain.result.reasons import Reasons
@@ -50,6 +51,7 @@ _HOMES = {
     "Explanations": "explain.result.batch",
     "LinearGaussianNetwork": "model.network",
     "Milp": "explain.answer.methods",
+    "OneAction": "explain.population.one_action",
     "PRESETS": "explain.ask.presets",
     "NoCounterfactualError": "exceptions",
     "Nobody": "explain.population.nobody",
@@ -90,6 +92,7 @@ __all__ = [
     "Milp",
     "NoCounterfactualError",
     "Nobody",
+    "OneAction",
     "Qcqp",
     "Quadratic",
     "QuadraticModel",
