@@ -121,8 +121,8 @@ class _Finder:
         low, high = everybody.low[k], everybody.high[k]
         column = self.numbers[:, k]
         inside = column[(column >= low) & (column <= high)]
-        shares = np.linspace(0, 1, BANDS + 1)[1:-1] if len(inside) else []
-        cuts: list[float] = np.unique([np.quantile(inside, share) for share in shares]).tolist()
+        shares = np.linspace(0, 1, BANDS + 1)[1:-1]
+        cuts: list[float] = np.unique(np.quantile(inside, shares)).tolist() if len(inside) else []
         if self._takes_whole(j):
             ends = sorted({low, *(float(math.ceil(cut)) for cut in cuts)})
             return [(a, b - 1) for a, b in zip(ends, [*ends[1:], high + 1], strict=True)]
