@@ -148,6 +148,8 @@ class Run:
                     raise OSError(error.errno, kept, str(journal.folder)) from None
                 computed += 1
                 bar.update()
+            bar.total = bar.n  # lines of a file may be more than its rows
+            bar.refresh()
         return computed + twins.found
 
     def _without_twins(self, rows: Iterator[Row], twins: Twins, journal: Journal, bar: Any) -> Iterator[Row]:
@@ -179,9 +181,10 @@ class Run:
     def _finished(self, journal: Journal, segment: int) -> set[int]:
         """The rows of a segment that need not be asked again."""
         again = {RETRIED[name] for name in self.retry}
-        status = [column.name for column in self.columns].index("status")
-        records = journal.records(segment).values()
-        return {one.number for one in records if Status(one.line[status]).with_point not in again}
+        width, status = len(self.columns), [column.name for column in self.columns].index("status")
+        records = [one for one in journal.records(segment).values() if len(one.line) == width]
+        known = [one for one in records if one.line[status] in set(Status)]
+        return {one.number for one in known if Status(one.line[status]).with_point not in again}
 
 
 def fingerprints(explainer: CounterfactualExplainer) -> dict[str, Any]:
