@@ -75,10 +75,10 @@ def test_a_column_of_another_kind_is_named():
     )
 
 
-def test_unknown_values_are_rare_where_rare_ones_were_put_together():
+def test_unknown_values_stay_as_written_where_the_model_counts_them_as_rare():
     reading = framed(pd.DataFrame({"housing": ["own", "castle", None, 7.0]}), Form())
     found = read_again(reading, RECIPE, {"housing": ("(rare)", "7", "own")}).frame["housing"]
-    assert found.tolist()[:2] == ["own", "(rare)"]
+    assert found.tolist()[:2] == ["own", "castle"]
     assert found.isna().tolist() == [False, False, True, False]
     assert found.iloc[3] == "7"
 

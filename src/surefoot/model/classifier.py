@@ -181,6 +181,14 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
     judged_: dict[str, float] | None = None  # until `diagnose` has looked at it
     wanted_: Any = None
     recipe_: Recipe | None = None
+
+    @property
+    def units_(self) -> dict[str, str]:
+        """Units of the numbers that were written with one in the table, by name."""
+        known = {} if self.recipe_ is None else self.recipe_.units
+        own = {str(name) for name, kind in self.feature_kinds_.items() if kind in ("number", "whole")}
+        return {name: unit for name, unit in known.items() if name in own}
+
     refits_: tuple[Any, ...] = ()  # unless `select` or `surefoot fit` keeps some
     has_probability: bool = True  # adopted models may have none
     class_values_: ClassValues | None = None  # of models that come without rows

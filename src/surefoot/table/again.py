@@ -143,9 +143,8 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
     known = {str(value) for value in values}
     if not known:
         return column, []
-    if RARE in known:  # what was rare or unknown when the model was made is so again
-        names = column.map(as_text, na_action="ignore").astype(object)
-        return names.where(names.isin(known) | names.isna(), RARE), []
+    if RARE in known:  # values that it does not know are rare for the model; people see their own
+        return column.map(as_text, na_action="ignore").astype(object), []
     texts = column.dropna().map(as_text)
     strange = texts[~texts.isin(known)]
     if len(strange) <= MOSTLY * len(texts) or len(texts) < 2:

@@ -18,7 +18,7 @@ from surefoot.explain.ask.imputation import Filled, filled
 from surefoot.explain.ask.question_builder import Asked, QuestionBuilder
 from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.refusal import Refusal
-from surefoot.explain.ask.row import encoded, raw_values, split_rows
+from surefoot.explain.ask.row import encoded, raw_values, split_rows, written_values
 from surefoot.explain.ask.specification import Specification
 from surefoot.explain.ask.target import each_target, several_targets
 from surefoot.explain.constraints.actions import Action, Actions
@@ -90,9 +90,9 @@ class Asker:
 
     def read(self, row: Any) -> Filled:
         """A row as numbers and categories; its holes filled if that was asked for."""
-        if self.spec.impute is not None:
-            return filled(row, self.classifier)
-        return Filled(*encoded(row, self.classifier.schema_))
+        clf = self.classifier
+        found = Filled(*encoded(row, clf.schema_)) if self.spec.impute is None else filled(row, clf)
+        return found._replace(written=written_values(row, clf.schema_, found.state))
 
     def asked(self, rung: Rung, row: Any, target: Any, label: Any, differing: Differing = NOTHING) -> Asked:
         """The question about a row. Unexpected errors, of numpy for instance, become a `ProblemError`."""

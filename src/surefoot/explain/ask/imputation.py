@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ class Filled(NamedTuple):
     numbers: Array
     state: State
     imputed: tuple[Any, ...] = ()  # names of the features that were missing
+    written: Mapping[str, str] = MappingProxyType({})  # category -> its own value, which counts as a rare one
 
 
 def filled(row: Any, clf: ConditionalGaussianNetworkClassifier) -> Filled:

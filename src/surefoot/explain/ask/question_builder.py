@@ -98,14 +98,19 @@ class QuestionBuilder:
         if len(self.exact) == len(self.numbers):
             self.budget = 0.0  # nothing can miss
         self.shared: dict[Any, Any] = {}
+        self.units = classifier.units_
 
     def asked(self, row: Filled, target: Any, label: Any, differing: Differing = NOTHING) -> Asked:
         """The question about a row; its label is what the row is called."""
         clf, terms = self.classifier, self.terms
-        factual, state, imputed = row
+        factual, state, imputed, written = row
         declared = {**self.declared, **differing.declared()}
         if self.schema.date_names:
             declared["dates"] = [str(name) for name in self.schema.date_names]
+        if self.units:
+            declared["units"] = self.units
+        if written:
+            declared["written"] = dict(written)
         if imputed:
             declared["imputed"] = [str(name) for name in imputed]
         if terms.plausible is not None:

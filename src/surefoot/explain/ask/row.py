@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.formats import in_list
+from surefoot.model.columns import is_missing
 from surefoot.model.schema import Schema
 from surefoot.problem.mixed import State
+from surefoot.table.rare import RARE, as_text
 
 Array = NDArray[np.float64]
 
@@ -35,6 +37,16 @@ def encoded(row: Any, schema: Schema) -> tuple[Array, State]:
     except DataError as error:
         _refuse_holes(values, schema.names)
         raise ProblemError(f"the row cannot be explained: {error}") from None
+
+
+def written_values(row: Any, schema: Schema, state: State) -> dict[str, str]:
+    """Category -> the row's own value, where the model counts it with other rare ones."""
+    rare = [k for k, values in enumerate(schema.category_values) if values[state[k]] == RARE]
+    if not rare:
+        return {}
+    cells = raw_values(row, schema.names)
+    own = {str(schema.names[schema.categories[k]]): cells[schema.categories[k]] for k in rare}
+    return {name: as_text(cell) for name, cell in own.items() if not is_missing(cell) and str(cell) != RARE}
 
 
 def _refuse_holes(values: Sequence[Any], names: Sequence[Any]) -> None:

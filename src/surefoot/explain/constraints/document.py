@@ -18,7 +18,20 @@ from surefoot.explain.constraints.kinds import KINDS
 from surefoot.plain import INFINITIES, entries, finite, sequence, shown, text
 
 LISTS = tuple(kind.document_key for kind in KINDS)
-KEYS = ("bounds", "actions", "whole", "dates", "imputed", *LISTS, "gaps", "plausible", "keeping", "preset")
+KEYS = (
+    "bounds",
+    "actions",
+    "whole",
+    "dates",
+    "units",
+    "written",
+    "imputed",
+    *LISTS,
+    "gaps",
+    "plausible",
+    "keeping",
+    "preset",
+)
 
 
 def read_constraints(
@@ -32,6 +45,10 @@ def read_constraints(
     for key in ("imputed", "dates"):
         for name in sequence(values.get(key, []), key):
             feature_named(name, names)
+    for key in ("units", "written"):
+        for name, said in _object(values.get(key, {}), key).items():
+            feature_named(name, names)
+            text(said, key)
     for name in read_preset(values).kept:
         feature_named(name, names)
     said = read_actions(values)

@@ -19,6 +19,7 @@ from surefoot.plain import shown
 from surefoot.problem.either import Either
 from surefoot.problem.question import Question
 from surefoot.problem.requirements import DensityFloor
+from surefoot.table.rare import RARE
 
 
 def check_by_model(question: Question, clf: Classifier) -> None:
@@ -33,7 +34,21 @@ def check_by_model(question: Question, clf: Classifier) -> None:
             raise DataError(f"{shown(name)} is said to be whole in the training data, where it is not")
     if list(question.declared.get("dates", [])) != [str(name) for name in clf.schema_.date_names]:
         raise DataError("the features that are said to be dates are not those of the model")
+    if dict(question.declared.get("units", {})) != clf.units_:
+        raise DataError("the units of the features are not those of the model")
+    _check_written(question)
     _check_imputed(question, clf)
+
+
+def _check_written(question: Question) -> None:
+    """Refuse values of a person's own for anything but categories that count them as rare."""
+    values = dict(
+        zip(map(str, question.features), question.row(question.factual, question.state), strict=True)
+    )
+    known = {str(question.features[choice.feature]): choice.values for choice in question.choices}
+    for name, own in question.declared.get("written", {}).items():
+        if values[name] != RARE or own in map(str, known.get(name, ())):
+            raise DataError(f"{shown(name)} is said to be a rare value, which it is not")
 
 
 def check_plausible(question: Question, clf: Classifier) -> None:

@@ -368,7 +368,7 @@ def _is_strange(clf: ConditionalGaussianNetworkClassifier, name: Any, value: Any
         return False
     if name in clf.categories_:
         known = clf.categories_[name]
-        return not any(value == other or str(value) == str(other) for other in known)
+        return RARE not in known and not any(value == other or str(value) == str(other) for other in known)
     try:
         return not math.isfinite(float(as_days(value)))
     except (TypeError, ValueError, OverflowError):

@@ -88,8 +88,10 @@ def read_labels(source: Any, clf: ConditionalGaussianNetworkClassifier) -> Label
     clf : ConditionalGaussianNetworkClassifier
         Names that it does not have are refused.
     """
-    if source is None or isinstance(source, Labels):
-        return source or Labels()
+    if isinstance(source, Labels):
+        return source
+    if source is None:
+        return Labels({name: Label(unit=unit) for name, unit in clf.units_.items()})
     if isinstance(source, Mapping):
         return _labels(source, clf, "labels")
     if not isinstance(source, str | os.PathLike):
@@ -188,10 +190,12 @@ def labels_template(clf: ConditionalGaussianNetworkClassifier) -> str:
             lines.append(f"{_key(name)} = {{ label = {label}, values = {{ {values} }} }}\n")
         elif kind == "date":
             lines.append(f"{_key(name)} = {label}\n")
-        elif kind == "whole":
-            lines.append(f'{_key(name)} = {{ label = {label}, unit = "" }}\n')
+        elif kind == "date":
+            lines.append(f"{_key(name)} = {{ label = {label} }}\n")
         else:
-            lines.append(f'{_key(name)} = {{ label = {label}, unit = "", decimals = 0 }}\n')
+            unit = _quoted(clf.units_.get(str(name), ""))
+            decimals = "" if kind == "whole" else ", decimals = 0"
+            lines.append(f"{_key(name)} = {{ label = {label}, unit = {unit}{decimals} }}\n")
     if LETTER in map(str, clf.feature_labels_):
         return "".join(lines)
     lines.append(LETTER_HEAD)

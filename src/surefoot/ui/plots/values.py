@@ -14,7 +14,7 @@ from surefoot.days import date_text
 from surefoot.explain.result.dates import date_names
 from surefoot.explain.result.display_digits import today_text
 from surefoot.explain.result.explanation import Explanation
-from surefoot.formats import exact, number, share
+from surefoot.formats import exact, number, one_line, share
 from surefoot.problem.choice import Choice
 from surefoot.problem.question import Question
 
@@ -57,9 +57,17 @@ class Values:
         point = self.explanation.counterfactual
         return {} if point is None else {name: named(value) for name, value in point.items()}
 
+    def unit(self, feature: Any) -> str:
+        """The unit that its numbers were written with; "" where they had none."""
+        declared = {} if self.question is None else self.question.declared
+        return str(declared.get("units", {}).get(str(feature), ""))
+
     def today(self, feature: Any) -> str:
-        """Today's value."""
+        """Today's value; one that counts as rare as it was written."""
         value = self.explanation.factual[feature]
+        written = {} if self.question is None else self.question.declared.get("written", {})
+        if str(feature) in written:
+            return one_line(f"{written[str(feature)]} {value}")
         if feature in self.choices or str(feature) in self.dates:
             return named(value)
         return today_text(value, self.reached.get(feature, ""))

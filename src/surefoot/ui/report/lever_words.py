@@ -49,7 +49,7 @@ def _moved(e: Explanation, values: Values, name: Any) -> str:
         return f"change {name} to {values.reached[name]}"
     assert e.counterfactual is not None
     verb = "raise" if e.counterfactual[name] > e.factual[name] else "lower"
-    return f"{verb} {name} to {values.reached[name]}"
+    return f"{verb} {name} to {values.reached[name]} {values.unit(name)}".rstrip()
 
 
 def _joined(words: Sequence[str]) -> str:

@@ -47,6 +47,12 @@ class Change:
     expected_after: str
     z_score: str
     unusual: bool
+    unit: str = ""
+
+    @property
+    def name(self) -> str:
+        """The feature and its unit."""
+        return f"{self.feature} ({self.unit})" if self.unit else self.feature
 
 
 @dataclass(frozen=True)
@@ -389,6 +395,7 @@ def _change(values: Values, line: dict[Any, Any], size: float) -> Change:
         expected_after=values.expected(feature, line["expected after"], after),
         z_score=f"{line['z-score']:+.2f}",
         unusual=abs(line["z-score"]) > UNUSUAL,
+        unit=values.unit(feature),
     )
 
 

@@ -42,7 +42,7 @@ def _table(summary: Summary) -> str:
     head = ("feature", "from", "(expected)", "to", "(expected)", "in sd", "z")
     lines = [
         (
-            c.feature,
+            c.name,
             c.start,
             f"({c.expected_before})",
             c.end,
