@@ -4,8 +4,8 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from surefoot.explain.result.explanation import Context
-from surefoot.problem.question import Odds
+from surefoot.explain.result.context import Context
+from surefoot.problem.requirements import Odds
 
 CONTEXT = {field.name for field in fields(Context)}
 ANSWER = {

@@ -117,3 +117,13 @@ def test_a_proof_knows_neither_search_nor_solver():
     for path in (ROOT / "proof").rglob("*.py"):
         for imported in imports_of(path):
             assert imported.split(".")[0] in ("proof", "problem", "status", "exceptions"), path
+
+
+def test_what_benchmarks_import_is_there():
+    """They are run by hand, so nothing else would notice a name that is gone."""
+    for path in sorted((Path(__file__).parents[1] / "benchmarks").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("surefoot"):
+                module = importlib.import_module(node.module)
+                for name in (alias.name for alias in node.names):
+                    assert hasattr(module, name) or importlib.import_module(f"{node.module}.{name}"), path

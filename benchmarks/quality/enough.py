@@ -3,12 +3,13 @@
 The first ROWS rows of each table that have an answer (practical preset; each row towards the class that it is
 not decided as). "proven" counts regions that both checkers accept (`verify`, and the checker by itself on the
 documents), "failed" rows drawn from regions (SAMPLES of each, corners included) that are not decided as the
-target, "answer inside" regions that hold it. Widths are in standard deviations of the factual's class, up to
+target, "rules broken" those that break a rule of the table (one has rules), "answer inside" regions that hold
+it. Widths are in standard deviations of the factual's class, up to
 where the data or a bound ends an interval; "one side open" and "both" are shares of intervals, and "ball
 inside" is the share of regions that hold every error within the budget that moves one number alone. "larger"
 is what is maximised, against a grid: by how much the shortest side that ends by itself could be longer, at
-most (regions of one or two numbers that need not be whole). Times are CPU seconds on one thread, ratios are
-of `enough` to the whole of `explain` for the same row.
+most (regions of up to three numbers that need not be whole, in tables without rules; "compared" counts them).
+Times are CPU seconds on one thread, ratios are of `enough` to the whole of `explain` for the same row.
 
 usage: python benchmarks/run.py [--resume] enough
        (ROWS=100 and SAMPLES=100000 in the environment)
@@ -24,14 +25,21 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
 from benchmarks import cpu_clock  # noqa: F401
-from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets, verify
+from surefoot import (
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    datasets,
+    verify,
+)
 from surefoot.explain.answer.enough import own_reach
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
 
 COLUMNS = [
-    "table", "rows", "proven", "failed", "answer inside", "median width", "one side open", "both",
-    "ball inside", "larger: most", "explain: median s", "enough: median s", "median ratio", "largest ratio",
+    "table", "rows", "proven", "failed", "rules broken", "answer inside", "median width", "one side open",
+    "both", "ball inside", "compared", "larger: most", "explain: median s", "enough: median s",
+    "median ratio", "largest ratio",
 ]  # fmt: skip
 KEY = COLUMNS[:1]
 ROWS, SAMPLES = int(os.environ.get("ROWS", 100)), int(os.environ.get("SAMPLES", 100_000))
@@ -42,16 +50,20 @@ def cancer():
     return data.data, data.target
 
 
+RULES = Actions(rules=["credit_amount <= 150 * duration_months", "credit_amount >= 50 * duration_months"])
+# How each table is read, the settings of its model, and the rules of its answers.
 TABLES = {
-    "banknote": (lambda: pair(datasets.load_banknote()), {}),
-    "pima": (lambda: pair(datasets.load_pima()), {}),
+    "banknote": (lambda: pair(datasets.load_banknote()), {}, None),
+    "pima": (lambda: pair(datasets.load_pima()), {}, None),
     "pima, curved and calibrated": (
         lambda: pair(datasets.load_pima()),
         {"marginals": "auto", "calibration": "temperature"},
+        None,
     ),
-    "german credit": (lambda: pair(datasets.load_german_credit()), {}),
-    "breast cancer": (cancer, {"marginals": "auto"}),
-    "ionosphere": (lambda: pair(datasets.load_ionosphere()), {}),
+    "german credit": (lambda: pair(datasets.load_german_credit()), {}, None),
+    "german credit, with rules": (lambda: pair(datasets.load_german_credit()), {}, RULES),
+    "breast cancer": (cancer, {"marginals": "auto"}, None),
+    "ionosphere": (lambda: pair(datasets.load_ionosphere()), {}, None),
 }
 
 
@@ -60,28 +72,31 @@ def pair(data):
 
 
 def rows(done=()):
-    for name, (load, settings) in TABLES.items():
+    for name, (load, settings, rules) in TABLES.items():
         if (name,) not in done:
-            yield {"table": name, **measured(*load(), settings)}
+            yield {"table": name, **measured(*load(), settings, rules)}
 
 
-def measured(X, y, settings):
+def measured(X, y, settings, rules):
     clf = ConditionalGaussianNetworkClassifier(**settings).fit(X, y)
-    explainer = CounterfactualExplainer(clf)
+    explainer = CounterfactualExplainer(clf, actions=rules)
     model = classifier_content(clf)
     seen = list(itertools.islice(answered(explainer, clf, model, X), ROWS))
     intervals = [interval for one in seen for interval in one["intervals"]]
     ratios = [one["enough"] / one["explain"] for one in seen]
+    compared = [one["larger"] for one in seen if one["larger"] is not None]
     return {
         "rows": len(seen),
         "proven": sum(one["proven"] for one in seen),
         "failed": sum(one["failed"] for one in seen),
+        "rules broken": sum(one["broken"] for one in seen),
         "answer inside": sum(one["inside"] for one in seen),
         "median width": round(float(np.median([i["width"] for i in intervals])), 2),
         "one side open": round(float(np.mean([i["open"] == 1 for i in intervals])), 2),
         "both": round(float(np.mean([i["open"] == 2 for i in intervals])), 2),
         "ball inside": round(float(np.mean([one["ball"] for one in seen])), 2),
-        "larger: most": f"{100 * max((one['larger'] for one in seen), default=0.0):.1f} %",
+        "compared": len(compared),
+        "larger: most": f"{100 * max(compared):.1f} %" if compared else "-",
         "explain: median s": round(float(np.median([one["explain"] for one in seen])), 4),
         "enough: median s": round(float(np.median([one["enough"] for one in seen])), 4),
         "median ratio": round(float(np.median(ratios)), 2),
@@ -100,15 +115,18 @@ def answered(explainer, clf, model, X):
             continue
         start = time.process_time()
         region = e.enough()
+        taken = time.process_time() - start
+        sample = drawn(e, region, rng, X.dtypes)
         yield {
             "explain": seconds,
-            "enough": time.process_time() - start,
-            "failed": failures(e, region, clf, rng, X.dtypes),
+            "enough": taken,
+            "failed": int((clf.predict(sample) != e.target).sum()),
+            "broken": broken(explainer, sample),
             "inside": region.contains(e.counterfactual),
             "proven": accepted(e, clf, model),
             "intervals": [described(e, one) for one in region.numbers],
             "ball": holds_ball(e, region, clf),
-            "larger": larger(e, region, clf),
+            "larger": None if explainer.actions else larger(e, region, clf),
         }
         print(k, region.words, flush=True)
 
@@ -119,19 +137,24 @@ def accepted(e, clf, model):
     return alone and verify(e, clf).ok
 
 
-def failures(e, region, clf, rng, dtypes):
-    """Rows of the region that are not decided as the target."""
+def broken(explainer, sample):
+    """Rows that break a rule."""
+    return 0 if explainer.actions is None else explainer.actions.check(sample)["row"].nunique()
+
+
+def drawn(e, region, rng, dtypes):
+    """Rows of the region, its corners among them."""
     ends = [one.proven for one in region.numbers]
     corners = np.array(list(itertools.islice(itertools.product(*ends), SAMPLES // 2)))
-    drawn = pd.DataFrame([e.counterfactual.to_dict()]).astype(dtypes.to_dict(), errors="ignore")
-    drawn = drawn.loc[np.zeros(SAMPLES, dtype=int)].reset_index(drop=True)
+    sample = pd.DataFrame([e.counterfactual.to_dict()]).astype(dtypes.to_dict(), errors="ignore")
+    sample = sample.loc[np.zeros(SAMPLES, dtype=int)].reset_index(drop=True)
     for i, one in enumerate(region.numbers):
         column = rng.uniform(*one.proven, SAMPLES)
         column[: len(corners)] = corners[:, i]
-        drawn[one.feature] = column
+        sample[one.feature] = column
     for name, values in region.categories.items():
-        drawn[name] = rng.choice(np.array(values, dtype=object), SAMPLES)
-    return int((clf.predict(drawn) != e.target).sum())
+        sample[name] = rng.choice(np.array(values, dtype=object), SAMPLES)
+    return sample
 
 
 def described(e, one):
@@ -161,11 +184,14 @@ def holds_ball(e, region, clf):
 
 
 def larger(e, region, clf):
-    """By how much the shortest side that ends by itself could be longer, all others that do with it."""
+    """By how much the shortest side that ends by itself could be longer, all others that do with it.
+
+    None where that is not looked at.
+    """
     whole = {one.feature for one in e.question.domain.sets}
     names = e.question.number_names
-    if not 1 <= len(region.numbers) <= 2 or any(names.index(one.feature) in whole for one in region.numbers):
-        return 0.0
+    if not 1 <= len(region.numbers) <= 3 or any(names.index(one.feature) in whole for one in region.numbers):
+        return None
     sides = []
     for one in region.numbers:
         x, unit = float(e.counterfactual[one.feature]), e.unit[one.feature]
@@ -177,21 +203,21 @@ def larger(e, region, clf):
             sides.append((one.feature, sign, size, np.isfinite(stated)))
     ending = [size for *_, size, ends in sides if ends]
     if not ending or min(ending) <= 0:
-        return 0.0
+        return None
     reach = own_reach(e.question.ball(clf)) if holds_ball(e, region, clf) else np.zeros((2, len(names)))
     factors = np.linspace(1.0, 1.5, 51)
     held = (f for f in factors[::-1] if holds(e, clf, sides, f * min(ending), reach))
     return float(next(held, 1.0) - 1.0)
 
 
-def holds(e, clf, sides, level, least, steps=41):
+def holds(e, clf, sides, level, least):
     """Whether a grid over the box with all sides at one level, open ones up to their ends, keeps it."""
     axes = {}
     for name, sign, size, ends in sides:
         j = e.question.number_names.index(name)
         reach = max(level, least[int(sign > 0)][j] / e.unit[name]) if ends else min(level, size)
         axes.setdefault(name, []).append(sign * reach)
-    columns = {}
+    columns, steps = {}, 41 if len(axes) < 3 else 17
     for name, (low, high) in axes.items():
         j = e.question.number_names.index(name)
         warp = e.question.warps[j] if e.question.warps else None

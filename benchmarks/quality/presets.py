@@ -13,13 +13,14 @@ usage: python benchmarks/run.py [--resume] presets       (ROWS=50, TABLES=Heart,
 import os
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
 from benchmarks.quality.tables import AIMED_AT, KEEL, OTHERS, read
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer
 from surefoot.exceptions import SurefootWarning
-from surefoot.explain.ask.refits import refit
+from surefoot.model.refits import Bootstrap
 from surefoot.problem.question import Question
 
 KEY = ["table", "candidate"]
@@ -61,7 +62,8 @@ def fitted(load):
         warnings.simplefilter("ignore", SurefootWarning)
         clf = ConditionalGaussianNetworkClassifier("tan").fit(X, y)
         rng = np.random.default_rng(0)
-        return X, clf, [refit(clf, clf, (X, y), rng) for _ in range(REFITS)]
+        bootstrap = Bootstrap(clf, X, y, structure=True)
+        return X, clf, [bootstrap.refit(rng) for _ in range(REFITS)]
 
 
 def refused(X, clf, wanted):
@@ -90,7 +92,9 @@ def measured(table, candidate, X, clf, refits):
     wanted, settings = TABLES[table][1], dict(CANDIDATES[candidate])
     explainer = CounterfactualExplainer(clf, **settings)
     if "plausible" in settings:  # as if it came from the preset: it gives way
-        explainer.from_preset |= {"plausible"}
+        spec = explainer.asker.spec
+        spec = replace(spec, from_preset=spec.from_preset | {"plausible"})
+        explainer.asker = replace(explainer.asker, spec=spec)
     found, times = [], []
     rows_ = refused(X, clf, wanted)
     for k in range(len(rows_)):

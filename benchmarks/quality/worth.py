@@ -191,12 +191,14 @@ class Case:
 
     def distance(self, row, point):
         """In surefoot's own measure, whoever made the point."""
-        asked = self.explainer._current_builder().asked(self.explainer._read(row), self.target, None)
+        asker = self.explainer.asker
+        asked = asker.asked(asker.first, row, self.target, None)
         numbers, state = self.clf.schema_.encode_row(point)
         return asked.question.family(self.clf).distance(state, numbers)
 
     def shares(self, found):
-        required = self.explainer._current_builder()._requirements(self.target, self.clf.classes_.tolist())
+        asker, labels = self.explainer.asker, self.clf.classes_.tolist()
+        required = asker.builder(asker.first)._requirements(self.target, labels)
         numbers, codes = self.clf.schema_.encode(found)
         return [
             self.refits.share(required, z, tuple(int(c) for c in state))

@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from surefoot.exceptions import NoCounterfactualError
     from surefoot.explain.constraints.actions import Action, Actions, Rule
     from surefoot.explain.explainer import CounterfactualExplainer
+    from surefoot.explain.population.audit import Audit
     from surefoot.explain.population.nobody import Nobody
+    from surefoot.explain.population.one_action import OneAction
     from surefoot.explain.result.batch import Explanations
     from surefoot.explain.result.explanation import Explanation
     from surefoot.explain.result.reasons import Reasons
@@ -39,6 +41,7 @@ _HOMES = {
     "Action": "explain.constraints.actions",
     "Actions": "explain.constraints.actions",
     "AdoptedClassifier": "model.adopted",
+    "Audit": "explain.population.audit",
     "Ball": "problem.geometry",
     "ConditionalGaussianNetworkClassifier": "model.classifier",
     "CounterfactualExplainer": "explain.explainer",
@@ -48,6 +51,7 @@ _HOMES = {
     "Explanations": "explain.result.batch",
     "LinearGaussianNetwork": "model.network",
     "Milp": "explain.answer.methods",
+    "OneAction": "explain.population.one_action",
     "PRESETS": "explain.ask.presets",
     "NoCounterfactualError": "exceptions",
     "Nobody": "explain.population.nobody",
@@ -76,6 +80,7 @@ __all__ = [
     "Action",
     "Actions",
     "AdoptedClassifier",
+    "Audit",
     "Ball",
     "ConditionalGaussianNetworkClassifier",
     "CounterfactualExplainer",
@@ -87,6 +92,7 @@ __all__ = [
     "Milp",
     "NoCounterfactualError",
     "Nobody",
+    "OneAction",
     "Qcqp",
     "Quadratic",
     "QuadraticModel",

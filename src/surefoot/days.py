@@ -12,6 +12,36 @@ LAST = dt.date.max.toordinal() - EPOCH
 FIRST = dt.date.min.toordinal() - EPOCH
 
 
+class Day(int):
+    """Days since 1970-01-01 that somebody wrote as a date: a number to calculate with, a date in words.
+
+    Examples
+    --------
+    >>> Day(19783), str(Day(19783)), Day(19783) + 1
+    (datetime.date(2024, 3, 1), '2024-03-01', 19784)
+    """
+
+    def __repr__(self) -> str:
+        return repr(dt.date.fromordinal(self + EPOCH))
+
+    def __str__(self) -> str:
+        return dt.date.fromordinal(self + EPOCH).isoformat()
+
+
+def as_day(value: Any) -> Any:
+    """A `Day` from a date, a datetime or a text such as 2024-03-01; anything else as it is.
+
+    Examples
+    --------
+    >>> as_day("2024-03-01") == as_day(dt.datetime(2024, 3, 1, 12)) == 19783, as_day(7), as_day("soon")
+    (True, 7, 'soon')
+    """
+    if not isinstance(value, str | dt.date) and type(value).__name__ != "datetime64":
+        return value
+    days = as_days(value)
+    return Day(days) if isinstance(days, float) and days == days else value
+
+
 def as_date(value: Any) -> Any:
     """The day that a number of days stands for; what is no whole number of days stays as it is.
 
@@ -51,6 +81,8 @@ def as_days(value: Any) -> Any:
             value = dt.date.fromisoformat(found[1]) if found else value
         except ValueError:
             return value
+    if type(value).__name__ == "datetime64":  # numpy's, which not every process has loaded
+        value = value.item()
     if isinstance(value, dt.datetime):
         return float("nan") if value != value else float(value.date().toordinal() - EPOCH)
     return float(value.toordinal() - EPOCH) if isinstance(value, dt.date) else value

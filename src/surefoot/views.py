@@ -19,6 +19,9 @@ VIEWS = {
     "reasons text": "ui.report.reasons:reasons_text",
     "reasons plot": "ui.plots.reasons:plot_reasons",
     "batch page": "ui.report.fragment:batch_fragment",
+    "audit text": "ui.report.audit_words:audit_text",
+    "audit page": "ui.report.audit_page:audit_fragment",
+    "audit plot": "ui.plots.audit:plot_audit",
     "trade-off plot": "ui.plots.trade_off:plot_trade_off",
 }
 

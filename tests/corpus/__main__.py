@@ -31,7 +31,7 @@ ENDINGS = (".txt", ".json", ".csv", ".html")
 def timeless(e):
     """An explanation without the seconds that it took."""
     rounds = tuple(replace(r, master_seconds=0.0, adversary_seconds=0.0) for r in e.answer.rounds)
-    return replace(e, answer=replace(e.answer, seconds=0.0, rounds=rounds))
+    return replace(e, answer=replace(e.answer, seconds=0.0, search_seconds=0.0, rounds=rounds))
 
 
 def asked(kind, explainer, rows, target):

@@ -130,3 +130,11 @@ def test_command_line(wine, tmp_path, capsys):
     kinds = [r["kind"] for r in json.loads((tmp_path / "e.json").read_text())["question"]["requirements"]]
     assert kinds.count("probability") == 1
     assert main(["verify", files[0], str(tmp_path / "e.json")]) == 0
+
+
+def test_more_safety_costs_more_among_all(wine):
+    X, _, clf = wine
+    explainer = surefoot.CounterfactualExplainer(clf, against="all")
+    table = explainer.trade_off(X.iloc[70], "barolo", budget=(0, 0.1), plausible=()).table
+    assert table["distance"].is_monotonic_increasing
+    assert table["lower_bound"].is_monotonic_increasing

@@ -8,7 +8,8 @@ from surefoot import ConditionalGaussianNetworkClassifier
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.either import Either, Limit, Way
-from surefoot.problem.question import DensityFloor, Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import DensityFloor, Odds
 from surefoot.problem.row import Row
 
 EITHER = Either(

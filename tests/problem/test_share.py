@@ -5,7 +5,7 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, Question
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.problem.question import Odds, Probability
+from surefoot.problem.requirements import Odds, Probability
 from surefoot.problem.share import Share, entropy
 from tests.asking import CounterfactualExplainer
 from tests.mixed_tables import lending
@@ -45,7 +45,7 @@ def asked():
     clf = ConditionalGaussianNetworkClassifier(calibration="temperature").fit(X, y)
     explainer = CounterfactualExplainer(clf, against="all", threshold=0.6)
     target = next(c for c in "abc" if c != clf.predict(X.head(1))[0])
-    return clf, explainer._builder(explainer._first).asked(explainer._read(X.iloc[0]), target, None)
+    return clf, explainer.asker.asked(explainer.asker.first, X.iloc[0], target, None)
 
 
 def test_the_family_measures_the_probability(asked):

@@ -341,10 +341,12 @@ WIDE = exact.Row([1.0] * 4, 0.0, 1.0, "r")
 COUNTED = {
     "gram": (lambda: exact.gram([[(0, 1), (1, 1)], [(1, 1)]], [1, 1], 2), 2**2 + 1),
     "elimination": (lambda: exact._pivots_positive([[9], [0, 9], [0, 0, 9]]), 9 // 2 + 4 // 2),
-    "congruent": (lambda: exact.congruent({(1, 0): 1}, [[1, 1], [0, 1]]), (2 + 1) + 2 * (2 + 1)),
+    "congruent": (
+        lambda: exact.congruent({1: {0: 1}}, [[(0, 1), (1, 1)], [(1, 1)]], 2), (2 + 1) + 2 * (2 + 1),
+    ),
     "places": (lambda: exact._places([[0, 1], [0, 1, 2]], [2, 3]), 6),
     "forms of u": (
-        lambda: exact.in_features(setting_of(2).lift([0, 1]), {0: 0, 1: 1, 2: 2}, form(0, 1)), 2 * 3,
+        lambda: exact.in_features(proof_of(2).frame((0, 1)), form(0, 1)), 2 * 3,
     ),
     "products": (lambda: exact.gathered([exact.Term(1.0, form(0, 1), form(0, 1, 2))]), 6),
     "functions": (lambda: exact.beyond(form(0, 1, 2), 1.0, 3, 1), 3),

@@ -4,6 +4,7 @@ import ast
 import copy
 import decimal
 import functools
+import itertools
 import json
 import math
 import random
@@ -2040,3 +2041,23 @@ def test_names_that_a_terminal_cannot_show(on_disk):
     )
     assert result.returncode == 0
     assert b"Row " in result.stdout
+
+
+def test_what_leaves_share_depends_on_what_moves_alone(monkeypatch):
+    """A proof that has seen other leaves gives every matrix that a fresh one gives, and keeps few."""
+    monkeypatch.setattr(exact, "KEPT_FRAMES", 3)
+    model, e = files("cholesky 1")
+    case = exact.read_case([model], e)
+    seen = exact.read_proof(exact.bound_setting(case), case.bound)
+    weights = {"norm": [2.0], "cross": [[0, 2, -1.5]]}
+    sets = [moving for k in range(1, 5) for moving in itertools.combinations(range(4), k)]
+    for moving in [*sets, *reversed(sets)]:
+        fresh = exact.read_proof(exact.bound_setting(case), case.bound)
+        found = []
+        for proof in (seen, fresh):
+            piece = exact.Piece(proof, 3.0, [])
+            terms = [*exact.norm_terms(piece, weights), exact.product_term(piece, [0.5, ["1"], ["1"]])]
+            needs = [(0.25, 0, -1), (0.5, 0, -1)]
+            found.append(exact.negated(proof, terms, needs, moving))
+        assert found[0] == found[1]
+        assert len(seen._frames) <= 3

@@ -512,6 +512,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
         (Path(__file__).parent / name).read_text(encoding="utf-8")
         for name in (
             "test_cli.py",
+            "test_cli_audit.py",
             "test_cli_bombs.py",
             "test_cli_explain.py",
             "test_cli_run.py",
@@ -534,6 +535,7 @@ def test_every_flag_is_in_a_test_of_this_suite():
         "diagnose",
         "actions",
         "explain",
+        "audit",
         "letter",
         "labels",
         "verify",

@@ -172,6 +172,9 @@ def test_pictures(batch, explainer, clf, table):
     plain = ConditionalGaussianNetworkClassifier("tan").fit(table[[INCOME, "debt"]], table["y"])
     drawn = [
         lambda: clf.plot_dag(),
+        lambda: plots.plot_audit(
+            explainer.audit(table.drop(columns="y").head(8), YES, by=HOUSING, progress=False)
+        ),
         lambda: plots.plot_changes(found),
         lambda: plots.plot_distances(batch),
         lambda: plots.plot_coverage(batch),

@@ -3,72 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from surefoot.exceptions import NoCounterfactualError, ProblemError, SurefootError
-from surefoot.explain.answer.executor import answers, attempt, failed, unforeseen
-from surefoot.explain.answer.methods import GAPS, SMALLEST_GAP, Qcqp, Settings, as_method, chosen_method
-from surefoot.explain.ask.diversity import (
-    NOTHING,
-    Differing,
-    check_differing,
-    difference_words,
-    differing_from,
-)
-from surefoot.explain.ask.giving_way import Climb, Rung, Step
-from surefoot.explain.ask.imputation import Filled, filled
-from surefoot.explain.ask.plausible import checked_plausible
-from surefoot.explain.ask.presets import PRESET, PRESETS, Unset, settled
-from surefoot.explain.ask.question_builder import (
-    EVEN,
-    NO_MORE,
-    Against,
-    Asked,
-    Distance,
-    NoiseOn,
-    QuestionBuilder,
-    Terms,
-)
+from surefoot.exceptions import NoCounterfactualError, ProblemError
+from surefoot.explain.answer.methods import Qcqp
+from surefoot.explain.ask.asker import Asker
+from surefoot.explain.ask.diversity import check_differing
+from surefoot.explain.ask.presets import PRESET, Unset
 from surefoot.explain.ask.refits import refitted
-from surefoot.explain.ask.row import encoded, raw_values, row_label, split_rows
-from surefoot.explain.ask.target import each_target, several_targets
-from surefoot.explain.constraints.actions import Action, Actions
-from surefoot.explain.constraints.category import Category
-from surefoot.explain.constraints.constraint_set import DATA, ConstraintSet
-from surefoot.explain.constraints.document import Preset
+from surefoot.explain.ask.specification import Specification
+from surefoot.explain.ask.terms import EVEN, NO_MORE, Against, Distance, NoiseOn
+from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.progress import alive
-from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import Reasons, reasons_of_row
-from surefoot.explain.result.targets import nearest
 from surefoot.explain.result.trade_off import VALUES, TradeOff, trade_off
-from surefoot.formats import sentence
+from surefoot.explain.rows import BatchExplainer, RowExplainer
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.plain import refuse_huge
-from surefoot.problem.answer import Answer
 from surefoot.problem.question import Question
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
-from surefoot.search.paper.program import Options
-from surefoot.status import Status
 from surefoot.threads import one_blas_thread
 
 if TYPE_CHECKING:
+    from surefoot.explain.population.audit import Audit
     from surefoot.explain.population.nobody import Nobody
+    from surefoot.explain.population.one_action import OneAction
     from surefoot.explain.population.output import Summary
 
-Array = NDArray[np.float64]
 Method = Literal["certified", "qcqp", "milp"]
 
 
@@ -224,55 +192,19 @@ class CounterfactualExplainer:
         **paper: Any,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "paper")}
-        for name in ("budget", "threshold", "decision", "gap", "time_limit", "bounds", "plausible", "models"):
-            refuse_huge(name, given[name], ProblemError)
-        self.method, self.paper = chosen_method(method, paper)
-        self._given = given | {"method": as_method(self.method, self.paper)}
-        asked = settled(preset, given)
-        self.preset, self.from_preset = preset, frozenset(n for n, v in given.items() if v is PRESET)
-        _check_gap(self.method, asked["gap"])
-        self.actions = _checked_actions(asked["bounds"], actions)
-        self.at_most = self._checked_at_most(asked["at_most"])
-        self.whole = _checked_whole(asked["whole"])
-        self.printable = _checked_truth("printable", asked["printable"])
-        self.diagnose = _checked_truth("diagnose", diagnose)
-        if impute not in (None, "expected"):
-            raise ProblemError(f"impute must be None or 'expected', not {impute!r}")
+        spec = Specification.read(given, paper)
+        self.preset, self.from_preset = spec.preset, spec.from_preset
+        self.method, self.paper, self.options = spec.method, spec.paper, spec.options
+        self.terms, self.plausible, self.bounds = spec.terms, spec.plausible, spec.bounds
+        self.norm, self.whitening, self.threshold, self.budget, self.noise_on = spec.terms[:5]
+        self.distance, self.against = spec.terms.distance, spec.terms.against
+        self.actions, self.at_most, self.whole = spec.actions, spec.at_most, spec.whole
+        self.immutable, self.increasing, self.decreasing = spec.immutable, spec.increasing, spec.decreasing
+        self.impute, self.printable, self.diagnose = spec.impute, spec.printable, spec.diagnose
         self.classifier: ConditionalGaussianNetworkClassifier = adopt(classifier, data)
-        self.budget, self.norm, self.threshold = asked["budget"], asked["norm"], threshold
-        self.against = against
-        self.whitening, self.noise_on = asked["whitening"], asked["noise_on"]
-        self.distance, self.plausible = asked["distance"], asked["plausible"]
-        self.terms = Terms(
-            self.norm,
-            self.whitening,
-            threshold,
-            self.budget,
-            self.noise_on,
-            decision,
-            self.distance,
-            checked_plausible(self.plausible),
-            against,
-        ).checked()
         self.refits = refitted(classifier, self.classifier, models, data, random_state)
-        self.bounds, self.impute = asked["bounds"], impute
-        self._keep_personal = bool(asked["keep_personal"])
-        self.immutable, self.increasing, self.decreasing = (
-            _listed(what, features)
-            for what, features in (
-                ("immutable", immutable),
-                ("increasing", increasing),
-                ("decreasing", decreasing),
-            )
-        )
-        self.options = Options(
-            time_limit=time_limit,
-            gap=GAPS[self.method] if asked["gap"] is None else asked["gap"],
-            threads=self.paper.threads,
-            verbose=self.paper.verbose,
-        )
-        self._builders: dict[Rung, QuestionBuilder] = {}
-        self._builder(self._first)
+        self.asker = Asker(self.classifier, spec, self.refits)
+        self.asker.builder(self.asker.first)
 
     def __repr__(self) -> str:
         budget = self.budget if isinstance(self.budget, Mapping) else f"{self.budget:g}"
@@ -307,10 +239,10 @@ class CounterfactualExplainer:
         """
         if on_failure not in ("raise", "return"):
             raise ProblemError(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
-        clock = Clock(self.options.time_limit)
-        targets = several_targets(self._wanted(target), self.classifier.classes_.tolist())
+        clock, targets = Clock(self.options.time_limit), self.asker.targets(target)
         with one_blas_thread(), alive():
-            explanation = told(self._climbed(row, targets, clock).explanation, reasons, enough)
+            climb = RowExplainer(self.asker, self).climbed(row, targets, clock)
+            explanation = told(climb.explanation, reasons, enough)
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
@@ -361,29 +293,18 @@ class CounterfactualExplainer:
             # A missing solver is one error, not one for each row.
             choose_backend(self.method, self.paper.backend)
         with one_blas_thread():
-            return self._explained(self._rows(rows, target), n_jobs, progress, brief)
+            asked, each = self.asker.rows(rows, target), RowExplainer(self.asker, self)
+            return Explanations(BatchExplainer(each, asked, n_jobs, brief).carried_out(progress))
 
     def accepted(self, rows: Any, target: Any = None) -> list[bool]:
-        """Which rows have the target already, threshold included; a row that cannot be read has not.
+        """Which rows already have the target, threshold included; False for a row that cannot be read.
 
         Parameters
         ----------
         rows, target
             As in `explain_batch`.
         """
-        each = self._rows(rows, target)
-        return [any(self._is_there(row, one, label) for one in targets) for row, targets, label in each]
-
-    def _rows(self, rows: Any, target: Any) -> list[tuple[Any, tuple[Any, ...], Any]]:
-        """Each row with the targets of which the nearest is wanted, and its label."""
-        known, target = self.classifier.classes_.tolist(), self._wanted(target)
-        labels, single = split_rows(rows, self.classifier.feature_labels_)
-        each = (several_targets(one, known) for one in each_target(target, rows, len(single), known))
-        return list(zip(single, each, labels, strict=True))
-
-    def _is_there(self, row: Any, target: Any, label: Any) -> bool:
-        asked = self._asked_or_refused(self._builder(self._first), row, target, label)
-        return isinstance(asked, Asked) and asked.inquiry.task.is_there
+        return [self.asker.is_there(row) for row in self.asker.rows(rows, target)]
 
     def explain_table(self, frame: Any, target: Any = None) -> Any:
         """Explain the rows of a frame: one line for each, in order, with columns and types that are fixed.
@@ -503,8 +424,122 @@ class CounterfactualExplainer:
         """
         from surefoot.explain.population.run import explain_to
 
-        more = {"target": target, "retry": retry, "certificates": certificates, "enough": enough}
-        return explain_to(self, source, output, id, resume, n_jobs, chunk, progress=progress, **more)
+        return explain_to(
+            self,
+            source,
+            output,
+            id=id,
+            resume=resume,
+            n_jobs=n_jobs,
+            chunk=chunk,
+            target=target,
+            retry=retry,
+            certificates=certificates,
+            enough=enough,
+            progress=progress,
+        )
+
+    def one_action(
+        self,
+        frame: Any,
+        target: Any = None,
+        most: int = 2,
+        price: float | None = None,
+        *,
+        share: float | None = None,
+        explanations: Any = None,
+        n_jobs: int | None = 1,
+    ) -> OneAction:
+        """One change for many rows: moves of up to two categories and steps of up to two numbers.
+
+        Of a grid of changes (`OneAction.grid`) it is the one that serves the largest share of the rows; see
+        `surefoot.OneAction` for what is proven.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The rows; those that are decided as the target already are left out.
+        target : label, optional
+            The class that all should have.
+        most : int, default=2
+            How many features change at most, up to 4.
+        price : float, optional
+            The most that the change may cost any row that counts as served. Default: any price.
+        share : float, optional
+            In the place of a price: the cheapest change that serves at least this share.
+        explanations : Explanations or DataFrame, optional
+            What `explain_batch` or `explain_table` of this explainer said of the same rows, in their order.
+            Default: they are searched, with at most ``most`` changes, which gives better bounds. The bounds
+            of a DataFrame are taken at their word.
+        n_jobs : int, default=1
+            Processes for that search.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> pima = datasets.load_pima()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(pima.X, pima.y)
+        >>> sick = pima.X[clf.predict(pima.X) == 1].head(20)
+        >>> found = CounterfactualExplainer(clf).one_action(sick, target=0)
+        >>> found.change["feature"].tolist(), found.served.sum() <= 20 * found.bound
+        (['plas', 'mass'], np.True_)
+        """
+        from surefoot.explain.population.one_action import one_action
+
+        more = {"share": share, "explanations": explanations, "n_jobs": n_jobs}
+        return one_action(self, frame, target, most, price, **more)
+
+    def audit(
+        self,
+        frame: Any,
+        target: Any = None,
+        by: Any = None,
+        *,
+        n_jobs: int | None = 1,
+        ci: float = 0.95,
+        progress: bool = True,
+    ) -> Audit:
+        """Who provably has no recourse, what stands in the way, and what it costs whom, by groups.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Its columns hold the features; others may say who belongs together.
+        target : label, optional
+            The class that all should have. Left out: the one that the classifier says is wanted.
+        by : name, dict, Series, array, or a list of these, optional
+            Columns of the frame, features or not; ``{"age": [25, 40, 60]}`` are bands of a number (below 25,
+            25 to below 40, ...); a Series or an array has a value for each row. Several make intersections.
+            Rows without a value are a group of their own.
+        n_jobs : int, default=1
+            Processes; -1 takes all cores.
+        ci : float, default=0.95
+            Level of the intervals: Clopper and Pearson's for shares, bootstrap for quantiles of costs. They
+            take the rows for a random sample of the population.
+        progress : bool, default=True
+            Show a progress bar on stderr.
+
+        Returns
+        -------
+        Audit
+            ``overall``, ``by_group``, ``difference()``, ``table`` and so on.
+
+        Examples
+        --------
+        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+        >>> bank = datasets.load_banknote()
+        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+        >>> explainer = CounterfactualExplainer(clf, immutable=["variance"], increasing=["skewness"])
+        >>> audit = explainer.audit(bank.X.iloc[::40], 1, by={"entropy": [-1]}, progress=False)
+        >>> audit.by_group[["rows", "asked", "found", "none"]]
+                      rows  asked  found  none
+        entropy
+        below -1        10      4      2     2
+        -1 and above    25     15     13     2
+        """
+        from surefoot.explain.population.audit import audit
+
+        return audit(self, frame, target, by, n_jobs, ci, progress)
 
     def nobody(
         self, region: Mapping[Any, Any], target: Any = None, time_limit: float | None = None
@@ -540,8 +575,9 @@ class CounterfactualExplainer:
         >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
         >>> bank = datasets.load_banknote()
         >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
-        >>> explainer = CounterfactualExplainer(clf, immutable=["variance"])
-        >>> explainer.nobody({"variance": (6, None)}, target=1).holds
+        >>> explainer = CounterfactualExplainer(clf, immutable=bank.feature_names)
+        >>> region = {"variance": (3, None), "skewness": (2, 8), "curtosis": (-2, 2), "entropy": (-3, None)}
+        >>> explainer.nobody(region, target=1).holds
         True
         """
         from surefoot.explain.population.nobody import nobody
@@ -582,30 +618,12 @@ class CounterfactualExplainer:
         [3.23, 3.34]
         """
         check_differing(n, differ, apart)
-        targets = several_targets(self._wanted(target), self.classifier.classes_.tolist())
+        targets = self.asker.targets(target)
         if len(targets) > 1:
             raise ProblemError("alternatives are about one target, not a list of them")
-        clock = Clock(self.options.time_limit)
+        clock, each = Clock(self.options.time_limit), RowExplainer(self.asker, self)
         with one_blas_thread(), alive():
-            climb = self._climbed(row, targets, clock)
-            found = [climb.explanation]
-            # Where nothing has to change, nothing else is worth looking for.
-            while len(found) < n and clock.left > 0 and 0 < found[-1].distance < np.inf:
-                differing = differing_from(found, differ, apart)
-                asked = self._asked(self._builder(climb.reached), row, targets[0], row_label(row), differing)
-                explanation = self._answered(asked, clock, diagnose=False)
-                if explanation.answer.point is None:
-                    break
-                words = difference_words(explanation, found, differ, apart)
-                found.append(replace(explanation, answer=replace(explanation.answer, advice=words)))
-        return Explanations(found)
-
-    def _climbed(self, row: Any, targets: tuple[Any, ...], clock: Clock) -> Climb:
-        """A row asked about; and asked again where something of the preset gives way."""
-        climb = Climb(self._first, self._free)
-        while climb.goes_on:
-            climb.send(self._nearest(climb.step, row, targets, clock, climb.share(clock.left)))
-        return climb
+            return Explanations(each.alternatives(row, targets[0], clock, n=n, differ=differ, apart=apart))
 
     def reasons(self, row: Any, target: Any = None) -> Reasons:
         """Why a row was decided as it was: what each feature adds to the log-odds.
@@ -634,16 +652,9 @@ class CounterfactualExplainer:
         True
         """
         if self.impute is not None:
-            known = self._read(row)
+            known = self.asker.read(row)
             row = self.classifier.schema_.row(known.numbers, known.state)
-        return reasons_of_row(self.classifier, row, self._wanted(target), self._unchangeable)
-
-    @cached_property
-    def _unchangeable(self) -> tuple[Any, ...]:
-        """The features that must stay as they are."""
-        given = {} if self.actions is None else self.actions.features
-        stays = [name for name, one in given.items() if isinstance(one, Action) and one.may == "stay"]
-        return (*self.immutable, *stays, *self.kept.features)
+        return reasons_of_row(self.classifier, row, self._wanted(target), self.asker.unchangeable)
 
     def copy(self, **changes: Any) -> CounterfactualExplainer:
         """The same explainer with some of its arguments changed; refits that stay the same are kept."""
@@ -686,294 +697,18 @@ class CounterfactualExplainer:
 
     def problem(self, factual: Any, target: Any) -> RobustProblem:
         """The optimisation problem behind a question; with categories, that of the factual's."""
-        return self._builder(self._first).asked(self._read(factual), target, None).problem.problem()
+        return self.asker.asked(self.asker.first, factual, target, None).problem.problem()
 
-    def _checked_at_most(self, at_most: Any) -> int | None:
-        """How many features change at most: as given, as the user's actions say, or as the preset says."""
-        said = None if self.actions is None else self.actions.at_most
-        if said is not None and "at_most" not in self.from_preset and at_most != said:
-            raise ProblemError(f"at_most is given twice: {at_most!r}, and {said!r} in the actions")
-        if said is not None:
-            self.from_preset -= {"at_most"}
-            return said
-        return Actions(at_most=at_most).at_most
+    @property
+    def kept(self) -> Actions:
+        """Dates, and features that a person cannot change, which stay unless the user names them."""
+        return self.asker.kept
+
+    @property
+    def _given(self) -> Mapping[str, Any]:
+        """The arguments as the user gave them."""
+        return self.asker.spec.given
 
     def _wanted(self, target: Any) -> Any:
         """The target, or the class that the classifier says is wanted."""
-        return self.classifier.wanted_ if target is None else target
-
-    def _read(self, row: Any) -> Filled:
-        """A row as numbers and categories; its holes filled if that was asked for."""
-        if self.impute is not None:
-            return filled(row, self.classifier)
-        return Filled(*encoded(row, self.classifier.schema_))
-
-    @property
-    def _first(self) -> Rung:
-        """The settings that a row is asked with first."""
-        return Rung(self.at_most)
-
-    @property
-    def _free(self) -> frozenset[str]:
-        """What comes from the preset, and gives way before there is no answer."""
-        asks = {"at_most": self.at_most is not None, "plausible": self.plausible is not None}
-        asks["budget"] = not isinstance(self.budget, Mapping) and self.budget > 0
-        return frozenset(name for name, something in asks.items() if something and name in self.from_preset)
-
-    @property
-    def final_builder(self) -> QuestionBuilder:
-        """What asks when everything of the preset has given way, and without errors."""
-        at_most = None if "at_most" in self._free else self.at_most
-        return self._builder(Rung(at_most, "plausible" not in self._free, budget=False))
-
-    def _builder(self, rung: Rung) -> QuestionBuilder:
-        """What asks with these settings; a classifier that was fitted anew is looked at again."""
-        known = self._builders.get(rung)
-        if known is None or known.networks is not self.classifier.networks_:
-            known = self._builders[rung] = self._new_builder(rung)
-        return known
-
-    def _new_builder(self, rung: Rung) -> QuestionBuilder:
-        clf = self.classifier
-        schema = clf.schema_
-        constraints = ConstraintSet.by_name(
-            clf.feature_labels_,
-            categories=[
-                Category(j, schema.names[j], schema.values[j] or (), schema.ordered[j])
-                for j in schema.categories
-            ],
-            whole=[j for j in schema.numbers if schema.dates[j] or (schema.whole[j] and self.whole is None)],
-            dates=[j for j in schema.numbers if schema.dates[j]],
-            actions=self._actions(rung.at_most),
-            bounds=self.bounds,
-            observed_range=clf.feature_range_,
-            immutable=self.immutable,
-            increasing=self.increasing,
-            decreasing=self.decreasing,
-        )
-        terms = self.terms if rung.budget else self.terms._replace(budget=0.0)
-        terms = terms if rung.plausible else terms._replace(plausible=None)
-        return QuestionBuilder(
-            clf,
-            constraints,
-            terms,
-            self.method,
-            self._settings(),
-            self.refits,
-            printable=self.printable,
-            preset=self._declared_preset,
-        )
-
-    def _says_other(self, name: str, own: Any) -> bool:
-        """Whether the user gave something else than the preset has."""
-        if name in self.from_preset or name not in self._given:
-            return False
-        value = self._given[name]
-        return not isinstance(value, str | Real | None) or value != own
-
-    @property
-    def _declared_preset(self) -> Preset:
-        """What questions say of the preset."""
-        given = tuple(name for name, own in PRESETS[self.preset].items() if self._says_other(name, own))
-        return Preset(self.preset, given, tuple(str(name) for name in self.kept.features))
-
-    def _actions(self, at_most: int | None) -> Actions | None:
-        """What the user says, with what a person cannot change kept, and the number of changes."""
-        found = self.actions
-        if self.kept.features:
-            found = found or Actions()
-            found = replace(found, features={**found.features, **self.kept.features})
-        if at_most is not None:
-            found = replace(found or Actions(), at_most=at_most)
-        return found
-
-    @cached_property
-    def kept(self) -> Actions:
-        """Dates, and features that a person cannot change: those that the user does not name stay."""
-        named = {*self.immutable, *self.increasing, *self.decreasing}
-        if isinstance(self.bounds, Mapping):
-            named |= {name for name, ends in self.bounds.items() if not isinstance(ends, str)}
-        proposed = Actions.proposed(self.classifier).without(named)
-        if not self._keep_personal:
-            dates = self.classifier.schema_.date_names
-            proposed = proposed.without(name for name in proposed.features if name not in dates)
-        return proposed if self.actions is None else proposed.without(self.actions.named_to_change())
-
-    def _asked(
-        self, builder: QuestionBuilder, row: Any, target: Any, label: Any, differing: Differing = NOTHING
-    ) -> Asked:
-        """The question about a row. What nobody expected is an error of ours, never one of numpy."""
-        try:
-            return builder.asked(self._read(row), target, label, differing)
-        except SurefootError:
-            raise
-        except Exception as error:
-            raise ProblemError(f"the question could not be asked: {unforeseen(error)}") from error
-
-    def _nearest(
-        self, step: Step, row: Any, targets: tuple[Any, ...], clock: Clock, seconds: float
-    ) -> Explanation:
-        """The explanation of the nearest of some targets, which share the seconds."""
-        found: list[Explanation] = []
-        end = clock.spent + seconds
-        for number, target in enumerate(targets):
-            asked = self._asked(self._builder(step.rung), row, target, row_label(row))
-            part = max(end - clock.spent, 0.0) / (len(targets) - number)
-            found.append(self._answered(asked, clock, part, diagnose=step.final))
-        best = nearest(found)
-        return replace(best, answer=replace(best.answer, seconds=clock.spent))
-
-    def _answered(
-        self, asked: Asked, clock: Clock, seconds: float | None = None, diagnose: bool = True
-    ) -> Explanation:
-        """The explanation of one question within the time that is left, or a part of it."""
-        inquiry = asked.inquiry.within(clock.left if seconds is None else seconds)
-        answer = attempt(replace(inquiry, diagnose=diagnose and self.diagnose))
-        found = self._explanation(asked, answer, clock.left)
-        return replace(found, answer=replace(found.answer, seconds=clock.spent))
-
-    def _asked_or_refused(
-        self, builder: QuestionBuilder, row: Any, target: Any, label: Any
-    ) -> Asked | Explanation:
-        """A row of a batch with its question, or word of why none can be asked."""
-        names = self.classifier.feature_labels_
-        try:
-            return self._asked(builder, row, target, label)
-        except ProblemError as error:
-            found = Answer(Status.INVALID, advice=sentence(str(error)))
-        try:
-            values = raw_values(row, names)
-        except Exception:  # not even the right number of values, or nothing that can be read
-            values = [np.nan] * len(names)
-        return refused(self.classifier, builder.refusal(values, target), found, **self._known(label))
-
-    def _explained(
-        self, rows: list[tuple[Any, Any, Any]], n_jobs: int | None, progress: bool, brief: bool
-    ) -> Explanations:
-        """Explanations as the answers come; after an interrupt, word of it in the place of the rest.
-
-        Rows without an answer are asked again where something of the preset gives way, all of them together.
-        """
-        from tqdm.auto import tqdm
-
-        climbs = [Climb(self._first, self._free) for _ in rows]
-        open_, spent = set(range(len(rows))), dict.fromkeys(range(len(rows)), 0.0)
-        with tqdm(total=len(rows), desc="explaining", unit="row", disable=not progress) as bar:
-            while open_:
-                if not self._round(rows, climbs, sorted(open_), spent, n_jobs, bar, brief):
-                    break
-                open_ = {k for k in open_ if climbs[k].goes_on}
-        return Explanations(climb.explanation for climb in climbs)
-
-    def _round(
-        self,
-        rows: list[tuple[Any, Any, Any]],
-        climbs: list[Climb],
-        open_: list[int],
-        spent: dict[int, float],
-        n_jobs: int | None,
-        bar: Any,
-        brief: bool,
-    ) -> bool:
-        """Ask about each open row once; whether nobody interrupted it."""
-        asked: dict[int, list[Asked]] = {}
-        for k in open_:
-            row, targets, label = rows[k]
-            builder = self._builder(climbs[k].step.rung)
-            entries = [self._asked_or_refused(builder, row, target, label) for target in targets]
-            refusals = [entry for entry in entries if isinstance(entry, Explanation)]
-            if refusals:
-                self._took(climbs[k], refusals[0], bar)
-            else:
-                asked[k] = [entry for entry in entries if isinstance(entry, Asked)]
-        left = {k: climbs[k].share(self.options.time_limit - spent[k]) / len(asked[k]) for k in asked}
-        every = [(k, entry) for k, some in asked.items() for entry in some]
-        work = [
-            (
-                number,
-                replace(
-                    entry.inquiry.within(left[k]),
-                    diagnose=climbs[k].step.final and self.diagnose,
-                    brief=brief,
-                ),
-            )
-            for number, (k, entry) in enumerate(every)
-        ]
-        interrupted, done = True, dict[int, dict[int, Explanation]]()
-        with suppress(KeyboardInterrupt), answers(work, n_jobs) as stream:
-            for number, found in stream:
-                k, entry = every[number]
-                spent[k] += found.seconds
-                done.setdefault(k, {})[number] = self._explanation(entry, replace(found, seconds=spent[k]))
-                if len(done[k]) == len(asked[k]):
-                    self._took(climbs[k], nearest([done[k][number] for number in sorted(done[k])]), bar)
-                    del asked[k]
-                if found.status.with_point is Status.INTERRUPTED:  # the search that ran took the signal
-                    raise KeyboardInterrupt
-            interrupted = False
-        for k, (first, *_) in asked.items():
-            stopped = failed(Status.INTERRUPTED_NO_POINT, first.problem)
-            climbs[k].send(self._explanation(first, stopped))
-        return not interrupted
-
-    @staticmethod
-    def _took(climb: Climb, found: Explanation, bar: Any) -> None:
-        climb.send(found)
-        if not climb.goes_on:
-            bar.update()
-
-    def _settings(self) -> Settings:
-        low, high = self.classifier.feature_percentiles_[:, list(self.classifier.schema_.numbers)]
-        return Settings(self.options, self.paper, (low, high))
-
-    def _explanation(self, asked: Asked, found: Answer, seconds: float = np.inf) -> Explanation:
-        """An answer with what the classifier says of it; where that fails, word of it in its place."""
-        place = self.classifier, asked.question, asked.problem
-        known = self._known(asked.label) | {"refits": self.refits, "seconds": seconds}
-        try:
-            explanation = assembled(*place, found, **known)
-        except SurefootError:
-            raise
-        except Exception as error:
-            nothing = failed(Status.FAILED, asked.problem, unforeseen(error))
-            explanation = assembled(*place, nothing, **known)
-        return replace(explanation, made_by=self)
-
-    def _known(self, label: Any) -> dict[str, Any]:
-        return {"tol": float(self.paper.tol), "method": self.method, "row": label}
-
-
-def _check_gap(method: str, gap: Any) -> None:
-    if method == "certified" and gap is not None and isinstance(gap, Real) and 0 <= float(gap) < SMALLEST_GAP:
-        raise ProblemError(f"the certified method proves gaps down to {SMALLEST_GAP:g}, not {gap!r}")
-
-
-def _checked_whole(whole: Any) -> Literal[False] | None:
-    if whole is not None and whole is not False:
-        raise ProblemError(f"whole must be None or False, not {whole!r}; see Action(whole=True)")
-    return whole
-
-
-def _checked_truth(name: str, given: Any) -> bool:
-    if not isinstance(given, bool):
-        raise ProblemError(f"{name} must be True or False, not {given!r}")
-    return given
-
-
-def _checked_actions(bounds: Any, actions: Any) -> Actions | None:
-    if not (isinstance(bounds, Mapping) or bounds is None or (isinstance(bounds, str) and bounds == DATA)):
-        raise ProblemError(f"bounds must be 'data', None or a dict, not {bounds!r}")
-    if isinstance(actions, str | PathLike):
-        return Actions.from_toml(actions)
-    if actions is None or isinstance(actions, Actions):
-        return actions
-    raise ProblemError(f"actions must be a surefoot.Actions or the path of a file, not {actions!r}")
-
-
-def _listed(what: str, features: Any) -> Any:
-    if isinstance(features, str):
-        raise ProblemError(f"{what} must be a list of features, not {features!r}")
-    try:
-        return tuple(features)
-    except TypeError:
-        raise ProblemError(f"{what} must be a list of features, not {features!r}") from None
+        return self.asker.wanted(target)

@@ -28,6 +28,7 @@ from surefoot.model.parts import (
 )
 from surefoot.model.schema import Schema
 from surefoot.model.structure import StructureReport
+from surefoot.model.structure.choice import STRUCTURE_SETTINGS
 from surefoot.plain import finite, sequence
 from surefoot.table.recipe import Recipe
 
@@ -39,22 +40,8 @@ if TYPE_CHECKING:
 # What a label array may be; anything else in a file is refused before numpy sees it.
 LABEL_TYPES = re.compile(r"^(object|\|b1|[|<][iu][1248]|<f[48]|<U[1-9][0-9]{0,5})$")
 
-
 # Settings that models had before there were categories; others are written where they are not the default.
-FIRST_SETTINGS = (
-    "structure",
-    "max_parents",
-    "root",
-    "n_bins",
-    "l1_penalty",
-    "edge_threshold",
-    "standardize",
-    "max_iter",
-    "required_edges",
-    "forbidden_edges",
-    "priors",
-    "var_smoothing",
-)
+FIRST_SETTINGS = ("structure", *STRUCTURE_SETTINGS, "priors", "var_smoothing")
 
 
 def classifier_content(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:

@@ -124,11 +124,10 @@ class Dag:
         while ready:
             first = heappop(ready)
             order.append(first)
-            for child, group in enumerate(self.parents):
-                if first in group:
-                    waiting[child] -= 1
-                    if waiting[child] == 0:
-                        heappush(ready, child)
+            for child in (i for i, group in enumerate(self.parents) if first in group):
+                waiting[child] -= 1
+                if waiting[child] == 0:
+                    heappush(ready, child)
         return tuple(order)
 
     @cached_property

@@ -338,10 +338,12 @@ class _Comparison:
     labels: Codes
 
     def clearly_wrong_more_often(self, rival: str) -> bool:
+        """Whether the model is wrong for more rows than a rival, beyond chance."""
         right = self.rivals[rival].argmax(axis=1) == self.labels
         return _clear(right.astype(float) - (self.own.predicted == self.labels))
 
     def clearly_loses(self, rival: str) -> bool:
+        """Whether the log loss is larger than that of a rival, beyond chance."""
         assert self.own.probabilities is not None
         gaps = _losses(self.own.probabilities, self.labels) - _losses(self.rivals[rival], self.labels)
         return _clear(gaps)

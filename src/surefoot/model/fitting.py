@@ -29,6 +29,7 @@ from surefoot.model.rows import TrainingRows
 from surefoot.model.schema import Schema
 from surefoot.model.statistics import Statistics, gathered
 from surefoot.model.structure import StructureReport, TrainingData, choose_structure
+from surefoot.model.structure.choice import STRUCTURE_SETTINGS
 from surefoot.model.warp import IDENTITY, Warp, fit_warp
 
 Array = NDArray[np.float64]
@@ -44,17 +45,6 @@ ROWS_HELD_OUT = 10_000
 # the mean of their class says.
 FEW_ROUNDS = 3
 SHRINKAGES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)
-STRUCTURE_SETTINGS = (
-    "max_parents",
-    "root",
-    "n_bins",
-    "l1_penalty",
-    "edge_threshold",
-    "standardize",
-    "max_iter",
-    "required_edges",
-    "forbidden_edges",
-)
 
 
 def check_settings(clf: Any) -> None:

@@ -186,11 +186,6 @@ class Domain:
         return not (self.rows or self.sets or self.eithers or self.limits)
 
     @property
-    def is_whole_space(self) -> bool:
-        """Whether nothing is restricted."""
-        return self.is_box and not np.isfinite(self.low).any() and not np.isfinite(self.high).any()
-
-    @property
     def fixed(self) -> NDArray[np.bool_]:
         """Features with one value only."""
         return np.asarray(self.low == self.high)

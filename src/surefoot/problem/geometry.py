@@ -269,10 +269,14 @@ class Metric:
 
     def distance(self, x: ArrayLike, other: ArrayLike) -> float:
         """||D (x - other)||_p, each entry times its price where there are prices."""
+        return float(self.distances(x, other))
+
+    def distances(self, x: ArrayLike, other: ArrayLike) -> float | Array:
+        """The same of a point (a float), or of each row of a matrix of points (an array)."""
         if self.prices is None:
-            return float(self.whitening.distance(x, other, self.norm))
+            return self.whitening.distance(x, other, self.norm)
         d = np.asarray(x, dtype=float) - np.asarray(other, dtype=float)
-        return float(lp_norm(np.maximum(self.up * d, -self.down * d), self.norm))
+        return lp_norm(np.maximum(self.up * d, -self.down * d), self.norm)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,245 +16,16 @@ from surefoot.problem.answer import Answer
 from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain, warped_limit, warped_row
 from surefoot.problem.either import Either, Limit, Way
-from surefoot.problem.family import Family, MixedRequirement
+from surefoot.problem.family import Family
 from surefoot.problem.geometry import Ball, MatrixKind, Metric, Whitening, checked_matrix, checked_norm
-from surefoot.problem.mixed import MixedQuadratic, Same, State
-from surefoot.problem.quadratic import Quadratic
-from surefoot.problem.robust_problem import RobustProblem, checked_threshold, log_odds
-from surefoot.problem.row import Row
-from surefoot.problem.share import Share
+from surefoot.problem.mixed import State
+from surefoot.problem.requirements import Asked, Decider, Decision, Odds, Probability
+from surefoot.problem.robust_problem import RobustProblem
 from surefoot.problem.warp import Warp
+from surefoot.problem.writing import question_dict
 
 Array = NDArray[np.float64]
 
-FORMAT, VERSION = "surefoot-question", 3
-GIVEN_VERSION = (
-    4  # of questions that state a matrix; all others are written as readers of version 3 know them
-)
-
-
-class Decider(Protocol):
-    """What a question needs of a fitted classifier."""
-
-    feature_labels_: Any
-    classes_: Any
-    dag_: Any
-    calibration_: Any
-
-    @property
-    def fingerprint_(self) -> str:
-        """A digest of everything that decides."""
-
-    def decision(self, target: Any, rival: Any) -> MixedQuadratic:
-        """H of two classes, for every state of the categories."""
-
-    def log_density_quadratic(self, label: Any) -> MixedQuadratic:
-        """The log density of a class."""
-
-    def network(self, label: Any, state: State = ()) -> Any:
-        """The density of the numbers of a class, given the categories."""
-
-
-@dataclass(frozen=True)
-class Odds:
-    """The log-odds of a target against a rival reach a threshold.
-
-    Parameters
-    ----------
-    target, rival : labels
-    threshold : float
-        A probability: log-odds of log(tau / (1 - tau)).
-    robust : bool, default=True
-    model : int, default=0
-        Which of the question's models decides.
-    """
-
-    target: Any
-    rival: Any
-    threshold: float
-    robust: bool = True
-    model: int = 0
-
-    @property
-    def needed(self) -> float:
-        """By how much the target's score must exceed the rival's."""
-        return log_odds(checked_threshold(self.threshold))
-
-    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
-        """As a quadratic for every state.
-
-        In the units of the network's own log-odds: a temperature scales them, but not their sign.
-        """
-        clf = models[self.model]
-        calibration = clf.calibration_
-        heat = 1.0 if calibration is None else float(calibration.temperature)
-        H = clf.decision(self.target, self.rival)
-        return MixedRequirement(H.shifted(-self.needed).scaled(heat), self.robust, self.model == 0, heat)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {
-            "kind": "odds",
-            "model": self.model,
-            "target": self.target,
-            "rival": self.rival,
-            "threshold": self.threshold,
-            "robust": self.robust,
-        }
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The decision value of a target less that of a rival reaches a value: for models without probabilities.
-
-    Parameters
-    ----------
-    target, rival : labels
-    value : float
-    robust : bool, default=True
-    model : int, default=0
-    """
-
-    target: Any
-    rival: Any
-    value: float = 0.0
-    robust: bool = True
-    model: int = 0
-
-    @property
-    def needed(self) -> float:
-        """By how much the target's score must exceed the rival's."""
-        return float(self.value)
-
-    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
-        """As a quadratic for every state."""
-        H = models[self.model].decision(self.target, self.rival)
-        return MixedRequirement(H.shifted(-self.needed), self.robust, self.model == 0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {
-            "kind": "decision",
-            "model": self.model,
-            "target": self.target,
-            "rival": self.rival,
-            "value": self.value,
-            "robust": self.robust,
-        }
-
-
-@dataclass(frozen=True)
-class Probability:
-    """The probability of a target among all classes reaches a threshold.
-
-    Not a quadratic: a `Share` over the odds against every rival, which a question with it also requires.
-
-    Parameters
-    ----------
-    target : label
-    threshold : float
-    robust : bool, default=True
-    model : int, default=0
-        Which of the question's models decides.
-    """
-
-    target: Any
-    threshold: float
-    robust: bool = True
-    model: int = 0
-
-    def share(self, models: Sequence[Decider], quadratics: Sequence[Asked]) -> Share:
-        """The same over the odds among the quadratic requirements."""
-        clf = models[self.model]
-        rivals = [c for c in clf.classes_.tolist() if c != self.target]
-        odds = [Odds(self.target, rival, self.threshold, self.robust, self.model) for rival in rivals]
-        if not odds or not all(one in quadratics for one in odds):
-            raise ProblemError("a probability among all classes needs the odds against every rival")
-        calibration = clf.calibration_
-        heat = 1.0 if calibration is None else float(calibration.temperature)
-        members = tuple(quadratics.index(one) for one in odds)
-        return Share(members, heat, self.robust, self.model == 0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {
-            "kind": "probability",
-            "model": self.model,
-            "target": self.target,
-            "threshold": self.threshold,
-            "robust": self.robust,
-        }
-
-
-@dataclass(frozen=True)
-class DensityFloor:
-    """The log density of a class reaches a floor.
-
-    Parameters
-    ----------
-    label : label
-    floor : float
-    robust : bool, default=True
-    model : int, default=0
-    """
-
-    label: Any
-    floor: float
-    robust: bool = True
-    model: int = 0
-
-    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
-        """As a quadratic for every state."""
-        density = models[self.model].log_density_quadratic(self.label)
-        return MixedRequirement(density.shifted(-self.floor), self.robust, decides=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {
-            "kind": "density",
-            "model": self.model,
-            "class": self.label,
-            "floor": self.floor,
-            "robust": self.robust,
-        }
-
-
-@dataclass(frozen=True)
-class Away:
-    """The numbers lie at least so far from a point, in the 2-norm of the factual's class.
-
-    Parameters
-    ----------
-    point : tuple of float
-        On the scales on which distances are measured.
-    distance : float
-        In standard deviations.
-    label : label
-        The factual's class.
-    state : tuple of int
-        The factual's categories.
-    """
-
-    point: tuple[float, ...]
-    distance: float
-    label: Any
-    state: State = ()
-    robust: bool = False
-    model: int = 0
-
-    def requirement(self, models: Sequence[Decider]) -> MixedRequirement:
-        """As a quadratic that is the same for every state."""
-        M = models[0].network(self.label, self.state).whitening("cholesky").matrix
-        center = np.array(self.point)
-        Q = Quadratic(0.5 * M.T @ M, np.zeros(len(center)), -0.5 * float(self.distance) ** 2, center)
-        return MixedRequirement(MixedQuadratic(Same(Q)), robust=False, decides=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values; class and state are the question's."""
-        return {"kind": "away", "point": list(self.point), "distance": self.distance}
-
-
-Asked = Odds | Decision | DensityFloor | Away | Probability
 Budget = float | Mapping[int, tuple[float, float]]
 
 
@@ -337,7 +108,7 @@ class Question:
         self._check_numbers()
 
     def __eq__(self, other: object) -> bool:
-        """Whether both ask the same: what files hold is all there is to a question."""
+        """Whether both ask the same, that is, whether their files would be equal."""
         return self.to_dict() == other.to_dict() if isinstance(other, Question) else NotImplemented
 
     def __hash__(self) -> int:
@@ -551,65 +322,12 @@ class Question:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values; infinite numbers become words."""
-        budget: Any = self.budget
-        if isinstance(budget, Mapping):
-            budget = {str(j): [float(a), float(b)] for j, (a, b) in budget.items()}
-        return {
-            "format": FORMAT,
-            "version": VERSION if self.matrix is None else GIVEN_VERSION,
-            "models": list(self.models),
-            "features": list(self.features),
-            "factual": self.row(self.factual, self.state),
-            "factual_class": self.factual_class,
-            "target": self.target,
-            "distance": {
-                "kind": "mahalanobis" if self.prices is None else "cost",
-                "whitening": self.whitening,
-                "norm": _norm(self.norm),
-                "prices": None if self.prices is None else [list(pair) for pair in self.prices],
-                **({} if self.matrix is None else {"matrix": self.matrix.tolist()}),
-            },
-            "ball": {"norm": _norm(self.ball_norm), "budget": budget, "exact": list(self.exact)},
-            "requirements": [r.to_dict() for r in self.requirements],
-            "domain": self._domain_dict(),
-            "choices": [
-                {
-                    "feature": choice.feature,
-                    "values": list(choice.values),
-                    "prices": [_word(price) for price in choice.prices],
-                }
-                for choice in self.choices
-            ],
-            "warps": [[w.power, w.shift, w.scale] for w in self.warps] or None,
-            "gap": self.gap,
-        }
+        return question_dict(self)
 
     @property
     def ball_norm(self) -> float:
         """The q: a budget by feature is a box."""
         return math.inf if isinstance(self.budget, Mapping) else self.norm
-
-    def _domain_dict(self) -> dict[str, Any]:
-        d = self.domain
-        return {
-            "low": [_word(v) for v in d.low.tolist()],
-            "high": [_word(v) for v in d.high.tolist()],
-            "rows": [_row_dict(row) for row in d.rows],
-            "sets": [
-                {"feature": s.feature, "values": None if s.values is None else list(s.values)} for s in d.sets
-            ],
-            "eithers": [_either_dict(either) for either in self.eithers],
-            "limits": [
-                {
-                    "name": limit.name,
-                    "count": limit.count,
-                    "numbers": list(limit.numbers),
-                    "categories": list(limit.categories),
-                }
-                for limit in self.limits
-            ],
-            "declared": dict(self.declared),
-        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Question:
@@ -622,38 +340,8 @@ class Question:
             raise DataError(f"the question makes no sense: {error}") from None
 
 
-def _row_dict(row: Row) -> dict[str, Any]:
-    return {
-        "coefficients": row.coefficients.tolist(),
-        "low": _word(row.low),
-        "high": _word(row.high),
-        "name": row.name,
-    }
-
-
-def _either_dict(either: Either) -> dict[str, Any]:
-    return {
-        "name": either.name,
-        "ways": [
-            {
-                "rows": [_row_dict(row) for row in way.rows],
-                "values": [[k, sorted(codes)] for k, codes in way.values.items()],
-            }
-            for way in either.ways
-        ],
-    }
-
-
 def _once(kept: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
     """What is kept under a key, made when it is first asked for."""
     if key not in kept:
         kept[key] = make()
     return kept[key]
-
-
-def _norm(p: float) -> float | int | str:
-    return "inf" if p == math.inf else int(p)
-
-
-def _word(value: float) -> float | str:
-    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")

@@ -14,22 +14,12 @@ from surefoot.problem.choice import Choice
 from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.either import Either, Limit, Way
 from surefoot.problem.geometry import MatrixKind
-from surefoot.problem.question import (
-    FORMAT,
-    GIVEN_VERSION,
-    VERSION,
-    Asked,
-    Away,
-    Budget,
-    Decision,
-    DensityFloor,
-    Odds,
-    Probability,
-    Question,
-)
+from surefoot.problem.question import Budget, Question
+from surefoot.problem.requirements import Asked, Away, Decision, DensityFloor, Odds, Probability
 from surefoot.problem.robust_problem import checked_threshold
 from surefoot.problem.row import Row
 from surefoot.problem.warp import Warp
+from surefoot.problem.writing import FORMAT, GIVEN_VERSION, VERSION
 
 KEYS = (
     "format", "version", "models", "features", "factual", "factual_class", "target", "distance", "ball",

@@ -157,6 +157,9 @@ SMALLEST_WEIGHT = 1e-9  # of a mixture, but for zero; smaller ones would be numb
 # Candidates for corners of a polyhedron; the search writes a tenth at most. With ten times as many, a file
 # made for that could keep a checker busy for some seconds more.
 MOST_CORNERS = 5_000
+# What leaves share is kept for so many sets of moving coordinates; a tree with a limit on changes has
+# thousands. With ten times as many, a proof over hundreds of features would take hundreds of megabytes.
+KEPT_FRAMES = 32
 LOG_TWO_PI = Decimal(
     "1.83787706640934548356065947281123527972279494727556682563430308096553139185452079538948659727190840"
 )
@@ -223,14 +226,14 @@ def limited(effort: Effort) -> Iterator[None]:
 
 def n_values(document: Any) -> int:
     """How many values a document holds: the size of a file, however its numbers are written."""
-    found = 0
-    stack: list[Any] = [[document]]
-    while stack:
-        values = stack.pop()
-        found += len(values)
-        inner = values.values() if type(values) is dict else values
-        stack += [value for value in inner if type(value) is dict or type(value) is list]
-    return found
+    found = [document]
+    for value in found:  # grows on the way
+        kind = type(value)
+        if kind is list:
+            found += value
+        elif kind is dict:
+            found += value.values()
+    return len(found)
 
 
 # ----- Reading: every value is looked at before it is used ------------------------------------------------
@@ -1710,6 +1713,9 @@ class Quadratic(NamedTuple):
     shift: int
 
 
+Lower = dict[int, dict[int, int]]  # a symmetric matrix of few entries: row by row, below and on the diagonal
+
+
 def definite(rows: list[list[int]]) -> bool:
     """Whether a symmetric matrix of whole numbers is positive definite; False also where it is too close."""
     return _definite_at(rows, 96) or _definite_at(rows, 256)
@@ -1769,16 +1775,19 @@ def restricted(rows: list[list[int]], fixed: dict[int, int], unit: int) -> list[
     return [*found, [*line, corner]]
 
 
-def congruent(entries: dict[tuple[int, int], int], lift: list[list[int]]) -> list[list[int]]:
-    """The product lift' M lift below and on the diagonal, for the entries of a symmetric M there."""
-    size, sparse = len(lift[0]), [_sparse(row) for row in lift]
+def congruent(lower: Lower, sparse: list[list[tuple[int, int]]], size: int) -> list[list[int]]:
+    """The product lift' M lift below and on the diagonal, for a symmetric M.
+
+    The lift is given by its rows without their zeros, and by how many columns it has.
+    """
     products: dict[int, list[int]] = {}
-    spend(sum(len(sparse[i]) + len(sparse[j]) for i, j in entries))
-    for (i, j), v in entries.items():
-        for row, column in ((i, j), (j, i)) if i != j else ((i, j),):
-            line = products.get(row)
+    entries = [(i, j, v) for i, row in lower.items() for j, v in row.items()]
+    spend(sum(len(sparse[i]) + len(sparse[j]) for i, j, _ in entries))
+    for i, j, v in entries:
+        for at, column in ((i, j), (j, i)) if i != j else ((i, j),):
+            line = products.get(at)
             if line is None:
-                line = products[row] = [0] * size
+                line = products[at] = [0] * size
             for k, b in sparse[column]:
                 line[k] += v * b
     found = [[0] * (a + 1) for a in range(size)]
@@ -1972,6 +1981,7 @@ class Proof:
     tree: Any
     _blocks: dict[int, Quadratic] = field(default_factory=dict)
     _lines: dict[tuple[int, int], Dyadic] = field(default_factory=dict)
+    _frames: dict[tuple[int, ...], Frame] = field(default_factory=dict)
     sloped: dict[tuple[float, str], Form] = field(default_factory=dict)  # by level and text
     between_ends: dict[tuple[int, float], tuple[Form, Form]] = field(default_factory=dict)
 
@@ -1991,6 +2001,16 @@ class Proof:
         if (r, s) not in self._lines:
             self._lines[r, s] = self.setting.requirements[r].line(self.origin(s), self.setting.moving)
         return self._lines[r, s]
+
+    def frame(self, moving: tuple[int, ...]) -> Frame:
+        """What leaves share where only these coordinates of z move."""
+        if moving not in self._frames:
+            if len(self._frames) >= KEPT_FRAMES:
+                self._frames.clear()
+            lift, last = self.setting.lift(moving), self.setting.size
+            place = {j: k for k, j in enumerate([*moving, last])}
+            self._frames[moving] = Frame(moving, lift, place, [_sparse(row) for row in lift.rows])
+        return self._frames[moving]
 
 
 def read_proof(setting: Setting, document: Any) -> Proof:
@@ -2527,62 +2547,90 @@ def negated(
 
     Of z only the coordinates that move; the others are zero.
     """
-    size, lift = len(moving) + 1, proof.setting.lift(moving)
+    frame, size = proof.frame(tuple(moving)), len(moving) + 1
     mixed, of_u = list[Term](), list[Term]()
     for term in products:  # in u where that is short
         short = len(term.one.entries) * len(term.other.entries) <= size * size
         of_u.append(term) if short and "z" not in (term.one.space, term.other.space) else mixed.append(term)
-    place = {j: k for k, j in enumerate([*moving, proof.setting.size])}
-    moved = [Term(t.weight, *(in_features(lift, place, form) for form in t[1:])) for t in mixed]
-    entries, shift = gathered(moved)
-    rows = [[entries.get((i, j), 0) for j in range(i + 1)] for i in range(size)]
-    parts, lines = [(1, 0, Quadratic(rows, shift))], []
+    parts, lines = [], []
+    if mixed:
+        moved = [Term(w, in_features(frame, one), in_features(frame, other)) for w, one, other in mixed]
+        lower, shift = gathered(moved)
+        found = [lower.get(i, {}) for i in range(size)]
+        rows = [[row.get(j, 0) for j in range(i + 1)] for i, row in enumerate(found)]
+        parts.append((1, 0, Quadratic(rows, shift)))
     if of_u:
-        entries, shift = gathered(of_u)
-        parts.append((1, 0, Quadratic(congruent(entries, lift.rows), shift + 2 * lift.shift)))
-    total: dict[int, Fraction] = {}
+        lower, shift = gathered(of_u)
+        rows = congruent(lower, frame.sparse, size)
+        parts.append((1, 0, Quadratic(rows, shift + 2 * frame.lift.shift)))
+    weights: dict[int, list[float]] = {}
     for weight, r, s in requirements:
         spend(size)
         line, (above, below) = proof.line(r, s), weight.as_integer_ratio()
         kept = Dyadic([*(line.whole[j] for j in moving), line.whole[-1]], line.shift)
         lines.append((-above, below.bit_length() - 1, kept))
-        total[r] = total.get(r, Fraction(0)) + Fraction(weight)
-    for r, weights in total.items():
-        block, (above, below) = proof.block(r), weights.as_integer_ratio()
-        rows = [[block.rows[i][j] for j in moving[: k + 1]] for k, i in enumerate(moving)]
-        parts.append((-above, below.bit_length() - 1, Quadratic(rows, block.shift)))
+        weights.setdefault(r, []).append(weight)
+    for r, some in weights.items():
+        total = dyadic(some)
+        parts.append((-sum(total.whole), total.shift, frame.block(proof, r)))
     return added(parts, size, lines).rows
 
 
-def in_features(lift: Grid, place: dict[int, int], form: Form) -> Form:
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What leaves share whose points move in the same coordinates of z; made by `Proof.frame`."""
+
+    moving: tuple[int, ...]
+    lift: Grid
+    place: dict[int, int]  # where a coordinate that moves, or the constant, is among those that do
+    sparse: list[list[tuple[int, int]]]  # the lift without its zeros
+    _blocks: dict[int, Quadratic] = field(default_factory=dict)
+
+    def block(self, proof: Proof, r: int) -> Quadratic:
+        """Of twice requirement r what is square in the coordinates that move."""
+        if r not in self._blocks:
+            whole = proof.block(r)
+            rows = [[whole.rows[i][j] for j in self.moving[: k + 1]] for k, i in enumerate(self.moving)]
+            self._blocks[r] = Quadratic(rows, whole.shift)
+        return self._blocks[r]
+
+
+def in_features(frame: Frame, form: Form) -> Form:
     """The same function in the coordinates of z that move; u is written in terms of them."""
+    place, lift = frame.place, frame.lift
     if form.space != "u":
         return Form("z", [(place[j], a) for j, a in form.entries if j in place], form.shift)
     line = [0] * len(place)
     spend(len(form.entries) * len(place))
     for i, a in form.entries:
-        line = [v + a * b for v, b in zip(line, lift.rows[i], strict=True)]
+        for k, b in frame.sparse[i]:
+            line[k] += a * b
     return Form("z", _sparse(line), form.shift + lift.shift)
 
 
-def gathered(terms: Sequence[Term]) -> tuple[dict[tuple[int, int], int], int]:
-    """-2 times the sum of products: the entries below and on the diagonal, over a power of two."""
+def gathered(terms: Sequence[Term]) -> tuple[Lower, int]:
+    """-2 times the sum of products, over a power of two."""
     ratios = [term.weight.as_integer_ratio() for term in terms]
     shifts = [
         below.bit_length() - 1 + term.one.shift + term.other.shift
         for (_, below), term in zip(ratios, terms, strict=True)
     ]
     most = max(shifts, default=0)
-    found: dict[tuple[int, int], int] = {}
-    for (above, _), shift, term in zip(ratios, shifts, terms, strict=True):
+    rows: Lower = {}
+    for (above, _), shift, (_, one, other) in zip(ratios, shifts, terms, strict=True):
         factor = -above << (most - shift)
-        spend(len(term.one.entries) * len(term.other.entries))
-        for i, a in term.one.entries:
-            weighted = factor * a
-            for j, b in term.other.entries:
-                at = (i, j) if i >= j else (j, i)
-                found[at] = found.get(at, 0) + (weighted * b if i != j else 2 * weighted * b)
-    return found, most
+        spend(len(one.entries) * len(other.entries))
+        for i, a in one.entries:
+            weighted, own = factor * a, rows.setdefault(i, {})
+            for j, b in other.entries:
+                if i > j:
+                    own[j] = own.get(j, 0) + weighted * b
+                elif i == j:
+                    own[i] = own.get(i, 0) + 2 * weighted * b
+                else:
+                    row = rows.setdefault(j, {})
+                    row[i] = row.get(i, 0) + weighted * b
+    return rows, most
 
 
 # ----- The case: all files together -----------------------------------------------------------------------

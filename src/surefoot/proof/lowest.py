@@ -163,13 +163,16 @@ class _Cube:
     radius: float
 
     def reduced(self, G: Quadratic, low: Array, high: Array) -> bool:
+        """Fix coordinates along which the quadratic is monotone; the box lies in the ball."""
         _fix_monotone(G, low, high)
         return True
 
     def lowest_linear(self, slope: Array, low: Array, high: Array) -> Array:
+        """The lower end where the slope rises, the upper end elsewhere."""
         return np.where(slope > 0, low, high)
 
     def lowest_convex(self, under: Under, low: Array, high: Array) -> Array:
+        """By L-BFGS-B, which keeps to the box."""
         start, bounds = 0.5 * (low + high), optimize.Bounds(low, high)
         found = optimize.minimize(
             under, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-12}
@@ -184,6 +187,7 @@ class _Cross:
     radius: float
 
     def reduced(self, G: Quadratic, low: Array, high: Array) -> bool:
+        """Whether the box meets the ball; nothing is fixed."""
         del G  # the ends of a box need not belong to the ball, so nothing can be fixed
         return bool(np.abs(np.clip(0.0, low, high)).sum() <= self.radius * (1 + 1e-12))
 
@@ -203,6 +207,7 @@ class _Cross:
         return np.asarray(v)
 
     def lowest_convex(self, under: Under, low: Array, high: Array) -> Array:
+        """By steps of Frank and Wolfe."""
         v = self.lowest_linear(np.zeros(len(low)), low, high)
         for _ in range(100):  # Frank-Wolfe: the bound is valid wherever it stops
             value, slope = under(v)

@@ -21,18 +21,18 @@ NEARLY_ALL = 0.95
 FEWEST = 3  # different days that eight digits must make before a number is called a date
 
 MONTH_NAMES = (
-    "jan january januar janvier enero",
-    "feb february februar février febrero",
-    "mar march mär märz mrz mars marzo",
-    "apr april avril abril",
-    "may mai mayo",
-    "jun june juni juin junio",
-    "jul july juli juillet julio",
-    "aug august août agosto",
-    "sep sept september septembre septiembre",
-    "oct october okt oktober octobre octubre",
-    "nov november novembre noviembre",
-    "dec december dez dezember décembre diciembre",
+    "jan january januar janvier enero gennaio gen januari janeiro",
+    "feb february februar février febrero febbraio februari fevereiro",
+    "mar march mär märz mrz mars marzo maart março",
+    "apr april avril abril aprile",
+    "may mai mayo maggio mag mei maio",
+    "jun june juni juin junio giugno giu junho",
+    "jul july juli juillet julio luglio lug julho",
+    "aug august août agosto ago augustus",
+    "sep sept september septembre septiembre settembre set setembro",
+    "oct october okt oktober octobre octubre ottobre ott outubro",
+    "nov november novembre noviembre novembro",
+    "dec december dez dezember décembre diciembre dicembre dic dezembro",
 )
 MONTHS = {name: k for k, names in enumerate(MONTH_NAMES, start=1) for name in names.split()}
 ZONE = r"(Z|UTC|GMT|[+-]\d{2}:?\d{2})"
@@ -40,11 +40,16 @@ CLOCK = rf"(?P<clock>[T ]\s*\d{{1,2}}:\d{{2}}(:\d{{2}}([.,]\d+)?)?\s*([AaPp]\.?[
 YEAR_FIRST = re.compile(rf"(?P<y>\d{{4}})(?P<s>[-/.])(?P<a>\d{{1,2}})(?P=s)(?P<b>\d{{1,2}}){CLOCK}")
 YEAR_LAST = re.compile(rf"(?P<a>\d{{1,2}})(?P<s>[-/.])(?P<b>\d{{1,2}})(?P=s)(?P<y>\d{{4}}|\d{{2}}){CLOCK}")
 DAY_MONTH = re.compile(
-    rf"(?P<a>\d{{1,2}})\.?[- /]?(?P<m>[^\W\d_]{{3,10}})\.?[-, /]*(?P<y>\d{{4}}|\d{{2}}){CLOCK}"
+    rf"(?P<a>\d{{1,2}})(?:\.|er)?[- /]?(?:de )?(?P<m>[^\W\d_]{{3,10}})"
+    rf"\.?[-, /]*(?:de )?(?P<y>\d{{4}}|\d{{2}}){CLOCK}"
 )
 MONTH_DAY = re.compile(
     rf"(?P<m>[^\W\d_]{{3,10}})\.? ?(?P<a>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}){CLOCK}"
 )
+# Months of a year. Of two digits the year would be a day.
+USUAL = r"(?P<y>(?:19|20)\d{2})"
+MONTH_YEAR = re.compile(rf"(?P<m>[^\W\d_]{{3,10}})\.?[- /,]*{USUAL}")
+MONTH_IN_DIGITS = re.compile(rf"{USUAL}[-/](?P<a>\d{{2}})|(?P<b>\d{{1,2}})[-/](?P<z>(?:19|20)\d{{2}})")
 DIGITS = re.compile(r"(?P<y>\d{4})(?P<a>\d{2})(?P<b>\d{2})")
 NO_DATES = ("0000-00-00", "00.00.0000", "00/00/0000")  # how databases write that there is none
 
@@ -62,6 +67,8 @@ class Written(NamedTuple):
     separator : str
     clock : bool
         Whether a time of day follows.
+    is_month : bool
+        Whether it is a month, which is read as its first day.
     """
 
     year: int
@@ -70,6 +77,7 @@ class Written(NamedTuple):
     order: str
     separator: str
     clock: bool
+    is_month: bool = False
 
 
 def written(text: str) -> Written | None:
@@ -77,8 +85,8 @@ def written(text: str) -> Written | None:
 
     Examples
     --------
-    >>> written("2024-03-01"), written("soon")
-    (Written(year=2024, first=3, second=1, order='ymd', separator='-', clock=False), None)
+    >>> written("2024-03-01")[:4], written("soon")
+    ((2024, 3, 1, 'ymd'), None)
     """
     for pattern, order in ((YEAR_FIRST, "ymd"), (YEAR_LAST, "")):
         found = pattern.fullmatch(text)
@@ -90,7 +98,18 @@ def written(text: str) -> Written | None:
         if found and found["m"].casefold() in MONTHS:
             month = MONTHS[found["m"].casefold()]
             return Written(_year(found["y"]), int(found["a"]), month, "named", " ", bool(found["clock"]))
-    return None
+    return _month(text)
+
+
+def _month(text: str) -> Written | None:
+    """The first day of a month that is written without a day."""
+    found = MONTH_YEAR.fullmatch(text)
+    if found and found["m"].casefold() in MONTHS:
+        return Written(int(found["y"]), 1, MONTHS[found["m"].casefold()], "named", " ", False, True)
+    found = MONTH_IN_DIGITS.fullmatch(text)
+    if found is None:
+        return None
+    return Written(int(found["y"] or found["z"]), 1, int(found["a"] or found["b"]), "named", "", False, True)
 
 
 def _year(text: str) -> int:
@@ -128,6 +147,8 @@ class Dates:
         Whether the order is a guess.
     short : bool
         Whether some years have two digits.
+    months : bool
+        Whether some are months, read as their first day.
     """
 
     order: str
@@ -136,6 +157,7 @@ class Dates:
     clock: bool = False
     unclear: bool = False
     short: bool = False
+    months: bool = False
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -176,7 +198,8 @@ def dates(texts: Sequence[str], order: str | None = None, day_first: bool = Fals
     clock = any(one.clock for one in known.values())
     short = any(str(one.year) not in text for text, one in known.items())
     every = {**days, **{text: None for text in texts if text in NO_DATES}}
-    return Dates(found, why, every, clock, unclear, short)
+    months = any(one.is_month for one in known.values())
+    return Dates(found, why, every, clock, unclear, short, months)
 
 
 def _order(parts: Mapping[str, Written], day_first: bool) -> tuple[str, str, bool]:
@@ -184,6 +207,9 @@ def _order(parts: Mapping[str, Written], day_first: bool) -> tuple[str, str, boo
     open_ones = {text: one for text, one in parts.items() if not one.order}
     if not open_ones:
         named = all(one.order == "named" for one in parts.values())
+        month = next((text for text, one in parts.items() if one.is_month), None)
+        if named and month is not None:
+            return "dmy", f"months: {month!r}", False
         return ("dmy", "the month is a word", False) if named else ("ymd", "year first", False)
     days = [text for text, one in open_ones.items() if one.first > 12 >= one.second]
     months = [text for text, one in open_ones.items() if one.second > 12 >= one.first]

@@ -33,6 +33,7 @@ MANY_WORDS = 3  # in a value on average: a remark, not a name
 REMARKS = 0.05  # of the rows: remarks that repeat more often than that are names
 # Digits: whole numbers that all have so many and never repeat name the rows. With fewer, amounts would.
 SAME_LENGTH = 8
+LONGEST_WHOLE = 2**53  # whole numbers beyond it are not all doubles
 SECONDS = 86_400  # of a day
 EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
 EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
@@ -47,8 +48,10 @@ ROW_NAME = re.compile(
     r"[\W_]?(no|nr|num|number)$)"
 )
 TRUTH = {
-    **dict.fromkeys(("yes", "y", "true", "t", "ja", "j", "oui", "si", "sí"), "yes"),
-    **dict.fromkeys(("no", "n", "false", "f", "nein", "non"), "no"),
+    **dict.fromkeys(
+        ("yes", "y", "true", "t", "ja", "j", "wahr", "oui", "vrai", "si", "sí", "sì", "vero", "sim"), "yes"
+    ),
+    **dict.fromkeys(("no", "n", "false", "f", "nein", "falsch", "non", "faux", "falso", "nee", "não"), "no"),
 }
 
 
@@ -73,6 +76,10 @@ class Column:
         Marks of holes beyond the usual ones.
     notes : tuple of str
         What else should be known.
+    unit : str
+        Of numbers that were written with one.
+    decimal : str
+        Of numbers that were written with a comma or a point: their decimal sign.
     """
 
     name: str
@@ -83,6 +90,8 @@ class Column:
     order: str = ""
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unit: str = ""
+    decimal: str = ""
 
 
 def decided(name: str, column: pd.Series, said: Said, day_first: bool = False) -> Column:
@@ -112,9 +121,24 @@ def without(column: pd.Series, marks: Sequence[str]) -> pd.Series:
 
 
 def _plain_numbers(column: pd.Series) -> pd.Series:
-    """Python's numbers, which are left when the text among them is gone, as a column of numbers."""
+    """Python's numbers, which are left when the text among them is gone, as a column of numbers.
+
+    Those that a double does not hold are text: two of them could become the same.
+    """
+    if _is_long(column):
+        return column.map(str, na_action="ignore").astype(object)
     held = pd.api.types.infer_dtype(column, skipna=True) if column.dtype.kind == "O" else ""
     return column.astype(float) if held in ("integer", "floating", "mixed-integer-float") else column
+
+
+def _is_long(column: pd.Series) -> bool:
+    """Whether whole numbers have more digits than a double holds: they are names."""
+    if column.dtype.kind == "O" and pd.api.types.infer_dtype(column, skipna=True) != "integer":
+        return False
+    if column.dtype.kind not in "iuO":
+        return False
+    seen = column.dropna()
+    return bool(len(seen)) and max(abs(int(seen.min())), abs(int(seen.max()))) > LONGEST_WHOLE
 
 
 def flag(what: str, name: str) -> str:
@@ -152,7 +176,7 @@ def _by_itself(name: str, column: pd.Series, said: Said, day_first: bool) -> Col
         )
     if pd.api.types.is_timedelta64_dtype(column):
         values = column.dt.total_seconds() / SECONDS
-        return Column(name, NUMBER, "durations, in days", flag("text", name), values)
+        return Column(name, NUMBER, "durations, in days", flag("text", name), values, unit="days")
     if isinstance(column.dtype, pd.CategoricalDtype):
         if column.dtype.ordered:
             return Column(name, ORDERED, "ordered in the table", flag("categorical", name), column)
@@ -242,8 +266,20 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
         return replace(_dates(name, column, read), missing=marks)
     column, spelling = _truth_words(column)
     texts = [as_text(value) for value in column.dropna().unique()]
-    found = _left_out_text(name, texts, len(seen)) or _names(name, column, texts, said)
+    found = _left_out_text(name, texts, len(seen))
+    if found is None:
+        found, spelling = _names(name, column, texts, said), (*spelling, *_same_but_for_case(name, texts))
     return replace(found, missing=marks, notes=(*found.notes, *spelling))
+
+
+def _same_but_for_case(name: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """That values are kept apart which somebody may have meant to be the same."""
+    alike: dict[str, list[str]] = {}
+    for text in texts:
+        alike.setdefault(text.casefold(), []).append(text)
+    twice = next((sorted(group) for group in alike.values() if len(group) > 1), None)
+    shown = "" if twice is None else " and ".join(map(repr, twice[:2]))
+    return (f"{name!r}: {shown} differ in capitals only, and are kept apart",) if shown else ()
 
 
 def _without_dashes(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
@@ -267,6 +303,8 @@ def text_dates(seen: pd.Series, order: str | None, day_first: bool) -> Dates | N
 def _dates(name: str, column: pd.Series, read: Dates) -> Column:
     values = as_days(column.map(read.days))
     notes = list(_clock(name, read.clock))
+    if read.months:
+        notes.append(f"{name!r}: months are read as their first day")
     if read.short:
         notes.append(f"{name!r}: years of two digits are read as {FIRST_SHORT} to {FIRST_SHORT + 99}")
     if read.wrong:

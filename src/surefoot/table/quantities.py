@@ -21,7 +21,8 @@ UNITS = (
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 EITHER = "|".join(re.escape(sign) for sign in sorted(CURRENCIES, key=len, reverse=True))
 ATTACHED = "|".join(re.escape(unit) for unit in sorted((*UNITS, *CURRENCIES), key=len, reverse=True))
-WORD = r"[^\W\d_][^\W\d_²³/.%]{0,11}[²³.]?"  # of at most 13 letters: a longer word is a remark
+# Of at most 13 letters, or two with a slash between, such as mg/l: a longer word is a remark.
+WORD = r"[^\W\d_][^\W\d_²³/.%]{0,11}[²³.]?(?:/[^\W\d_²³/.%]{1,8}[²³.]?)?"
 QUANTITY = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+\-\N{{MINUS SIGN}}])?\s*(?:(?P<before>{EITHER})\s*)?"
     rf"(?P<inner>[+\-\N{{MINUS SIGN}}])?"
@@ -47,6 +48,8 @@ def quantity(text: str) -> Quantity | None:
     --------
     >>> [tuple(quantity(text)) for text in ("1.234,50 €", "($1,200)", "1 234.5", "12 %")]
     [('1.234,50', '€'), ('-1,200', '$'), ('1234.5', ''), ('12', '%')]
+    >>> quantity("1'065 mg/l"), quantity("€12,50")
+    (Quantity(number='1065', unit='mg/l'), Quantity(number='12,50', unit='€'))
     >>> quantity("A12"), quantity("12b"), quantity("1-2")
     (None, None, None)
     """

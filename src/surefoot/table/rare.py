@@ -9,7 +9,9 @@ import pandas as pd
 # The name of rare values that are put together. A category that has it takes values that it does not know.
 RARE = "(rare)"
 # Rows that a value needs to stay by itself where there are too many values. With ten times as many, most
-# places have no name; with a tenth, chance decides what is learned of them.
+# places have no name; with a tenth, chance decides what is learned of them. It is the best of 2, 5, 10, 20,
+# 40 and 80 in the mean over synthetic tables (`benchmarks/quality/kinds_rules.py`), where the log loss with
+# any other is higher, by 0.0006 (40) to 0.016 (2).
 LEAST_ROWS = 20
 FEWEST_KEPT = 2  # values that stay in any case, so that the category has something to tell
 

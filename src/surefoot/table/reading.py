@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import io
 import os
 import re
@@ -18,6 +17,8 @@ import pandas as pd
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import read_limited, read_standard_input
 from surefoot.formats import one_line
+from surefoot.table.cells import with_plain_cells
+from surefoot.table.decimals import Signs, signs_of
 from surefoot.table.dialect import (
     SEPARATORS,
     checked_separator,
@@ -29,7 +30,7 @@ from surefoot.table.dialect import (
     rows_of,
 )
 from surefoot.table.packed import excel_sheet, gunzipped, parquet_frame
-from surefoot.table.text_column import DECIMALS, MISSING, decimal_of, text_columns
+from surefoot.table.text_column import DECIMALS, MISSING, TextColumn, text_columns
 
 STANDARD_INPUT = "-"
 DECIMAL_ROWS = 1000
@@ -56,6 +57,8 @@ class Reading:
         Column of numbers -> text in it that means that there is none, beyond the usual.
     day_first : bool
         Whether it is written where days come before months: with decimal commas.
+    decimals : dict
+        Column whose numbers were written with a comma or a point -> the decimal sign.
     """
 
     frame: pd.DataFrame
@@ -65,6 +68,7 @@ class Reading:
     units: Mapping[str, str] = field(default_factory=dict)
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     day_first: bool = False
+    decimals: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         rows, columns = self.frame.shape
@@ -94,6 +98,8 @@ class Form:
         where it is packed and holds more than 50 million.
     missing : dict
         Column -> values that mean that there is none.
+    usual : dict
+        Column -> what is known of its decimal sign from the table of which a model was made.
     """
 
     separator: str | None = None
@@ -104,6 +110,7 @@ class Form:
     expected: Sequence[str] = ()
     max_size: int | None = None
     missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    usual: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -112,6 +119,11 @@ class Form:
             raise DataError(f"decimal must be ',' or '.', not {self.decimal!r}")
         if self.decimal is not None and self.decimal == self.separator:
             raise DataError(f"{self.decimal!r} cannot separate both fields and decimals")
+
+    @property
+    def kept(self) -> list[str]:
+        """Columns that are no numbers, whatever they hold."""
+        return [*self.as_written, *self.as_text]
 
 
 def read_table(source: str | os.PathLike[str], form: Form | None = None) -> Reading:
@@ -180,7 +192,7 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     names, header = _checked_names(text, separator, form)
     layout = Layout(text, separator, tuple(names), header, skipped=0 if declared is None else 1)
     try:
-        frame, decimal, form = _with_decimal(layout, form)
+        frame, signs, form = _with_decimal(layout, form)
     except (pd.errors.ParserError, pd.errors.ParserWarning):
         _refuse_uneven_rows(layout)  # pandas speaks of its own workings
         raise
@@ -189,11 +201,17 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
         _refuse_uneven_rows(layout)  # too few fields are no holes; pandas does not tell them apart
     assumed = (
         SEPARATORS.get(separator, repr(separator)) if separator != "," else "",
-        "decimal comma" if decimal == "," else "",
+        "decimal comma" if signs.table == "," else "",
         encoding if encoding != "utf-8" else "",
         "" if header else "no header",
     )
-    return _finished(frame, name, form, assumed, decimal)
+    found = _finished(frame, name, form, assumed, signs)
+    return replace(found, decimals={**_written_floats(frame, signs), **found.decimals})
+
+
+def _written_floats(frame: pd.DataFrame, signs: Signs) -> dict[str, str]:
+    """The decimal sign of columns that were read as numbers with decimals at once."""
+    return {name: signs.table for name in frame.columns if _has_fractions(frame[[name]])}
 
 
 def _checked_names(text: str, separator: str, form: Form) -> tuple[list[str], bool]:
@@ -238,7 +256,7 @@ class Layout:
 
     def parsed(self, decimal: str, form: Form, most: int | None = None) -> pd.DataFrame:
         """The first rows, or all of them, when this is the decimal sign."""
-        kept = [name for name in (*form.as_written, *form.as_text) if name in self.names]
+        kept = [name for name in form.kept if name in self.names]
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
@@ -256,24 +274,43 @@ class Layout:
             )
 
 
-def _with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, str, Form]:
-    """The table, its decimal sign (that of the first rows, unless later ones differ), its text columns."""
-    kept = [*form.as_written, *form.as_text]
+def _with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, Signs, Form]:
+    """The table, its decimal signs (that of the first rows, unless later ones differ), its text columns."""
     used = form.decimal or "."
     if form.decimal is None:
         sample = layout.parsed(".", form, DECIMAL_ROWS)
-        commas = any(column.proves(",") for column in text_columns(sample, kept))
-        used = "," if commas and not _has_fractions(sample) else "."
+        commas = any(column.proves(",") for column in text_columns(sample, form.kept))
+        used = "," if commas and not _with_points(layout, form, sample)[0] else "."
     frame = layout.parsed(used, form)
     padded = _zero_padded(layout, frame)
     if padded:
         form = replace(form, as_text=[*form.as_text, *padded])
         frame = layout.parsed(used, form)
-        kept = [*form.as_written, *form.as_text]
-    decimal = decimal_of(
-        text_columns(frame, kept), used, _has_fractions(frame), said=form.decimal is not None
-    )
-    return (frame if decimal == used else layout.parsed(decimal, form)), decimal, form
+    columns, proven = text_columns(frame, form.kept), "," if _has_fractions(frame) else ""
+    if form.decimal is None and used == ".":
+        points, doubtful = _with_points(layout, form, frame)
+        columns, proven = [*columns, *doubtful], "." if points else ""
+    signs = signs_of(columns, form.decimal, form.usual, proven=proven, separator=layout.separator)
+    return (frame if signs.table == used else layout.parsed(signs.table, form)), signs, form
+
+
+def _with_points(layout: Layout, form: Form, frame: pd.DataFrame) -> tuple[bool, list[TextColumn]]:
+    """Whether numbers with points are decimals beyond doubt; else the columns that are in doubt, as text.
+
+    ``1.234`` may be a group of digits. ``0.5`` and ``1.25`` cannot be one.
+    """
+    numbers = frame.select_dtypes("float")
+    numbers = numbers.loc[:, ((numbers % 1).fillna(0) != 0).any()]
+    if ((numbers.abs() < 1) & (numbers != 0)).any(axis=None):
+        return True, []
+    names = list(numbers.columns)
+    found: list[TextColumn] = []
+    for most in (DECIMAL_ROWS, None) if names else ():
+        texts = layout.parsed(".", replace(form, as_text=[*form.as_text, *names]), most)
+        found = [TextColumn.of(name, texts[name]) for name in names]
+        if any(column.proves(".") for column in found):
+            return True, []
+    return False, [column for column in found if column.is_unclear]
 
 
 def _zero_padded(layout: Layout, frame: pd.DataFrame) -> list[str]:
@@ -318,49 +355,44 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
     frame = cells.iloc[1 if header else 0 :].set_axis(names, axis=1).reset_index(drop=True)
     sheet = f"sheet {title!r} of {count}" if count > 1 else ""
     how = ("Excel", sheet, "" if header else "no header")
-    return _with_text_decimal(_plain_dates(frame.infer_objects()), name, form, how)
-
-
-def _plain_dates(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with dates beside text as text: a column that somebody typed half of by hand."""
-    found = frame.copy(deep=False)
-    for name in [name for name in frame.columns if frame[name].dtype.kind == "O"]:
-        column = frame[name]
-        if pd.api.types.infer_dtype(column, skipna=True) == "mixed":
-            found[name] = column.map(lambda v: v.isoformat(" ") if isinstance(v, dt.datetime) else v)
-    return found
+    return _with_text_decimal(frame.infer_objects(), name, form, how)
 
 
 def _with_text_decimal(frame: pd.DataFrame, name: str, form: Form, how: Sequence[str]) -> Reading:
     """A table whose numbers are numbers, but for those that were typed as text."""
-    kept = [*form.as_written, *form.as_text]
-    decimal = decimal_of(text_columns(frame, kept), form.decimal or ".", False, form.decimal is not None)
-    return _finished(frame, name, form, (*how, "decimal comma" if decimal == "," else ""), decimal)
+    frame = with_plain_cells(frame)
+    signs = signs_of(text_columns(frame, form.kept), form.decimal, form.usual)
+    return _finished(frame, name, form, (*how, "decimal comma" if signs.table == "," else ""), signs)
 
 
-def _finished(
-    frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str], decimal: str = "."
-) -> Reading:
+def _finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str], signs: Signs) -> Reading:
     """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
     frame, unnamed = _without_row_names(frame)
     found, padded = _without_marks(frame, form), []
     units: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
+    decimals: dict[str, str] = {}
     for column in text_columns(found):
         padded += [column.name] if column.padded else []
         if column.name in form.as_written:
             found[column.name] = as_labels(column.series)
         elif column.name in form.as_text:
             found[column.name] = as_labels(column.stripped())
-        elif column.holds_numbers(decimal) and not column.begins_with_zeros:
-            found[column.name] = column.numbers(decimal)
+        elif column.holds_numbers(signs.of(column.name)) and not column.begins_with_zeros:
+            found[column.name] = column.numbers(signs.of(column.name))
+            decimals |= {column.name: signs.of(column.name)} if column.sign else {}
             units |= {column.name: column.unit} if column.unit else {}
             marks |= {column.name: column.marks} if column.marks else {}
         else:
             found[column.name] = column.stripped()
-    notes = (unnamed, _blanks(padded), _holes(found.drop(columns=list(form.as_written), errors="ignore")))
+    notes = (
+        unnamed,
+        *signs.notes,
+        _blanks(padded),
+        _holes(found.drop(columns=list(form.as_written), errors="ignore")),
+    )
     said, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
-    return Reading(found, name, said, known, units, marks, decimal == ",")
+    return Reading(found, name, said, known, units, marks, signs.table == ",", decimals)
 
 
 def framed(frame: pd.DataFrame, form: Form) -> Reading:

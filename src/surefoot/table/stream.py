@@ -21,6 +21,7 @@ import pandas as pd
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import CHUNK, LARGEST, too_large, unpacked_limit
 from surefoot.formats import one_line
+from surefoot.table.decimals import Signs, other_sign, signs_of
 from surefoot.table.dialect import MARKS, SEPARATOR_LINE, SEPARATORS, guessed_separator, has_header
 from surefoot.table.packed import refuse_large_parquet
 from surefoot.table.reading import (
@@ -34,13 +35,12 @@ from surefoot.table.reading import (
     Reading,
     _before,
     _finished,
-    _has_fractions,
     _numbered,
     _refuse_names,
     _with_decimal,
     read_table,
 )
-from surefoot.table.text_column import decimal_of, text_columns
+from surefoot.table.text_column import OTHER, text_columns
 
 # Rows from which the separator and the decimal sign are taken. Ten times larger, and a table takes that
 # much longer to begin; with a tenth, a first page of whole numbers hides a decimal comma.
@@ -180,7 +180,8 @@ class Parquet(Streamed):
                 frame = frame.reset_index(drop=not named)
                 frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
                 frame.index = pd.RangeIndex(start, start + len(frame))
-                yield Chunk(start, _finished(frame, self.name, self.form, self.assumed))
+                signs = signs_of(text_columns(frame, self.form.kept), self.form.decimal, self.form.usual)
+                yield Chunk(start, _finished(frame, self.name, self.form, self.assumed, signs))
                 start += len(frame)
 
 
@@ -215,30 +216,27 @@ class Text(Streamed):
 
     encoding: str
     layout: Layout
-    decimal: str
-    is_proven: bool  # whether the first rows have numbers with this decimal sign
+    signs: Signs
 
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Pieces of the text, each read as a table of its own."""
         start = 0
-        form = replace(self.form, decimal=self.decimal)
         with _complaints(self.name):
             for text, count in _pieces(self.name, self.encoding, self.layout, size):
                 layout = replace(self.layout, text=text, header=False, skipped=0)
-                frame = layout.parsed(self.decimal, form)
+                frame = layout.parsed(self.signs.table, self.form)
                 frame.index = pd.RangeIndex(start, start + count)
                 self._check_decimal(frame)
-                yield Chunk(start, _finished(frame, self.name, form, self.assumed, self.decimal))
+                yield Chunk(start, _finished(frame, self.name, self.form, self.assumed, self.signs))
                 start += count
 
     def _check_decimal(self, frame: pd.DataFrame) -> None:
         """Refuse rows whose numbers are written in another way than those of the first rows."""
-        kept = [*self.form.as_written, *self.form.as_text]
-        columns = text_columns(frame, kept)
-        proven = self.is_proven or _has_fractions(frame)
-        if decimal_of(columns, self.decimal, proven, said=self.form.decimal is not None) != self.decimal:
-            where = f"from row {frame.index[0]} on there are decimal commas, before there are none"
-            raise DataError(f"{where}; say --decimal , (decimal=)")
+        for column in text_columns(frame, self.form.kept):
+            sign = self.signs.of(column.name)
+            if column.proves(OTHER[sign]):
+                where = f"from row {frame.index[0]} on {other_sign(column, sign)}, before it has none"
+                raise DataError(f"{where}; say --decimal {OTHER[sign]} (decimal=)")
 
 
 def _text(path: str, form: Form) -> Text:
@@ -252,20 +250,19 @@ def _text(path: str, form: Form) -> Text:
     separator = form.separator or declared or guessed_separator(sample[found.end() :] if found else sample)
     layout = _layout(sample[found.end() :] if found else sample, separator, form, int(found is not None))
     text, _ = next(_pieces(path, encoding, layout, SAMPLE), ("", 0))
-    decimal, proven = form.decimal or ".", form.decimal is not None
+    signs = Signs(form.decimal or ".")
     if text:
-        frame, decimal, form = _with_decimal(replace(layout, text=text, header=False), form)
-        proven = proven or _has_fractions(frame)
+        _, signs, form = _with_decimal(replace(layout, text=text, header=False), form)
     assumed = (
         SEPARATORS.get(separator, repr(separator)) if separator != "," else "",
-        "decimal comma" if decimal == "," else "",
+        "decimal comma" if signs.table == "," else "",
         encoding.removesuffix("-sig") if encoding not in ("utf-8", "utf-8-sig") else "",
         "" if layout.header else "no header",
     )
     rows = lines - layout.header - layout.skipped
     layout = replace(layout, text="")
     about = (path, digest, tuple(filter(None, assumed)), form, max(rows, 0))
-    return Text(*about, encoding, layout, decimal, proven)
+    return Text(*about, encoding, layout, signs)
 
 
 def _layout(sample: str, separator: str, form: Form, skipped: int) -> Layout:

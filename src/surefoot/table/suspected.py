@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from surefoot.table.kinds import is_number
 from surefoot.table.rare import as_text
 
-NINES = (99.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0)
-BELOW = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0)
+# Surveys tell "refused", "does not know" and "not asked" apart: 97, 98, 99 or 77, 88, 99.
+NINES = (
+    *(77.0, 88.0, 97.0, 98.0, 99.0, 777.0, 888.0, 997.0, 998.0, 999.0, 7777.0, 8888.0, 9997.0, 9998.0),
+    *(9999.0, 99999.0, 999999.0, 9999999.0),
+)
+BELOW = (-1.0, -2.0, -7.0, -8.0, -9.0, -98.0, -99.0, -998.0, -999.0, -9998.0, -9999.0, -99999.0)
 FEWEST = 3  # rows: a value that occurs less often may be a value
 FIRST_DAYS = ("1900-01-01", "1899-12-30", "9999-12-31", "2099-12-31", "1970-01-01")
 
@@ -46,13 +52,20 @@ def _apart(column: pd.Series) -> Iterator[tuple[str, int]]:
         return
     seen = column.dropna().to_numpy(dtype=float)
     values = np.unique(seen)
-    if len(values) < 3:
+    high, low = _at_the_end(values[::-1], NINES), _at_the_end(values, BELOW)
+    rest = values[~np.isin(values, [*high, *low])]
+    if len(rest) < 2:
         return
-    for value, rest, signs in ((values[-1], values[:-1], NINES), (values[0], values[1:], BELOW)):
+    for value in (*high, *low):
         count = int((seen == value).sum())
-        alone = value < 0 <= rest[0] if value < 0 else abs(value - rest[-1]) > np.ptp(rest)
-        if value in signs and count >= FEWEST and alone:
-            yield as_text(float(value)), count
+        gap = value - rest[-1] if value > 0 else rest[0] - value
+        if count >= FEWEST and (gap > np.ptp(rest) or value < 0 <= rest[0]):
+            yield as_text(value), count
+
+
+def _at_the_end(values: NDArray[np.float64], signs: Sequence[float]) -> list[float]:
+    """The first values, as long as they are signs of a hole."""
+    return [float(value) for value in itertools.takewhile(lambda value: value in signs, values)]
 
 
 def _is_far(others: pd.Series, column: pd.Series, day: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from surefoot.exceptions import DataError
+from surefoot.table.cells import holds_nested
 from surefoot.table.quantities import Quantity, quantities
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
@@ -46,8 +46,12 @@ DECIMALS = {".": "point", ",": "comma"}
 OTHER = {".": ",", ",": "."}
 TEXT_KINDS = ("string", "mixed", "mixed-integer", "empty")  # as pandas calls what a column holds
 PLAIN = {d: re.compile(rf"[+-]?(\d+({re.escape(d)}\d*)?|{re.escape(d)}\d+)([eE][+-]?\d+)?") for d in DECIMALS}
+# Groups of three digits, or of two before the last three, as in India.
 GROUPED = {
-    d: re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(OTHER[d])}\d{{3}})+({re.escape(d)}\d+)?")
+    d: re.compile(
+        rf"[+-]?([1-9]\d{{0,2}}({re.escape(OTHER[d])}\d{{3}})+|[1-9]\d?({re.escape(OTHER[d])}\d{{2}})+"
+        rf"{re.escape(OTHER[d])}\d{{3}})({re.escape(d)}\d+)?"
+    )
     for d in DECIMALS
 }
 
@@ -117,9 +121,14 @@ class TextColumn:
         )
 
     @property
+    def sign(self) -> str:
+        """A comma or a point in its numbers; "" where they have neither."""
+        return next((sign for sign in (",", ".") if any(sign in text for text in self.texts)), "")
+
+    @property
     def is_unclear(self) -> bool:
-        """Whether commas in numbers may be decimal commas or group digits."""
-        return any("," in v for v in self.texts) and self.holds_numbers(",") and self.holds_numbers(".")
+        """Whether the sign in its numbers may be a decimal sign or group digits."""
+        return bool(self.sign) and self.holds_numbers(",") and self.holds_numbers(".")
 
     def stripped(self) -> pd.Series:
         """The column with blanks removed and holes as None."""
@@ -147,36 +156,8 @@ def text_columns(frame: pd.DataFrame, leave: Sequence[Any] = ()) -> list[TextCol
         if name not in leave
         and not isinstance(frame[name].dtype, pd.CategoricalDtype)
         and pd.api.types.infer_dtype(frame[name], skipna=True) in TEXT_KINDS
+        and not holds_nested(frame[name])
     ]
-
-
-def decimal_of(columns: Sequence[TextColumn], used: str, proven: bool, said: bool) -> str:
-    """The decimal sign of a table, refused where its columns disagree or can be read in two ways.
-
-    Parameters
-    ----------
-    columns : sequence of TextColumn
-        Those that are text when the table is read with the sign ``used``.
-    used : str
-    proven : bool
-        Whether another column has numbers with this sign.
-    said : bool
-        Whether the user has chosen the sign.
-    """
-    against = [column for column in columns if column.proves(OTHER[used])]
-    backed = proven or any(column.proves(used) for column in columns)
-    if against and (said or backed):
-        sign, other, column = DECIMALS[used], DECIMALS[OTHER[used]], against[0]
-        example = next(value for value in column.texts if OTHER[used] in value)
-        rest = f"the decimal sign is a {sign}" if said else f"other columns have decimal {sign}s"
-        hint = "" if said else "; say --decimal (decimal=)"
-        raise DataError(f"column {column.name!r} has decimal {other}s ({example!r}), but {rest}{hint}")
-    unclear = [column for column in columns if column.is_unclear]
-    if unclear and not (against or backed or said):
-        example = next(value for value in unclear[0].texts if "," in value)
-        hint = "say --decimal , or --decimal . (decimal=)"
-        raise DataError(f"column {unclear[0].name!r}: {example!r} can be read in two ways; {hint}")
-    return OTHER[used] if against else used
 
 
 def _mapped(column: pd.Series, values: dict[str, str | None]) -> pd.Series:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from surefoot.exceptions import DataError
 from surefoot.formats import listed, suggestion
+from surefoot.table.cells import NESTED, holds_nested
 from surefoot.table.copies import without_copies
 from surefoot.table.kinds import CATEGORY, LEFT_OUT, NUMBER, WHOLE, Column, decided
 from surefoot.table.kinds_text import kinds_text
@@ -210,8 +211,10 @@ def _kinds(columns: Sequence[Column]) -> pd.DataFrame:
 def _described(column: Column, reading: Reading) -> Column:
     """The column with what was read around its numbers: their unit, and marks of holes."""
     unit, marks = reading.units.get(column.name, ""), reading.marks.get(column.name, ())
-    if column.kind in (NUMBER, WHOLE) and unit:
-        column = replace(column, why=f"{column.why}, in {unit}")
+    if column.kind in (NUMBER, WHOLE):
+        why = f"{column.why}, in {unit}" if unit else column.why
+        decimal = reading.decimals.get(column.name, "")
+        column = replace(column, why=why, unit=unit or column.unit, decimal=decimal)
     notes = [f"{column.name!r}: {', '.join(map(repr, marks))} is taken as missing"] if marks else []
     dashes = [mark for mark in column.missing if mark not in marks and mark in DASHES]
     notes += [f"{column.name!r}: {', '.join(map(repr, dashes))} is taken as missing"] if dashes else []
@@ -243,7 +246,14 @@ def _refuse_label(frame: pd.DataFrame, label: str | None) -> None:
 
 
 def _refuse_faults(features: pd.DataFrame, said: Said) -> None:
-    """Refuse numbers with text among them, and infinite ones, by row."""
+    """Refuse lists and the like, numbers with text among them, and infinite ones, by row."""
+    nested = next((name for name in features.columns if holds_nested(features[name])), None)
+    if nested is not None:
+        cell = next(cell for cell in features[nested] if isinstance(cell, NESTED))
+        what = f"a {type(cell).__name__} in a cell, {repr(cell)[:40]}"
+        raise DataError(
+            f"column {nested!r} holds {what}; make columns of it, or leave it out (--drop, drop=)"
+        )
     taken = {*said.as_text, *said.dates, *said.text}
     looked = [name for name in features.columns if name not in taken and not _is_time(features[name])]
     found = number_faults(features[looked])

@@ -1,1 +1,1 @@
-"""What people see: text, pages, plots and the command line. Faces print and draw; they do not compute."""
+"""What people see: text, pages, plots and the command line. Nothing is computed here."""

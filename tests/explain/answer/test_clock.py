@@ -8,7 +8,7 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.exceptions import NoCounterfactualError, ProblemError
-from surefoot.explain import explainer
+from surefoot.explain import rows
 from surefoot.explain.answer import executor as answering
 from surefoot.explain.ask import question_builder as asking
 from tests.asking import CounterfactualExplainer
@@ -103,6 +103,6 @@ def test_the_guard_does_not_hide_interrupts(monkeypatch, bank, asked):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(explainer, "attempt", interrupted)
+    monkeypatch.setattr(rows, "attempt", interrupted)
     with pytest.raises(KeyboardInterrupt):
         asked.explain(bank.X.iloc[0])

@@ -185,8 +185,8 @@ def test_where_nothing_short_can_be_proven_the_point_stays(plain, monkeypatch):
 
 def test_answers_without_a_point_are_left_alone(plain):
     clf, X = plain
-    asked = CounterfactualExplainer(clf)._builder(CounterfactualExplainer(clf)._first)
-    question = asked.asked(CounterfactualExplainer(clf)._read(X.iloc[0]), 1, None)
+    asker = CounterfactualExplainer(clf).asker
+    question = asker.asked(asker.first, X.iloc[0], 1, None)
     nothing = Answer(Status.INFEASIBLE)
     assert printable.in_decimals(question.question, question.problem, nothing, 1.0) is nothing
 

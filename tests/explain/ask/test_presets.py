@@ -17,6 +17,7 @@ from surefoot import (
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.giving_way import Climb, Rung
 from surefoot.explain.result.words import preset_words
+from surefoot.status import Status
 from surefoot.ui.report.fragment import batch_fragment
 from surefoot.ui.report.page import report_page
 from surefoot.ui.report.summary import summary_of
@@ -154,7 +155,7 @@ def test_where_nothing_helps_the_last_question_says_why(many):
     )
 
 
-def answer_of(explanation, status, changed):
+def answer_of(explanation, status, changed, coverage=1.0):
     """An explanation as a climb sees it."""
     from types import SimpleNamespace
 
@@ -163,12 +164,22 @@ def answer_of(explanation, status, changed):
         status=status,
         answer=SimpleNamespace(point=point, advice="", search_seconds=0.0),
         changed=list(range(changed)),
+        coverage=coverage,
     )
 
 
-def test_a_number_that_was_not_settled_in_time_is_not_called_the_smallest():
-    from surefoot.status import Status
+def test_an_answer_with_fewer_changes_that_withstands_less_does_not_count():
+    climb = Climb(Rung(3), frozenset({"at_most"}))
+    climb.send(answer_of(None, Status.INFEASIBLE, 0))
+    safe, unsafe = answer_of(None, Status.OPTIMAL, 6), answer_of(None, Status.TIME_LIMIT, 4, coverage=0.5)
+    for found in (safe, unsafe, answer_of(None, Status.TIME_LIMIT, 5)):
+        climb.send(found)
+    assert not climb.goes_on
+    assert len(climb.found.changed) == 5
+    assert "; 5 are the fewest that were found in time" in climb._gave_way(5)
 
+
+def test_a_number_that_was_not_settled_in_time_is_not_called_the_smallest():
     climb = Climb(Rung(3), frozenset({"at_most", "budget"}))
     for status, changed in (
         (Status.TIME_LIMIT_NO_POINT, 0), (Status.OPTIMAL, 6), (Status.UNDECIDED, 0), (Status.INFEASIBLE, 0),
@@ -254,19 +265,31 @@ def test_the_order_of_an_answer(person):
     assert places == sorted(places)
 
 
-def test_the_smallest_number_is_called_proven_only_where_one_less_is_excluded():
-    from surefoot.status import Status
+PROVEN, OPEN = (Status.INFEASIBLE, 0), (Status.UNDECIDED, 0)
 
-    for last, words in (
-        (Status.INFEASIBLE, "5 are needed, and this is proven"),
-        (Status.UNDECIDED, "5 are the fewest"),
-    ):
-        climb = Climb(Rung(3), frozenset({"at_most"}))
-        sent = [(Status.INFEASIBLE, 0), (Status.OPTIMAL, 9), (Status.OPTIMAL, 5), (last, 0)]
-        asked = []
-        for status, changed in sent:
-            asked.append(climb.step.rung.at_most)
-            climb.send(answer_of(None, status, changed))
-        assert asked == [3, None, 6, 4]
-        assert not climb.goes_on
-        assert words in climb._gave_way(5)
+
+@pytest.mark.parametrize(
+    ("sent", "numbers", "words"),
+    [
+        ([PROVEN, (Status.OPTIMAL, 5)], [4, 5], "3 changed features are not enough: 5 are needed, and this"),
+        ([OPEN, (Status.OPTIMAL, 5)], [4, 6], "3 changed features are not enough; 5 are the fewest that"),
+        ([PROVEN, OPEN, OPEN, OPEN], [4, 5, 7, 8], "at least 5 are needed, and 9 are the fewest that were"),
+        (
+            [PROVEN] * 4,
+            [4, 5, 6, 7, 8],
+            "3 changed features are not enough: 9 are needed, and this is proven",
+        ),
+    ],
+)
+def test_the_number_of_changes_rises_as_long_as_fewer_are_excluded(sent, numbers, words):
+    """Then it is found by halving, and what is proven is said."""
+    climb = Climb(Rung(3), frozenset({"at_most"}))
+    for status, changed in ((Status.INFEASIBLE, 0), (Status.OPTIMAL, 9)):
+        climb.send(answer_of(None, status, changed))
+    asked = []
+    for status, changed in [*sent, *[PROVEN] * (len(numbers) - len(sent))]:
+        asked.append(climb.step.rung.at_most)
+        climb.send(answer_of(None, status, changed))
+    assert asked == numbers
+    assert not climb.goes_on
+    assert words in climb._gave_way(max((changed for _, changed in sent), default=0) or 9)

@@ -202,7 +202,7 @@ MALFORMED = [
     ("features.age = { protected = 'no' }", "features.age: protected must be true or false, not 'no'"),
     ("features.age = { values = [] }", "features.age: values must name at least one"),
     ("features.age = { values = { a = 1 } }", "features.age: values must be a list, not a table"),
-    ("features.age = { values = [1979-05-27] }", "features.age: values must be finite numbers"),
+    ("features.age = { values = [07:32:00] }", "features.age: values must be finite numbers"),
     ("features.age = { values = [[1]] }", "features.age: values must be finite numbers"),
     ("features.age = { cost = [1, 3, 4] }", "features.age: cost must be a number, a pair (up, down)"),
     ("features.age = { cost = [1, -3] }", "features.age: a price must be a finite number of at least"),

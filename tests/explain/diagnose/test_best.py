@@ -11,7 +11,8 @@ import pytest
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Explanation, Status, verify
 from surefoot.explain.diagnose import best
 from surefoot.explain.diagnose.bisection import NONE, narrowed
-from surefoot.problem.question import DensityFloor, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import DensityFloor
 from tests.asking import CounterfactualExplainer
 
 

@@ -12,6 +12,7 @@ from surefoot import ConditionalGaussianNetworkClassifier, Explanations, Status,
 from surefoot.exceptions import BackendMissingError, BackendTooLargeError, DataError, ProblemError
 from surefoot.explain.answer import executor as answering
 from surefoot.explain.diagnose import feasibility_oracle as judging
+from surefoot.explain.rows import RowExplainer
 from tests.asking import CounterfactualExplainer
 
 
@@ -205,7 +206,7 @@ def test_an_interrupt_that_a_search_swallows_stops_the_batch(explainer, pima, mo
 @pytest.fixture
 def told(monkeypatch):
     """Calls a function once, when so many answers have come back to the batch."""
-    real, seen = CounterfactualExplainer._explanation, []
+    real, seen = RowExplainer.explanation, []
 
     def arrange(n_answers, function):
         def spy(*arguments):
@@ -214,7 +215,7 @@ def told(monkeypatch):
                 function()
             return real(*arguments)
 
-        monkeypatch.setattr(CounterfactualExplainer, "_explanation", spy)
+        monkeypatch.setattr(RowExplainer, "explanation", spy)
 
     return arrange
 

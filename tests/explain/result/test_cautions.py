@@ -50,18 +50,32 @@ def test_an_ordinary_answer_has_none(model):
     assert codes(explained(model, [0.2, -0.1, 0.3])) == []
 
 
-def test_a_change_against_the_means():
+@pytest.fixture(scope="module")
+def bound_together():
+    """Two features that go together in class 1, whose first is larger there."""
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
     y = np.repeat([0, 1], 200)
+    X.loc[y == 1, "a"] += 0.5
     X.loc[y == 1, "b"] = 0.9 * X.loc[y == 1, "a"] + 0.3 * rng.normal(size=200) + 0.5
-    clf = fitted(X, y, "tan")
-    e = explained(clf, [2.0, -2.0], whole=False)
-    means = class_means(clf, 1) - class_means(clf, 0)
-    against = [name for k, name in enumerate("ab") if (e.counterfactual - e.factual)[name] * means[k] < 0]
-    assert against
+    return fitted(X, y, "tan")
+
+
+def test_a_change_against_the_means(bound_together):
+    """A value below what is usual in the target class falls: towards the class that is to be left."""
+    e = explained(bound_together, [0.0, -1.0], whole=False)
+    here, there = (class_means(bound_together, label)[0] for label in (0, 1))
+    assert e.counterfactual["a"] < e.factual["a"] < there
+    assert here < there
     assert "against_means" in codes(e)
-    assert all(name in str(e.cautions) for name in against)
+    assert "a moves away from what is usual in class 1" in str(e.cautions)
+
+
+def test_who_comes_nearer_to_what_is_usual_is_not_warned(bound_together):
+    """A value above what is usual in both classes falls to it: nothing is wrong with that."""
+    e = explained(bound_together, [3.0, -1.0], whole=False)
+    assert e.counterfactual["a"] < e.factual["a"]
+    assert "against_means" not in codes(e)
 
 
 def test_advice_that_was_followed_is_not_given_again(model):
@@ -120,7 +134,9 @@ def test_no_noticeable_change_against_the_means_goes_without_a_caution():
     for e in es.found:
         direction = class_means(clf, e.target) - class_means(clf, e.factual_class)
         moved = (e.counterfactual - e.factual).to_numpy(float)
-        wrong = (direction * moved < 0) & (np.abs(moved) > NOTICEABLE * e.unit.to_numpy())
+        usual, unit = class_means(clf, e.target), e.unit.to_numpy()
+        farther = np.abs(e.counterfactual - usual) - np.abs(e.factual - usual) > NOTICEABLE * unit
+        wrong = (direction * moved < 0) & farther & (np.abs(direction) > NOTICEABLE * unit)
         assert wrong.any() == ("against_means" in codes(e))
 
 
@@ -174,6 +190,16 @@ def test_a_decision_that_hangs_on_one_extreme_value():
     far = CounterfactualExplainer(clf, bounds={"a": (12.0, None)}, immutable=["b"]).explain(now, 1)
     assert abs(far.z_score["a"]) > 3
     assert "one_extreme_value" in codes(far)
+
+
+def test_a_value_that_was_extreme_before_is_not_of_the_changes_making():
+    X, y = two_classes(n=2)
+    clf = fitted(X, y)
+    row = pd.Series([-2.0, 7.0], ["a", "b"])
+    e = CounterfactualExplainer(clf, bounds=None, immutable=["b"], threshold=0.99).explain(row, 1)
+    assert abs(e.z_score["b"]) > 3
+    assert int(clf.predict(e.counterfactual.to_frame().T.assign(b=class_means(clf, 1)[1]))[0]) == 0
+    assert "one_extreme_value" not in codes(e)
 
 
 def test_a_class_with_few_rows():

@@ -6,6 +6,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -72,6 +75,28 @@ def test_adopted_models_add_up_their_own_terms():
             assert reasons.table["weight"].sum() + reasons.prior == pytest.approx(expected, abs=1e-9)
             assert verify(explainer.explain(numbers.iloc[k], reasons=True), clf).ok
     assert kinds == 3
+
+
+OTHERS = [
+    make_pipeline(StandardScaler(), LogisticRegression()),
+    LinearDiscriminantAnalysis(store_covariance=True),
+    QuadraticDiscriminantAnalysis(store_covariance=True),
+    make_pipeline(StandardScaler(), LinearSVC()),
+]
+
+
+@pytest.mark.parametrize("model", OTHERS, ids=lambda m: type(m).__name__)
+def test_they_add_up_to_what_scikit_learn_says_itself(model):
+    table = load_wine(as_frame=True)
+    X, labels = table.data.iloc[:, :6], [0, 1, 2]
+    explainer = CounterfactualExplainer(clone(model).fit(X, table.target), data=(X, table.target))
+    fitted = clone(model).fit(X, table.target)
+    score = getattr(fitted, "predict_log_proba", fitted.decision_function)
+    for k in range(0, len(X), 20):
+        reasons = explainer.reasons(X.iloc[k], k % 3)
+        scores = score(X.iloc[[k]])[0]
+        expected = scores[labels.index(reasons.decided)] - scores[labels.index(reasons.other)]
+        assert reasons.log_odds == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_linear_weight_is_counted_from_the_mean_of_the_wanted_class():

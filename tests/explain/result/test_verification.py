@@ -12,7 +12,7 @@ from surefoot.exceptions import DataError
 from surefoot.explain.result.words import allowed_words
 from surefoot.model.network import LinearGaussianNetwork
 from surefoot.problem.domain import Domain
-from surefoot.problem.question import Away, Decision, DensityFloor, Odds
+from surefoot.problem.requirements import Away, Decision, DensityFloor, Odds
 from surefoot.ui.cli import main
 from tests.asking import CounterfactualExplainer
 from tests.edited import edited

@@ -60,9 +60,9 @@ def test_a_third_language_is_one_file(monkeypatch):
 @pytest.mark.parametrize(
     ("value", "decimals", "text"),
     [
-        (1e22, 0, "1e+22"),
+        (1e22, 0, "1E22"),
         (-0.1, 0, "-0.1"),
-        (1e-12, 0, "1e-12"),
+        (1e-12, 0, "1E-12"),
         (5, 2, "5.00"),
         (2 / 3, 1, "0.6666666666666666"),
     ],

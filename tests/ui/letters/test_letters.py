@@ -6,13 +6,25 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 
-from surefoot import CounterfactualExplainer, Explanation, verify, write_letter
+from surefoot import (
+    Actions,
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Explanation,
+    datasets,
+    verify,
+    write_letter,
+)
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.batch import Explanations
-from surefoot.ui.letters.language import language, languages
+from surefoot.ui.letters.language import languages
 from surefoot.ui.letters.slots import TEMPLATES
+from surefoot.ui.letters.ways import found_ways, needed
 from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
 
 # Words of those who know the method. None of them may be in a letter.
@@ -207,16 +219,112 @@ def test_a_decision_that_is_close_has_nothing_to_change(cases):
     assert "It is close" in letter.decision
 
 
-def test_a_value_that_need_not_change_is_said_to_stay(cases):
-    from surefoot.explain.result.region import Interval
-    from surefoot.ui.letters.labels import Labels
-    from surefoot.ui.letters.ways import _today
-    from surefoot.ui.letters.writer import Writer
+def test_what_can_stay_is_not_asked_for_and_no_two_ways_change_the_same(cases):
+    table = load_wine(as_frame=True)
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(table.data, table.target)
+    answers = CounterfactualExplainer(clf).alternatives(table.data.iloc[100], 0, n=3)
+    assert all(len(e.changed) > 1 for e in answers)
+    found = found_ways(answers, clf)
+    assert [needed(*one) for one in found] == [["proline"]]
+    e, region = found[0]
+    low = next(one.low for one in region.numbers if one.feature == "proline")
+    row = e.factual.copy()
+    for value in (low, low + 100):  # with everything else as it is today
+        row["proline"] = value
+        assert region.contains(row)
+        assert clf.predict(row.to_frame().T)[0] == 0
+    assert e.region.example.feature == "proline"
+    text = mailing(CounterfactualExplainer(clf), form=".txt", target=0).about(answers, DAY).letter
+    assert "Way 2" not in text
+    assert f"- proline: at least {low:,.0f} (today: 710)" in text
 
-    writer = Writer(language("en"), Labels())
-    within = {"x": Interval("x", 15.0, 38.0, (15.0, 38.0))}
-    assert _today("x", 24, within, writer) == "today: 24, can stay"
-    assert _today("x", 14, within, writer) == "today: 14"
+
+def _shared(answers, shares):
+    """Answers that hold under so many of twenty refits."""
+    return [
+        replace(e, context=replace(e.context, model_share=share and ModelShare(share, 0.0, 20)))
+        for e, share in zip(answers, shares, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shares", "english", "german"),
+    [
+        ((0.2,), "This is less certain than usual:", "Dies ist weniger sicher als sonst:"),
+        ((0.9, 0.2), "Less certain than the rest: way 2.", "Weniger sicher als der Rest: Weg 2."),
+        ((0.9, 0.5), "", ""),
+        ((None, None), "", ""),
+    ],
+)
+def test_answers_that_small_changes_of_the_model_undo(cases, tmp_path, shares, english, german):
+    clf, rows = cases
+    explainer, row = rows["found"][0]
+    answers = _shared(explainer.alternatives(row, "good", n=len(shares)), shares)
+    for code, words, sign in (("en", english, "ess certain"), ("de", german, "niger sicher")):
+        text = write_letter(answers, tmp_path / "a.txt", clf, language=code).read_text("utf-8")
+        text = " ".join(text.split())
+        assert (words in text) if words else (sign not in text)
+        assert not re.search("refit|share|stab", text.lower())
+
+
+def test_limits_are_enough_as_they_are_printed(letters):
+    for code, words in (("en", "Limits count exactly as printed"), ("de", "Grenzen gelten genau so")):
+        for one in letters["found", code, ".txt"]:
+            ways = [(e, e.region) for e in Explanations.from_json(one.proof)]
+            ends = [x for w in ways for i in w[1].numbers if i.feature in needed(*w) for x in (i.low, i.high)]
+            text = " ".join(one.letter.split())
+            assert (words in text) == bool(np.isfinite(ends).any())
+            only = {"en": "Where only one limit", "de": "Wo nur eine Grenze"}[code]
+            assert (only in text) == bool(np.isinf(ends).any())
+
+
+def test_rare_values_are_called_so_and_ones_own_is_printed():
+    rng = np.random.default_rng(2)
+    good = rng.random(300) < 0.5
+    places = np.where(rng.random(300) < 0.3 + 0.4 * good, "10115", "(rare)")
+    table = pd.DataFrame({"place": places, "income": rng.normal(2.0 * good, 1.0).round(2)})
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(table, np.where(good, "yes", "no"))
+    explainer = CounterfactualExplainer(clf, actions=Actions({"place": "stay"}))
+    for place, words in (
+        ("(rare)", "place: one of the less common values"),
+        ("99998", "place: “99998” (one of the less common values)"),
+    ):
+        row = pd.Series({"place": place, "income": -1.0})
+        text = mailing(explainer, form=".txt", target="yes").written(row, 1, DAY).letter
+        text = " ".join(text.split())
+        assert text.count(words) == 2  # as a reason, and among the data
+        assert "(rare)" not in text
+    named = {"place": {"values": {"(rare)": "elsewhere"}}}
+    text = mailing(explainer, labels=named, form=".txt", target="yes").written(row, 1, DAY).letter
+    assert "place: “elsewhere”" in text
+
+
+def test_a_category_of_numbers_is_the_same_or_not():
+    rng = np.random.default_rng(4)
+    good = rng.random(300) < 0.5
+    kids = np.where(good, rng.choice([0, 1, 2], 300, p=[0.6, 0.3, 0.1]), rng.choice([0, 1, 2], 300))
+    table = pd.DataFrame({"kids": kids, "income": rng.normal(1.0 * good, 1.0).round(2)})
+    clf = ConditionalGaussianNetworkClassifier("naive", categorical=["kids"])
+    clf.fit(table, np.where(good, "yes", "no"))
+    row = pd.Series({"kids": 2, "income": -2.0})
+    text = mailing(CounterfactualExplainer(clf), form=".txt", target="yes").written(row, 1, DAY).letter
+    text = " ".join(text.split())
+    few = round(100 * np.mean(kids[good] == 2))
+    assert f"kids: 2 Usual in earlier cases of “yes”: 0. The same as you: only {few} of 100." in text
+
+
+def test_a_mistake_of_the_sender_is_not_told_to_the_person(cases, tmp_path):
+    table = datasets.load_pima()
+    clf = ConditionalGaussianNetworkClassifier("naive", marginals="power").fit(table.X, table.y)
+    one, other = clf.feature_labels_[:2]
+    explainer = CounterfactualExplainer(clf, actions=Actions(rules=[f"{one} <= 2 * {other}"]))
+    target = clf.classes_[1 - int(clf.predict(table.X.head(1))[0] == clf.classes_[1])]
+    letters = mailing(explainer, target=target)
+    with pytest.raises(ProblemError, match=r"the request is invalid.*curved scale"):
+        letters.written(table.X.iloc[0], 0, DAY)
+    holes = table.X.iloc[0].astype(object)
+    holes[one] = np.inf
+    assert f"{one}: cannot be read" in letters.written(holes, 0, DAY).letter
 
 
 def test_templates_differ_in_their_slots(cases, tmp_path):

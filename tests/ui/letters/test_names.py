@@ -75,9 +75,11 @@ def test_labels(explainer):
 
 
 def test_a_folder(explainer, table, tmp_path):
-    rows = table[0].head(2).set_axis(["../../etc/passwd" + TAIL, "<script>"])
+    rows = table[0].head(4).set_axis(["../../etc/passwd" + TAIL, "<script>", "x" * 5000, np.nan])
     write_letters(mailing(explainer, target=YES), rows, tmp_path / "letters", {"date": None}, progress=False)
-    assert {p.name for p in (tmp_path / "letters").glob("letter*")} == {"letter-0.html", "letter-1.html"}
+    assert {p.name for p in (tmp_path / "letters").glob("letter*")} == {f"letter-{k}.html" for k in range(4)}
     index = (tmp_path / "letters" / "index.html").read_text("utf-8")
     assert "<script>" not in index
+    assert "(no name, row 3)" in index
+    assert "nan" not in (tmp_path / "letters" / "letter-3.html").read_text("utf-8").lower()
     assert all(c.isprintable() or c == "\n" for c in index)

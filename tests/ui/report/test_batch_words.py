@@ -18,6 +18,11 @@ def batch():
     return explainer.explain_batch(rows, "yes", progress=False)
 
 
+def asked_row(batch):
+    """The place of the first row that is not decided as wanted."""
+    return next(k for k, e in enumerate(batch) if e.factual_class == "no")
+
+
 def test_the_page_opens_with_the_answer(batch, tmp_path):
     counts = batch.counts()
     asked = 40 - counts["already_target"]
@@ -28,6 +33,8 @@ def test_the_page_opens_with_the_answer(batch, tmp_path):
     assert first < page.index("In numbers") < page.index("Each row")
     assert "Already decided as wanted, nothing needs to change (" in page[page.index("<details") :]
     assert "The row cannot be read" in page
+    reasons = page[page.index("Principal reasons for the decisions") : page.index("In numbers")]
+    assert f"<tr><td>{batch[asked_row(batch)].reasons.principal_features[0]}</td>" in reasons
     if "infeasible" in counts:
         assert f"For {counts['infeasible']} it is proven that no allowed change is enough." in page
         assert "in the way: " in page

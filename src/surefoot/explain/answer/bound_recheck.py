@@ -1,4 +1,4 @@
-"""Bounds that rounding may have undone: they are checked before they are shown, and withdrawn if need be."""
+"""Bounds that rounding may have invalidated: checked before they are shown, and withdrawn if they fail."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ from surefoot.problem.domain import ValueSet
 from surefoot.problem.family import Family
 from surefoot.problem.geometry import Ball, lp_norm
 from surefoot.problem.mixed import State
-from surefoot.problem.question import Decision, Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Decision, Odds
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.problem.row import Row
 from surefoot.search.certified.boxes import Growing, Sides, around_point, proven_box

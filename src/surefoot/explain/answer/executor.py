@@ -1,4 +1,4 @@
-"""Problems answered, one or thousands: what crosses to another process or machine is a problem alone."""
+"""Answers to one problem or thousands; only problems are sent to other processes or machines."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Task:
 
     @property
     def is_there(self) -> bool:
-        """Whether the row is allowed as it is and has the target, errors apart."""
+        """Whether the row as it is is allowed and has the target, leaving errors aside."""
         here, question = self.problem.here, self.question
         return question.allows(question.factual, question.state) and here.margin(here.factual) >= 0
 
@@ -104,7 +104,7 @@ class Work(Protocol):
 
 
 def attempt(work: Work) -> Answer:
-    """The answer, or that the search failed where something happened that nobody expected."""
+    """The answer; after an unexpected error, an answer that says that the search failed."""
     try:
         return work.answer()
     except SurefootError:
@@ -114,7 +114,7 @@ def attempt(work: Work) -> Answer:
 
 
 def unforeseen(error: Exception) -> str:
-    """What to say of an error that nobody expected; where it came from is in the log."""
+    """The message about an unexpected error; its traceback goes to the log."""
     LOG.error("unexpected error", exc_info=error)
     kind = type(error).__name__
     return f"An unexpected {kind} ({one_line(str(error))}) stopped it. Please report it, with the log."
@@ -124,7 +124,7 @@ def unforeseen(error: Exception) -> str:
 def answers(work: Iterable[tuple[int, Work]], n_jobs: int | None) -> Iterator[Iterator[tuple[int, Answer]]]:
     """Answers as they come, each with its number, by whatever joblib is set up to use.
 
-    On leaving, what is still open is given up.
+    Leaving the context cancels what is still open.
     """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
@@ -142,23 +142,23 @@ def answers(work: Iterable[tuple[int, Work]], n_jobs: int | None) -> Iterator[It
         yield iter(found)
     finally:
         if streams:
-            with warnings.catch_warnings():  # whoever leaves early knows that some answers will not be used
+            with warnings.catch_warnings():  # leaving early is deliberate: no warning is needed
                 warnings.filterwarnings("ignore", message=".*tasks ", category=UserWarning)
                 found.close()
 
 
 def _takes_more(parallel: type) -> bool:
-    """Whether this joblib hands on what a process has to do first; older ones do not."""
+    """Whether this joblib passes on initializers of processes; older versions do not."""
     return any(p.kind is p.VAR_KEYWORD for p in signature(parallel).parameters.values())
 
 
 def failed(status: Status, problem: Family, advice: str = "") -> Answer:
-    """The answer that there is none."""
+    """An answer without a point."""
     return Answer(status, certificate=certificate(problem.here), advice=advice)
 
 
 def _numbered(number: int, work: Work, parent: int | None = None) -> tuple[int, Answer]:
-    """An answer with its number; a request that cannot be met must not take the other rows along."""
+    """An answer with its number; an error in one request must not stop the others."""
     if parent is not None and parent != os.getpid():
         end_with(parent)
     try:
@@ -167,13 +167,13 @@ def _numbered(number: int, work: Work, parent: int | None = None) -> tuple[int, 
         return number, failed(Status.FAILED, work.task.problem, sentence(str(error)))
 
 
-# Seconds between looks. Ten times larger, and processes outlive by seconds the one that they work for.
+# Seconds between checks. Ten times larger, and processes outlive their parent by seconds.
 BETWEEN_LOOKS = 0.5
 
 
 @cache
 def end_with(parent: int) -> None:
-    """End this process when the one that it works for is gone, however that ended: nobody else would."""
+    """End this process once its parent is gone, however the parent ended."""
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 

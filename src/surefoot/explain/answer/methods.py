@@ -130,12 +130,12 @@ def chosen_method(method: Any, old: Mapping[str, Any]) -> tuple[str, Milp]:
     if old:
         say = "Milp" if word == "milp" else "Qcqp"
         listed = ", ".join(f"{name}={value!r}" for name, value in old.items())
-        warnings.warn(f"write method={say}({listed})", DeprecationWarning, stacklevel=3)
+        warnings.warn(f"write method={say}({listed})", DeprecationWarning, stacklevel=4)
     return word, Milp(**{**own, **old})
 
 
 def as_method(word: str, options: Milp) -> str | Qcqp:
-    """What `chosen_method` was given, with the names of today."""
+    """The inverse of `chosen_method`, with current names."""
     if word == "qcqp":
         return Qcqp(**{field.name: getattr(options, field.name) for field in fields(Qcqp)})
     return word if word == "certified" else options
@@ -150,7 +150,7 @@ def check_positive(name: str, value: Any, whole: bool = False) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What a method has to go by."""
+    """The settings of a method."""
 
     options: Options  # time limit, gap, threads and verbosity
     paper: Milp  # options of the paper's methods
@@ -215,10 +215,9 @@ def _cutting(problem: RobustProblem, settings: Settings, formulation: Formulatio
 
 
 def _judged(problem: RobustProblem, answer: Answer, patience: float) -> Answer:
-    """An answer whose point is of another making, with what can be proved about its perturbations.
+    """An answer with a point of the paper's methods, and what can be proved about its perturbations.
 
-    Whoever stopped the search does not want to wait for the last digit of a radius; an interrupt leaves
-    the point with nothing proven.
+    An interrupt leaves the point without a proof, so that nobody waits for the last digit of a radius.
     """
     if answer.point is None:
         return replace(answer, certificate=certificate(problem))

@@ -32,6 +32,8 @@ def not_enough(
 ) -> NotEnough | None:
     """The nearest value of one changed feature, outside of its interval, at which another class is decided.
 
+    Features whose value of today is outside come first: of one that can stay, nobody asks how far it may go.
+
     Parameters
     ----------
     clf : ConditionalGaussianNetworkClassifier
@@ -42,7 +44,7 @@ def not_enough(
         The intervals of what is enough, in the features' own units.
     """
     unit = question.warped  # numbers on their scales, where distances are comparable
-    found: list[tuple[float, int, float, Any]] = []
+    found: list[tuple[bool, float, int, float, Any]] = []
     deviations = _deviations(clf, question)
     for j, (low, high) in ends.items():
         for value in _beyond(clf, question, point, state, j, (low, high)):
@@ -51,9 +53,10 @@ def not_enough(
             decided = _decided(clf, tried, state)
             if decided != question.target:
                 away = abs(float(unit(tried)[j] - unit(point)[j])) / deviations[j]
-                found.append((away, j, value, decided))
+                can_stay = low <= question.factual[j] <= high
+                found.append((can_stay, away, j, value, decided))
     if found:
-        _, j, value, decided = min(found, key=lambda one: one[0])
+        _, _, j, value, decided = min(found, key=lambda one: one[:2])
         return NotEnough(question.number_names[j], value, decided, decided == question.factual_class)
     return _category(clf, question, point, state)
 

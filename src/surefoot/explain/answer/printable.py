@@ -1,4 +1,4 @@
-"""Values that can be handed over: the counterfactual as short decimals, with everything proven for these."""
+"""Printable values: the counterfactual as short decimals, with everything proven for exactly these."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class _Rounding:
             self.scenarios.append(np.asarray(self.answer.worst, dtype=float))
 
     def learn(self, perturbation: Array) -> None:
-        """Withstand a further perturbation; from now on with a digit more."""
+        """Add a perturbation to withstand, and allow one more digit from now on."""
         self.first += 1
         self.scenarios.append(np.asarray(perturbation, dtype=float))
 
@@ -244,7 +244,7 @@ class _Rounding:
         return sorted({*allowed, *ends})
 
     def _coarsened(self, x: Array, places: dict[int, int]) -> Array:
-        """Digits less wherever one number alone can do with fewer; none at all where it need not change."""
+        """Drop digits of one number at a time where possible; keep today's value where it need not change."""
         for j in sorted(places, key=lambda j: places[j]):
             for values in self._coarser(j, places[j]):
                 fitting = [t for t in (self._replaced(x, j, v) for v in values) if self._fits(t)]
@@ -290,7 +290,7 @@ def _following(row: Row, j: int, x: Array) -> float:
 
 
 def _written(value: float) -> Fraction:
-    """A double as its shortest text says it: 0.1 is a tenth."""
+    """A double as the fraction that its shortest text states: 0.1 is a tenth."""
     return Fraction(repr(float(value)))
 
 

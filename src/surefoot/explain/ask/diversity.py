@@ -15,7 +15,8 @@ from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.formats import in_list
 from surefoot.plain import refuse_huge
 from surefoot.problem.either import Limit
-from surefoot.problem.question import Away, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Away
 
 if TYPE_CHECKING:
     from surefoot.explain.result.explanation import Explanation
@@ -30,7 +31,7 @@ class Differing(NamedTuple):
     away: tuple[Away, ...] = ()
 
     def declared(self) -> dict[str, Any]:
-        """As a file holds it."""
+        """As files write it."""
         return {"keeping": [[str(name) for name in one] for one in self.keeping]} if self.keeping else {}
 
 
@@ -55,7 +56,7 @@ def _away(e: Explanation, apart: float) -> Away:
 def keeping_one(
     features: Sequence[Any], names: Sequence[Any], numbers: Sequence[int], factual: Array
 ) -> Limit:
-    """One of some features keeps its value of today: all but one of them change at most.
+    """At least one of some features keeps today's value, as a limit on how many change.
 
     The factual's values are those of the numbers, which are features by position.
     """

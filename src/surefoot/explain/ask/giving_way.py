@@ -1,4 +1,4 @@
-"""What comes from a preset gives way before a person is told that there is no answer."""
+"""Settings of a preset give way before a person is told that there is no answer."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Ladder = Generator[Step, Explanation, None]
 
 
 def ladder(first: Rung, free: frozenset[str]) -> Ladder:
-    """The settings to ask with, one after the other, each sent the explanation that came of it.
+    """The settings to ask with, one after the other; the explanation of each is sent back.
 
     The number of changes gives way first: without a limit there is an answer or there is none, and if there
     is, the smallest number of changes that is enough is looked for. Then plausibility, then the budget.
@@ -77,26 +77,37 @@ def ladder(first: Rung, free: frozenset[str]) -> Ladder:
         if limited and _gives_way(found):
             found = yield Step(stage._replace(at_most=None), last)
             if found.answer.point is not None:
-                yield from _fewest(stage, len(found.changed))
+                yield from _fewest(stage, found)
         if not _gives_way(found):
             return
 
 
-def _fewest(stage: Rung, enough: int) -> Ladder:
-    """The smallest number of changes with an answer, by halving; with ``enough`` there is one already."""
+def _fewest(stage: Rung, known: Explanation) -> Ladder:
+    """The smallest number of changes with an answer that withstands as much as the known one.
+
+    From below as long as it is proven that there is none: few changes are soon excluded. Then by halving.
+    """
     assert stage.at_most is not None
-    too_few = stage.at_most
+    first = too_few = stage.at_most
+    enough, rising = len(known.changed), True
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
-        found = yield Step(stage._replace(at_most=middle), False, NARROW)
-        if found.answer.point is None:
-            too_few = middle
-        else:
+        tried = min(too_few + max((too_few - first) // 2, 1), middle) if rising else middle
+        found = yield Step(stage._replace(at_most=tried), False, NARROW)
+        if _withstands_as_much(found, known):
             enough = len(found.changed)
+        else:
+            too_few = tried
+        rising = rising and found.status is Status.INFEASIBLE
 
 
 def _gives_way(found: Explanation) -> bool:
     return found.answer.point is None and found.status not in STAYS
+
+
+def _withstands_as_much(found: Explanation, known: Explanation) -> bool:
+    """Whether there is a point, and as much of the budget is proven as for another."""
+    return found.answer.point is not None and found.coverage >= min(known.coverage, 1.0)
 
 
 class Climb:
@@ -118,10 +129,10 @@ class Climb:
         self.searched = 0.0
 
     def send(self, found: Explanation) -> None:
-        """Take the explanation that came of the step; go on to the next, or stop."""
+        """Take the explanation of this step; go on to the next step, or stop."""
         self.searched += found.answer.search_seconds
-        has_point = found.answer.point is not None
-        if has_point or not any(status.has_point for _, status in self.tried):
+        known = self.found
+        if known is None or known.answer.point is None or _withstands_as_much(found, known):
             self.reached, self.found = self.step.rung, found
         self.tried.append((self.step.rung, found.status))
         try:
@@ -135,7 +146,7 @@ class Climb:
 
     @property
     def explanation(self) -> Explanation:
-        """The one that counts, with what gave way."""
+        """The final explanation, which says what gave way."""
         found = self.found
         assert found is not None
         answer = replace(found.answer, search_seconds=self.searched)
@@ -164,6 +175,9 @@ class Climb:
             fewer = f"No answer with at most {self.first.at_most} changed features was found in time"
             return f"{fewer}; this one changes {needed}."
         few = f"{self.first.at_most} changed features are not enough"
-        if tried.get(needed - 1) is Status.INFEASIBLE:
+        excluded = [n for n, status in tried.items() if n is not None and status is Status.INFEASIBLE]
+        least = max(excluded) + 1
+        if needed == least:
             return f"{few}: {needed} are needed, and this is proven."
-        return f"{few}; {needed} are the fewest that were found in time."
+        more = f"at least {least} are needed, and " if least > min(excluded) + 1 else ""
+        return f"{few}; {more}{needed} are the fewest that were found in time."

@@ -14,7 +14,7 @@ from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.mixed import MixedNetwork
 from surefoot.problem.either import Either, Way
-from surefoot.problem.question import DensityFloor
+from surefoot.problem.requirements import DensityFloor
 from surefoot.problem.row import Row
 
 Array = NDArray[np.float64]
@@ -29,12 +29,12 @@ class Plausible(NamedTuple):
     deviations: float | None = None
 
     def declared(self) -> Any:
-        """As a file holds it."""
+        """As files write it."""
         return [CONDITIONAL, self.deviations] if self.share is None else self.share
 
 
 def checked_plausible(value: Any) -> Plausible | None:
-    """What a user gives, checked.
+    """Check what a user gives.
 
     Examples
     --------

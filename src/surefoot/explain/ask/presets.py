@@ -15,7 +15,7 @@ PRACTICAL, PAPER = "practical", "paper"
 
 
 class Unset(Enum):
-    """What an argument has that was not given: the preset decides."""
+    """The value of an argument that was not given: the preset decides."""
 
     PRESET = "as the preset says"
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.exceptions import DataError, ProblemError, SurefootWarning
+from surefoot.exceptions import ProblemError, SurefootWarning
 from surefoot.explain.answer.executor import Task
 from surefoot.explain.answer.methods import Settings
-from surefoot.explain.ask.coordinates import check_name, coordinates
+from surefoot.explain.ask.coordinates import coordinates
 from surefoot.explain.ask.diversity import NOTHING, Differing, keeping_one
 from surefoot.explain.ask.imputation import Filled
 from surefoot.explain.ask.plausible import Plausible, density_floor, near_expected
@@ -22,65 +21,23 @@ from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.ask.row import as_numbers
 from surefoot.explain.ask.target import chosen_target
-from surefoot.explain.constraints.arithmetic import is_number
+from surefoot.explain.ask.terms import EVEN, NO_MORE, Terms, positioned
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.constraints.document import NO_PRESET, Preset
 from surefoot.explain.diagnose.feasibility_oracle import Noise
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import class_position
 from surefoot.explain.result.dates import plain_cell
-from surefoot.formats import listed, suggestion
+from surefoot.formats import listed
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.model.dag import feature_index
 from surefoot.model.decision import numbers_network
 from surefoot.problem.family import Family
-from surefoot.problem.geometry import checked_norm
 from surefoot.problem.mixed import State
-from surefoot.problem.question import Asked as Required
-from surefoot.problem.question import Budget, Decision, Odds, Probability, Question
-from surefoot.problem.robust_problem import checked_threshold
+from surefoot.problem.question import Budget, Question
+from surefoot.problem.requirements import Asked as Required
+from surefoot.problem.requirements import Decision, Odds, Probability
 
 Array = NDArray[np.float64]
-EVEN = 0.5  # the threshold of those who name none
-NO_MORE = 0.0  # likewise of a decision value
-SMALLEST_BUDGET = 1e-9  # standard deviations; doubles cannot tell a smaller one from none
-NoiseOn = Literal["changeable", "all"]
-Distance = Literal["mahalanobis", "cost"]
-Against = Literal["each", "all"]
-
-
-class Terms(NamedTuple):
-    """What all questions of an explainer have in common."""
-
-    norm: float
-    whitening: Any  # a name, an array or a DataFrame
-    threshold: float
-    budget: Any  # as the user gives it: by feature name
-    noise_on: NoiseOn
-    decision: float = NO_MORE  # in the place of the threshold, for models without probabilities
-    distance: Distance = "mahalanobis"
-    plausible: Plausible | None = None
-    against: Against = "each"  # whether the threshold is one against each rival, or among all classes
-
-    def checked(self) -> Terms:
-        """The same, unless no question could have these terms."""
-        checked_norm(self.norm)
-        checked_threshold(self.threshold)
-        if not is_number(self.decision):
-            raise ProblemError(f"decision must be a number, not {self.decision!r}")
-        if not math.isfinite(self.decision):
-            raise ProblemError(f"decision must be a finite number, not {self.decision!r}")
-        check_name(self.whitening)
-        if not isinstance(self.noise_on, str) or self.noise_on not in get_args(NoiseOn):
-            raise ProblemError(f"noise_on must be 'changeable' or 'all', not {self.noise_on!r}")
-        if not isinstance(self.distance, str) or self.distance not in get_args(Distance):
-            raise ProblemError(f"distance must be 'mahalanobis' or 'cost', not {self.distance!r}")
-        if not isinstance(self.against, str) or self.against not in get_args(Against):
-            hint = suggestion(str(self.against), get_args(Against))
-            raise ProblemError(f"against must be 'each' or 'all', not {self.against!r}{hint}")
-        if not isinstance(self.budget, Mapping):
-            _size(self.budget, "the budget")
-        return self
 
 
 class Asked(NamedTuple):
@@ -108,6 +65,7 @@ class QuestionBuilder:
         classifier: ConditionalGaussianNetworkClassifier,
         constraints: ConstraintSet,
         terms: Terms,
+        *,
         method: str,
         settings: Settings,
         refits: RefittedModels | None = None,
@@ -132,7 +90,7 @@ class QuestionBuilder:
             names = ", ".join(repr(name) for name in constraints.priced)
             said = "has a price, which counts" if len(constraints.priced) == 1 else "have prices, which count"
             unused = f"{names} {said} with distance='cost' only"
-            warnings.warn(unused, SurefootWarning, stacklevel=4)  # where the explainer is made
+            warnings.warn(unused, SurefootWarning, stacklevel=5)  # where the explainer is made
             constraints = constraints.unpriced()
         self.constraints, self.declared = constraints, constraints.declared() | preset.declared()
         self.budget = self._positioned(terms.budget)
@@ -219,7 +177,7 @@ class QuestionBuilder:
                 )
 
     def _allowed(self, factual: Array, state: State, target: Any, differing: Differing) -> Allowed:
-        """What constraints allow, what differs from earlier answers, what is plausible of each feature."""
+        """What constraints allow, with what must differ from earlier answers and what is plausible."""
         found, deviations = self.constraints.allowed(factual, state), self.plausible.deviations
         kept = [keeping_one(one, self.features, self.schema.numbers, factual) for one in differing.keeping]
         near = () if deviations is None else near_expected(self.classifier, target, factual, deviations)
@@ -309,43 +267,3 @@ class QuestionBuilder:
         if isinstance(self.budget, Mapping):
             return tuple(j for j in range(len(self.numbers)) if j not in self.budget)
         return self.constraints.kept if self.terms.noise_on == "changeable" else ()
-
-
-def positioned(budget: Any, features: Sequence[Any]) -> Budget:
-    """A budget by feature name as one by position; features that cannot miss are left out.
-
-    Examples
-    --------
-    >>> positioned({"income": 500, "weight": (1, 2)}, ["age", "income", "weight"])
-    {1: (500.0, 500.0), 2: (1.0, 2.0)}
-    """
-    if not isinstance(budget, Mapping):
-        size = _size(budget, "the budget")
-        if 0 < size < SMALLEST_BUDGET:
-            raise DataError(f"the budget must be 0 or at least {SMALLEST_BUDGET:g}, not {budget!r}")
-        return size
-    found: dict[int, tuple[float, float]] = {}
-    for feature, size in budget.items():
-        try:
-            j = feature_index(feature, features)
-        except ValueError as error:
-            raise ProblemError(f"budget: {error}") from None
-        if j in found:
-            raise ProblemError(f"the budget names {features[j]!r} twice")
-        found[j] = _pair(size, features[j])
-    return {j: found[j] for j in sorted(found) if any(found[j])} or 0.0
-
-
-def _pair(size: Any, name: Any) -> tuple[float, float]:
-    what = f"the budget of {name!r}"
-    if not isinstance(size, tuple | list):
-        return _size(size, what), _size(size, what)
-    if len(size) != 2:
-        raise DataError(f"{what} must be a number or a pair (down, up), not {size!r}")
-    return _size(size[0], what), _size(size[1], what)
-
-
-def _size(value: Any, what: str) -> float:
-    if not is_number(value) or not 0 <= float(value) < math.inf:
-        raise DataError(f"{what} must be a finite number >= 0, not {value!r}")
-    return float(value)

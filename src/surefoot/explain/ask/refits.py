@@ -1,4 +1,4 @@
-"""Other models that could have come out: bootstrap refits, or a user's list; and how many agree."""
+"""Other models of the same data: bootstrap refits, or a user's list; and how many of them agree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.refits import Bootstrap, drawn_weights
 from surefoot.problem.mixed import State
-from surefoot.problem.question import Decision, Odds
+from surefoot.problem.requirements import Decision, Odds
 from surefoot.threads import one_blas_thread
 
 Array = NDArray[np.float64]
@@ -31,7 +31,7 @@ JUDGES = 1_000_003  # added to the seed of what searches, so that what judges is
 
 
 class ModelShare(NamedTuple):
-    """Under how many refits of the model an answer holds: they decide as was asked, at the answer itself.
+    """Under how many refits of the model an answer holds: how many decide as was asked, at that point.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def refitted(
     data: tuple[Any, Any] | None,
     random_state: int,
 ) -> RefittedModels | None:
-    """The models that an explainer is asked to take into account, whichever way that is said."""
+    """The further models that an explainer takes into account, however they are given."""
     if models is None or isinstance(models, RefittedModels):
         return models
     if isinstance(models, Refits):
@@ -104,7 +104,7 @@ def refitted(
 
 
 def _pair(data: Any) -> tuple[Any, Any]:
-    """Rows and their labels, as many of both."""
+    """Rows and their labels, equally many."""
     if not isinstance(data, list | tuple) or len(data) != 2:
         raise ProblemError(f"data must be a pair (X, y), not {type(data).__name__}")
     X, y = data
@@ -190,7 +190,7 @@ class RefittedModels:
             return tuple(refit(rng) for _ in stepped(range(count), "fitting the model again", "refit"))
 
     def _refit(self) -> Callable[[np.random.Generator], ConditionalGaussianNetworkClassifier]:
-        """What fits the classifier anew to as many rows, drawn with replacement; structure and all.
+        """A function that fits the classifier again, structure included, to rows drawn with replacement.
 
         Curved scales are kept as they are: what is compared must be measured alike.
         """
@@ -272,7 +272,7 @@ def _holds(
 def _like(
     model: ConditionalGaussianNetworkClassifier, clf: ConditionalGaussianNetworkClassifier
 ) -> ConditionalGaussianNetworkClassifier:
-    """A model that speaks of the same features, values and labels, on the same scales; others are refused."""
+    """The model, if it has the same features, values, labels and scales; others are refused."""
     same = {
         "features": tuple(model.feature_labels_) == tuple(clf.feature_labels_),
         "labels": model.classes_.tolist() == clf.classes_.tolist(),

@@ -62,7 +62,7 @@ def row_values(row: Any, names: Sequence[Any]) -> Array:
 
 
 def raw_values(row: Any, names: Sequence[Any]) -> list[Any]:
-    """The row's values as they are, in the order of the names."""
+    """The row's values unchanged, in the order of the names."""
     if isinstance(row, pd.DataFrame):
         if len(row) != 1:
             raise ProblemError(f"explain takes one row, not {len(row)}; explain_batch takes many")
@@ -103,7 +103,7 @@ def split_rows(rows: Any, names: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def as_numbers(values: list[Any]) -> Array:
-    """The values as numbers, not a number where they are none."""
+    """The values as numbers; nan where they are none."""
     if all(type(value) in (float, np.float64) for value in values):
         return np.array(values, dtype=float)  # the common case; pandas' reader costs as much as a search
     return np.array([_number(value) for value in values])

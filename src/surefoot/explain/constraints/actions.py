@@ -11,10 +11,8 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.at_most import AtMost
 from surefoot.explain.constraints.constraint import Broken, Constraint, column_of
 from surefoot.explain.constraints.feature import Action
-from surefoot.explain.constraints.if_then import When
 from surefoot.explain.constraints.kinds import KINDS
 from surefoot.explain.constraints.linear import Rule
-from surefoot.explain.constraints.link import Link
 from surefoot.model.adoption import adopt
 
 if TYPE_CHECKING:
@@ -155,11 +153,7 @@ class Actions:
         """The features that these say something about: by an action, a link, or an if-then rule."""
         yield from self.features
         for one in self.over_several:
-            if isinstance(one, Link):
-                yield from one[:2]
-            elif isinstance(one, When):
-                for part in one.conditions:
-                    yield from (*part.coefficients, *part.now) if isinstance(part, Rule) else (part.feature,)
+            yield from one.named() if one.frees else ()
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> Actions:

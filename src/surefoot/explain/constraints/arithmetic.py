@@ -15,7 +15,7 @@ LEAST, MOST = 1e-9, 1e9
 
 
 class ContradictionError(ProblemError):
-    """Constraints that exclude each other for a row, whatever else holds."""
+    """Constraints that contradict each other for a row."""
 
 
 def is_number(value: Any) -> bool:

@@ -71,7 +71,7 @@ class AtMost(_Fields, Constraint):
         return list(self)
 
     def check(self, features: Features) -> None:
-        """Refuse features that do not exist, or that are one under two names."""
+        """Refuse features that do not exist, and two names of the same feature."""
         if len(self.concerned(features)) < len(self.named()):
             raise ProblemError(f"at_most_of names a feature twice: {self.name}")
 

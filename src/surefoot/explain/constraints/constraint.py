@@ -9,7 +9,7 @@ means to give it up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -36,6 +36,7 @@ class Features:
 
     names: tuple[Any, ...]
     categories: Mapping[int, Category]
+    dates: tuple[int, ...] = field(default=(), kw_only=True)  # numbers of days, which words show as dates
 
     @cached_property
     def numbers(self) -> list[int]:
@@ -131,6 +132,8 @@ class Constraint:
     # first tried to leave out those that say less; the order of equals does not matter.
     says: ClassVar[int]
     is_strict: ClassVar[bool] = False  # whether it must know when a number is beyond an end, not only at it
+    # Whether it tells that the features that it names may change, so that none of them is kept for its name.
+    frees: ClassVar[bool] = False
     name: Any  # in words
 
     def __init_subclass__(cls) -> None:
@@ -162,11 +165,11 @@ class Constraint:
         return cls.read(entry)
 
     def validated(self) -> Self:
-        """The same after the checks of `read`, which a user who makes one directly has not passed."""
+        """The same constraint after the checks of `read`, which direct construction skips."""
         return type(self).from_document(self)
 
     def check(self, features: Features) -> None:
-        """Refuse features and values that do not exist, and what makes no sense for them."""
+        """Refuse features and values that do not exist, and constraints that make no sense for them."""
         raise NotImplementedError
 
     def named(self) -> Iterable[Any]:
@@ -177,13 +180,13 @@ class Constraint:
         """Positions of the features that it names, each once."""
         return list(dict.fromkeys(features.position(name, self.key) for name in self.named()))
 
-    # What a kind does not say is left to these; they take what others need.
+    # Defaults for what a kind does not define; their arguments are for kinds that need them.
     # ruff: noqa: ARG002, ARG003
     @classmethod
     def presolve(cls, own: Sequence[Self], today: Today, low: Array, high: Array) -> Sequence[Self]:
         """Narrow the ends of features, in place, where constraints of this kind leave no choice.
 
-        Gives the constraints that still say something then.
+        Returns the constraints that still matter after that.
         """
         return own
 
@@ -228,6 +231,10 @@ def numbers_of(column: pd.Series, name: Any) -> Array:
     """A column as numbers, nan for holes."""
     import pandas as pd  # processes that only search start without it
 
+    from surefoot.model.columns import holds_dates, read_days
+
+    if holds_dates(column):
+        return read_days(column, name)
     read = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     wrong = np.flatnonzero(np.isnan(read) & column.notna().to_numpy())
     if wrong.size:

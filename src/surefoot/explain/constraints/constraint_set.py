@@ -1,4 +1,4 @@
-"""ConstraintSet: all that a user asks of features, by position, and what it means for one row."""
+"""ConstraintSet: all constraints of a user, by position, and what they mean for one row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.days import as_days
+from surefoot.days import Day, as_day
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.constraints.arithmetic import open_ends
@@ -68,7 +68,6 @@ class ConstraintSet(Features):
     over_several: tuple[Constraint, ...]  # in the order of their kinds
     whole: tuple[int, ...]  # whole in every training row: they stay so, unless an action says otherwise
     gaps: Array  # how far beyond an end each number counts as beyond it in an if-then rule
-    dates: tuple[int, ...] = ()  # numbers of days, which words show as dates
 
     @classmethod
     def by_name(
@@ -90,7 +89,8 @@ class ConstraintSet(Features):
         features to (low, high) or ``"data"``; ``kinds`` are lists of features that are ``immutable``,
         ``increasing`` or ``decreasing``. ``gaps`` takes the place of what the ``observed_range`` says.
         """
-        features = Features(tuple(names), {category.feature: category for category in categories})
+        own = {category.feature: category for category in categories}
+        features = Features(tuple(names), own, dates=tuple(dates))
         low, high, observed = _bounds(bounds, features, observed_range)
         said = Actions() if actions is None else actions
         found = cls(
@@ -103,10 +103,10 @@ class ConstraintSet(Features):
             over_several=said.over_several,
             whole=tuple(whole),
             gaps=_gaps(features, observed_range, gaps),
-            dates=tuple(dates),
+            dates=features.dates,
         )
         for i, action in enumerate(found.actions):
-            check_action(action, names[i], features.categories.get(i))
+            check_action(action, names[i], features.categories.get(i), i in features.dates)
         for one in found.over_several:
             one.check(found)
         return found
@@ -225,6 +225,7 @@ def _actions(said: Actions, features: Features, lists: Mapping[str, Iterable[Any
         if found[i] is not FREE:
             raise ProblemError(f"{names[i]!r} has two actions")
         found[i] = action if isinstance(action, Action) else Action(action)  # type: ignore[arg-type]
+        found[i] = found[i].dated() if i in features.dates else found[i]
     for kind, listed in lists.items():
         if isinstance(listed, str):
             raise ProblemError(f"{kind} must be a list of features, not {listed!r}")
@@ -237,7 +238,7 @@ def _actions(said: Actions, features: Features, lists: Mapping[str, Iterable[Any
 
 
 def _gaps(features: Features, observed_range: ArrayLike | None, given: Mapping[Any, float] | None) -> Array:
-    """A millionth of each number's range; of one where it is not known."""
+    """A millionth of each number's range, or of 1 where the range is not known."""
     found = np.full(len(features.names), GAP)
     if given is None and observed_range is not None:
         low, high = np.asarray(observed_range, dtype=float)
@@ -266,16 +267,19 @@ def _bounds(
                 low[i], high[i] = np.asarray(observed_range, dtype=float)[:, i]
             observed.append(i)
         else:
-            low[i], high[i] = _interval(feature, ends)
+            low[i], high[i] = _interval(feature, ends, i in features.dates)
     return low, high, tuple(sorted(observed))
 
 
-def _interval(feature: Any, ends: Any) -> tuple[float, float]:
+def _interval(feature: Any, ends: Any, is_date: bool) -> tuple[float, float]:
     try:
-        low, high = map(as_days, ends)
+        low, high = map(as_day, ends)
         pair = open_ends(low, high)
     except (TypeError, ValueError):
         raise ProblemError(f"bounds of {feature!r} must be a pair (low, high), not {ends!r}") from None
+    dates = [end for end in (low, high) if isinstance(end, Day)]
+    if dates and not is_date:
+        raise ProblemError(f"bounds of {feature!r}: it is a number, {dates[0]} is a date")
     if np.isnan(pair).any():
         raise ProblemError(f"bounds of {feature!r} must be numbers or None, not {ends!r}")
     if pair[0] > pair[1] or pair[0] == np.inf or pair[1] == -np.inf:

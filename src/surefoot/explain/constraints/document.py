@@ -43,6 +43,7 @@ def read_constraints(
         observed_range=observed_range,
         categories=categories,
         whole=[names.index(name) for name in listed],
+        dates=[names.index(feature_named(name, names)) for name in values.get("dates", [])],
         gaps=_gaps(values["gaps"]) if "gaps" in values else None,
     )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from surefoot.days import as_days, date_text
+from surefoot.days import Day, as_day, date_text
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import check_ends, is_number
 from surefoot.explain.constraints.category import Category, check_moves, move_words, same_value
@@ -116,11 +116,21 @@ class Action:
         check_cost(self.cost)
 
     def _count_days(self) -> None:
-        """Ends that are dates become days since 1970-01-01, which is what dates are as features."""
+        """Dates become days since 1970-01-01, which is what they are as features, and durations days."""
         for name in ("low", "high"):
-            end = getattr(self, name)
-            if isinstance(end, str | dt.date) and isinstance(as_days(end), float):
-                object.__setattr__(self, name, int(as_days(end)))
+            object.__setattr__(self, name, as_day(getattr(self, name)))
+        for name in ("most", "least", "step"):
+            size = getattr(self, name)
+            if isinstance(size, dt.timedelta):
+                object.__setattr__(self, name, size / dt.timedelta(days=1))
+        if isinstance(self.values, list | tuple) and any(isinstance(v, dt.date) for v in self.values):
+            object.__setattr__(self, "values", [as_day(value) for value in self.values])
+
+    def dated(self) -> Action:
+        """The same about a feature that is a date: text such as 2024-03-01 among its values means one."""
+        if self.values is None:
+            return self
+        return replace(self, values=[as_day(value) for value in self.values])
 
     def _check_change(self) -> None:
         for name in ("most", "least", "step"):
@@ -168,7 +178,7 @@ class Action:
         lines = [] if self.low is None and self.high is None else [between(self.low, self.high, is_date)]
         for field, (said, _, _) in WORDS.items():
             if said and getattr(self, field) is not None:
-                lines.append(said.format(exact(getattr(self, field))))
+                lines.append(said.format(_size(getattr(self, field), is_date)))
         if self.whole:
             lines.append(value_words(None, is_date))
         if self.values is not None:
@@ -184,8 +194,7 @@ class Action:
             value = getattr(self, field)
             if value is None or value is False or value in INFINITE:
                 continue
-            form = date_text if is_date and field in ("low", "high", "values") else _value_text
-            size = "" if field == "moves" else ", ".join(map(form, value if field == "values" else [value]))
+            size = _said_size(field, value, is_date)
             beyond = (field == "low" and today < value) or (field == "high" and today > value)
             said = wish.format(size) + (", or as it is" if beyond else "")
             yield field, said, lifted.format(size)
@@ -199,16 +208,18 @@ class Action:
                     yield Broken(k, name, wish, column.iloc[k])
         if self.values is not None:
             wish = f"only the values {', '.join(str(v) for v in self.values)}"
+            days = any(isinstance(value, Day) for value in self.values)
+            cells = numbers_of(column, name).tolist() if days else column.tolist()
             for k in np.flatnonzero(here).tolist():
-                if not any(same_value(one, column.iloc[k]) for one in self.values):
+                if not any(same_value(one, cells[k]) for one in self.values):
                     yield Broken(k, name, wish, column.iloc[k])
 
     def _beyond(self, x: Any) -> Iterator[tuple[str, Any]]:
         """Which numbers are beyond an end, or not whole."""
         if self.low is not None:
-            yield f"at least {exact(self.low)}", x < self.low
+            yield f"at least {_value_text(self.low)}", x < self.low
         if self.high is not None:
-            yield f"at most {exact(self.high)}", x > self.high
+            yield f"at most {_value_text(self.high)}", x > self.high
         if self.whole:
             yield "whole numbers only", np.mod(x, 1) != 0
 
@@ -228,14 +239,19 @@ FOR_NUMBERS = ("low", "high", "most", "least", "step", "whole")
 LIFTED: dict[str, Any] = {"may": "change", "whole": False}  # a field that is given up; None otherwise
 
 
-def check_action(action: Action, name: Any, category: Category | None) -> None:
-    """Refuse what an action cannot say about a number, or about a category."""
+def check_action(action: Action, name: Any, category: Category | None, is_date: bool = False) -> None:
+    """Refuse what an action cannot say about a number, a date, or a category."""
+    said = (action.low, action.high, *(action.given().get("values") or ()))
+    day = next((value for value in said if isinstance(value, Day)), None)
+    if day is not None and not is_date:
+        raise ProblemError(f"{name!r} is a {'number' if category is None else 'category'}, {day} is a date")
     if category is None:
         if action.moves is not None:
             raise ProblemError(f"{name!r} is a number; moves is for categories")
         wrong = [v for v in action.values or () if isinstance(v, str | bool)]  # noqa: PD011
         if wrong:
-            raise ProblemError(f"values of {name!r} must be finite numbers, not {wrong[0]!r}")
+            what = "dates such as 2024-03-01" if is_date else "finite numbers"
+            raise ProblemError(f"values of {name!r} must be {what}, not {wrong[0]!r}")
     else:
         for one in FOR_NUMBERS:
             if getattr(action, one) is not None:
@@ -259,7 +275,23 @@ def value_words(values: tuple[Any, ...] | None, is_date: bool = False) -> str:
 
 
 def _value_text(value: Any) -> str:
-    return str(value) if isinstance(value, str | bool) else exact(value)
+    return str(value) if isinstance(value, str | bool | Day) else exact(value)
+
+
+def _size(value: float, is_date: bool) -> str:
+    """How much a feature changes."""
+    days = "" if not is_date else " day" if value == 1 else " days"
+    return f"{exact(value)}{days}"
+
+
+def _said_size(field: str, value: Any, is_date: bool) -> str:
+    """What a field says, as a conflict names it."""
+    if field == "moves":
+        return ""
+    if field in ("most", "least", "step"):
+        return _size(value, is_date)
+    form = date_text if is_date and field != "whole" else _value_text
+    return ", ".join(map(form, value if field == "values" else [value]))
 
 
 def between(low: Any, high: Any, is_date: bool = False) -> str:

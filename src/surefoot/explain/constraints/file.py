@@ -1,4 +1,4 @@
-"""Actions in files: written as TOML, read back strictly, begun from a template."""
+"""Actions in TOML files: written, read back strictly, and a template to begin with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from errno import EFBIG
 from os import PathLike, fspath
 from typing import Any
@@ -15,7 +16,6 @@ import numpy as np
 from surefoot.days import date_text
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.actions import Actions
-from surefoot.explain.constraints.at_most import AtMost
 from surefoot.explain.constraints.constraint import Constraint
 from surefoot.explain.constraints.feature import Action
 from surefoot.explain.constraints.kinds import KINDS
@@ -102,12 +102,11 @@ def _read(text: str, where: str) -> Actions:
         if not isinstance(listed, list):
             raise ProblemError(f"{where}: {kind.key} must be a list, not {_shown(listed)}")
         found += [_at(f"{where}: {kind.key}[{k}]", kind.from_toml, entry) for k, entry in enumerate(listed)]
-    if "at_most" in values:
-        found.append(_at(where, AtMost.of_all, values["at_most"]))
+    at_most = _at(where, lambda most: Actions(at_most=most).at_most, values.get("at_most"))
     named = {
         name: _at(f"{where}: features.{_key(name)}", Action.read, entry) for name, entry in features.items()
     }
-    return Actions(named, constraints=found)
+    return Actions(named, constraints=found, at_most=at_most)
 
 
 def _at(place: str, read: Callable[[Any], Any], entry: Any) -> Any:
@@ -121,11 +120,10 @@ def _at(place: str, read: Callable[[Any], Any], entry: Any) -> Any:
 def toml_text(actions: Actions) -> str:
     """Actions as TOML, such that reading gives equal ones."""
     lines = [FIRST_LINE]
-    every = None if actions.at_most is None else AtMost(actions.at_most)
-    lines += [] if every is None else [f"at_most = {_written(every.most)}"]
+    lines += [] if actions.at_most is None else [f"at_most = {_written(actions.at_most)}"]
+    listed = replace(actions, at_most=None).over_several
     for kind in LISTS:
-        some = [one for one in actions.over_several if type(one) is kind and one != every]
-        entries = [f"    {_written(one.to_toml())}," for one in some]
+        entries = [f"    {_written(one.to_toml())}," for one in listed if type(one) is kind]
         lines += [f"{kind.key} = [", *entries, "]"] if entries else []
     names = [str(name) for name in actions.features]
     if len(set(names)) < len(names):
@@ -217,7 +215,7 @@ def _kept(name: str, action: Any, reason: str) -> list[str]:
 
 
 def _short(value: float) -> int | float:
-    """19 for 19.0, where nothing is lost."""
+    """An integer where the value is whole and small enough: 19 for 19.0."""
     return int(value) if abs(value) < LARGEST and float(value).is_integer() else float(value)
 
 

@@ -1,9 +1,9 @@
 """Rules and conditions as text: read by a small parser, refused with the place and the reason.
 
 A rule compares two sums, ``rent + loan <= 0.4 * income``. A sum has numbers, features and products of the
-two, with brackets; ``income.now`` is today's value. A name that is not a plain word stands in backticks, and
-a backtick in it is written twice. A condition is a rule, or says what a feature does or is:
-``schooling rises``, ``housing is own``.
+two, with brackets; ``income.now`` is today's value, and ``2024-03-01`` a date. A name that is not a plain
+word stands in backticks, and a backtick in it is written twice. A condition is a rule, or says what a feature
+does or is: ``schooling rises``, ``housing is own``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
+from surefoot.days import FIRST, LAST, Day, as_day
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.linear import Rule
 
@@ -23,6 +24,7 @@ LARGEST, SMALLEST = Fraction(1e300), Fraction(1e-300)
 AROUND = 24  # characters of a text on either side of the place that an error shows
 COMPARISONS = ("<=", ">=", "=")
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9.])")
 QUOTED = re.compile(r"`((?:[^`]|``)*+)`")
 INSTEAD = {
     "<": "write <=",
@@ -92,7 +94,7 @@ def parse_condition(text: str) -> Condition:
 class _Token(NamedTuple):
     """A piece of a text: its kind, what it stands for, and where it begins and ends."""
 
-    kind: Literal["name", "quoted", "number", "sign", "end"]
+    kind: Literal["name", "quoted", "number", "date", "sign", "end"]
     value: str
     start: int
     stop: int
@@ -117,7 +119,7 @@ class _Reader:
             raise ProblemError(f"a {what} must be text, not {text!r:.60}")
         if len(text) > LONGEST:
             raise ProblemError(f"a {what} has at most {LONGEST:,} characters, not {len(text):,}")
-        self.text, self.what, self.depth = text, what, 0
+        self.text, self.what, self.depth, self.has_date = text, what, 0, False
         self.token = self._token_after(0)
 
     def rule(self) -> Rule:
@@ -152,6 +154,9 @@ class _Reader:
             return Moves(feature, word)
         is_negative = self._skip("-")
         token = self._next()
+        if token.kind == "date" and not is_negative:
+            self._finish("the end")
+            return Takes(feature, self._day(token))
         if token.kind != "number" and (is_negative or token.kind not in ("name", "quoted")):
             self._fail(token, "a value must stand here")
         if self.token.kind == "name":
@@ -189,8 +194,13 @@ class _Reader:
         if wrong:
             shown = self.text if len(self.text) <= 2 * AROUND else f"{self.text[: 2 * AROUND]}..."
             raise ProblemError(f"the {self.what} {_printable(shown)!r} {wrong}")
-        least, most = (None if end is None else float(end) for end in (low, high))
+        least, most = (None if end is None else self._end(end) for end in (low, high))
         return Rule(terms, least, most, self.text.strip(), now)
+
+    def _end(self, end: Fraction) -> float:
+        """An end; a date where the text has one."""
+        is_day = self.has_date and end.denominator == 1 and FIRST <= end <= LAST
+        return Day(end) if is_day else float(end)
 
     def _sum(self) -> _Sum:
         total, sign = _Sum(), self._signs()
@@ -230,6 +240,8 @@ class _Reader:
         token = self._next()
         if token.kind == "number":
             return {ONE: self._number(token)}
+        if token.kind == "date":
+            return {ONE: Fraction(self._day(token))}
         if token.kind in ("name", "quoted"):
             return {_Term(token.value, self._is_now()): Fraction(1)}
         if token.kind != "sign" or token.value != "(":
@@ -252,6 +264,13 @@ class _Reader:
             self._fail(word, "after a point only 'now' can stand; put a name with a point in backticks")
         return True
 
+    def _day(self, token: _Token) -> Day:
+        day = as_day(token.value)
+        if not isinstance(day, Day):
+            self._fail(token, "there is no such day")
+        self.has_date = True
+        return day
+
     def _number(self, token: _Token) -> Fraction:
         written = token.value
         if len(written) > LONGEST_NUMBER:
@@ -270,7 +289,7 @@ class _Reader:
     def _finish(self, wanted: str) -> None:
         """Refuse what follows a complete text."""
         kind, reason = self.token.kind, f"{wanted} must stand here"
-        if kind in ("name", "quoted", "number"):
+        if kind in ("name", "quoted", "number", "date"):
             self._fail(self.token, f"{reason}; a product needs a *, and a name of several words backticks")
         if kind == "sign":
             self._fail(self.token, "there is no ( for it" if self.token.value == ")" else reason)
@@ -295,6 +314,8 @@ class _Reader:
             return _Token("end", "", at, at)
         if text[at] == "`":
             return self._quoted(at)
+        if found := DATE.match(text, at):
+            return _Token("date", found[0], at, found.end())
         if found := NUMBER.match(text, at):
             return _Token("number", found[0], at, found.end())
         if text[at].isidentifier():

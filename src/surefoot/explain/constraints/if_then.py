@@ -16,10 +16,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.days import Day
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import ContradictionError, is_number, rounded_down, rounded_up
 from surefoot.explain.constraints.category import Category, same_value
-from surefoot.explain.constraints.constraint import Broken, Constraint, Features, Place, column_of
+from surefoot.explain.constraints.constraint import (
+    Broken,
+    Constraint,
+    Features,
+    Place,
+    column_of,
+    numbers_of,
+)
 from surefoot.explain.constraints.grammar import Condition, Moves, Takes, parse_condition
 from surefoot.explain.constraints.linear import Rule, broken_sums, check_sum
 from surefoot.problem.domain import ValueSet
@@ -49,6 +57,7 @@ class When(_Fields, Constraint):
     key = "when"
     says = 3
     is_strict = True
+    frees = True
 
     @property
     def name(self) -> str:
@@ -98,14 +107,14 @@ class When(_Fields, Constraint):
         return first, then
 
     def check(self, features: Features) -> None:
-        """Refuse features and values that do not exist, and what makes no sense of them."""
+        """Refuse features and values that do not exist, and conditions that make no sense for them."""
         for condition in self.conditions:
             if isinstance(condition, Rule):
                 check_sum(condition, features, f"{self.name!r}")
                 continue
             i = features.position(condition.feature, repr(self.name))
             try:
-                _check_feature(condition, features.names[i], features.categories.get(i))
+                _check_feature(condition, features.names[i], features.categories.get(i), i in features.dates)
             except ProblemError as error:
                 raise ProblemError(f"{self.name!r}: {error}") from None
 
@@ -163,7 +172,7 @@ class When(_Fields, Constraint):
     def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:
         """Rows for which the condition holds today and the consequence does not.
 
-        Of today it is known what does not move: nothing rises, falls or changes, everything stays.
+        Today nothing moves: no feature rises, falls or changes, every feature stays.
         """
         first, then = (_holding(condition, frame, repr(self.name)) for condition in self.conditions)
         for k in np.flatnonzero((first == HOLDS) & (then == FAILS)).tolist():
@@ -248,9 +257,12 @@ def _spacing(values: ValueSet) -> float:
     return min((b - a for a, b in pairwise(known)), default=1.0)
 
 
-def _check_feature(condition: Moves | Takes, name: Any, category: Category | None) -> None:
+def _check_feature(condition: Moves | Takes, name: Any, category: Category | None, is_date: bool) -> None:
     """Refuse a value that a feature does not have, and a direction that it cannot go."""
     if isinstance(condition, Takes):
+        if isinstance(condition.value, Day) and not is_date:
+            what = "number" if category is None else "category; its values stand in backticks"
+            raise ProblemError(f"{condition.value} is a date, and {name!r} a {what}")
         if category is not None:
             category.code(condition.value)
         elif not is_number(condition.value):
@@ -273,5 +285,6 @@ def _holding(condition: Condition, frame: pd.DataFrame, what: str) -> NDArray[np
     column = column_of(frame, condition.feature, what)
     if isinstance(condition, Moves):
         return np.full(len(frame), HOLDS if condition.how == "stays" else FAILS)
-    same = [HOLDS if same_value(value, condition.value) else FAILS for value in column.tolist()]
+    cells = numbers_of(column, condition.feature) if isinstance(condition.value, Day) else column
+    same = [HOLDS if same_value(value, condition.value) else FAILS for value in cells.tolist()]
     return np.where(column.notna().to_numpy(), np.array(same, dtype=int), UNKNOWN)

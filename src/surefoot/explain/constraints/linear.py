@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.days import Day, as_day
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints import arithmetic
 from surefoot.explain.constraints.arithmetic import is_number, open_ends, rounded_down, rounded_up
@@ -70,6 +71,8 @@ class Rule(Constraint):
                 raise ProblemError(f"the coefficients of a rule must be finite numbers: {numbers!r}")
         if not any(self.coefficients.values()):
             raise ProblemError("a rule needs a coefficient that is not zero")
+        for end in ("low", "high"):
+            object.__setattr__(self, end, as_day(getattr(self, end)))
         arithmetic.check_ends(self.low, self.high, "of a rule")
         if self.low is None and self.high is None:
             raise ProblemError("a rule needs an end: low or high")
@@ -170,7 +173,11 @@ class Rule(Constraint):
 
     def _written(self) -> str:
         terms = {**self.coefficients, **{f"{name}.now": a for name, a in self.now.items()}}
-        return rule_text(terms, *open_ends(self.low, self.high))
+        low, high = open_ends(self.low, self.high)
+        days = [
+            end if isinstance(end, Day) else number for end, number in ((self.low, low), (self.high, high))
+        ]
+        return rule_text(terms, *days)
 
     def relaxation(self) -> tuple[str, str]:
         """How a conflict names it, and that it is lifted."""
@@ -205,10 +212,11 @@ def rule_text(coefficients: Mapping[Any, float], low: float, high: float) -> str
     """A rule in words: what `Rule` is called by default."""
     terms = [_term(a, str(name)) for name, a in coefficients.items() if a]
     text = "".join(terms).removeprefix(" + ").removeprefix(" ")
+    least, most = (str(end) if isinstance(end, Day) else exact(end) for end in (low, high))
     if low == high:
-        return f"{text} = {exact(low)}"
-    start = f"{exact(low)} <= " if low > -math.inf and high < math.inf else ""
-    return f"{start}{text} <= {exact(high)}" if high < math.inf else f"{text} >= {exact(low)}"
+        return f"{text} = {least}"
+    start = f"{least} <= " if low > -math.inf and high < math.inf else ""
+    return f"{start}{text} <= {most}" if high < math.inf else f"{text} >= {least}"
 
 
 def _term(a: float, name: str) -> str:
@@ -217,11 +225,14 @@ def _term(a: float, name: str) -> str:
 
 
 def check_sum(rule: Rule, features: Features, what: str) -> None:
-    """Refuse a sum of something else than numbers, or with coefficients that are unusable."""
+    """Refuse a sum of anything but numbers, or with unusable coefficients."""
     for name, a in (*rule.coefficients.items(), *rule.now.items()):
         arithmetic.check_size(a, f"the coefficient of {str(name)!r} in {what}")
     parts = (rule.coefficients, rule.now)
     used = [features.position(name, what) for part in parts for name in part if part[name]]
+    day = next((end for end in (rule.low, rule.high) if isinstance(end, Day)), None)
+    if day is not None and not any(i in features.dates for i in used):
+        raise ProblemError(f"{what} has a date, and {str(features.names[used[0]])!r} is none")
     wrong = [features.names[i] for i in used if i in features.categories]
     if wrong:
         raise ProblemError(f"{what} adds up {str(wrong[0])!r}, which is a category")

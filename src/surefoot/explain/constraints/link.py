@@ -26,6 +26,7 @@ class Link(_Fields, Constraint):
     __slots__ = ()
     key = "links"
     says = 1
+    frees = True
 
     @property
     def name(self) -> str:

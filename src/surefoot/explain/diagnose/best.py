@@ -16,7 +16,8 @@ import numpy as np
 from surefoot.explain.diagnose.bisection import NONE, answered, narrowed
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
-from surefoot.problem.question import Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Odds
 from surefoot.problem.robust_problem import RobustProblem, log_odds
 from surefoot.search.certified import is_robust
 from surefoot.search.certified.clock import Clock

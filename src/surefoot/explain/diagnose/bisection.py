@@ -1,4 +1,4 @@
-"""How far something can be raised until nothing is left: bisection with proofs on both sides."""
+"""The highest value that can be reached: bisection with proofs on both sides."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class _Filter:
         self.is_certain = True
 
     def irreducible(self, gone: Parts) -> Parts:
-        """A conflict, when some constraints are gone already and the rest leave nothing."""
+        """A conflict among the constraints that are left once some are given up."""
         kept = self._kept(list(gone), [part for part in self.every if part not in gone])
         left = dict.fromkeys(kept)
         for part in kept:  # each by itself once more: one that went later may have made another idle

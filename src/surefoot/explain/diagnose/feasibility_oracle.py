@@ -78,7 +78,7 @@ class Found(NamedTuple):
 
 
 class FeasibilityOracle:
-    """Judges constraints about one question, posed as a problem, until its time is over.
+    """Says whether constraints of one question leave an answer, until its time is over.
 
     With noise, features that must not change land exactly: other constraints have another ball then.
     """
@@ -103,7 +103,7 @@ class FeasibilityOracle:
 
     @property
     def seconds_left(self) -> float:
-        """Until the time is over."""
+        """Seconds that are left."""
         return self._clock.left
 
     def excludes_itself(self, given_up: Collection[Part] = ()) -> Verdict:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from surefoot.explain.diagnose.bisection import NONE, answered, narrowed
 from surefoot.problem.family import Family
-from surefoot.problem.question import DensityFloor, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import DensityFloor
 from surefoot.search.certified.clock import Clock
 
 Array = NDArray[np.float64]

@@ -83,7 +83,7 @@ class Journal:
         return self
 
     def _refuse_strange(self) -> None:
-        """A folder of that name that is no folder of a run is not ours to write into."""
+        """Refuse a folder of that name that does not belong to a run."""
         if not os.path.lexists(self.folder):
             return
         if self.folder.is_symlink() or not self.folder.is_dir():
@@ -135,7 +135,7 @@ class Journal:
         self._write_manifest(about)
 
     def finish(self, keep: bool, about: Mapping[str, Any]) -> None:
-        """The output is in its place: what is kept is marked so, or removed."""
+        """Called once the output is in place: mark the folder as finished, or remove it."""
         if keep:
             self._write_manifest({**about, "finished": True})
         else:
@@ -157,7 +157,7 @@ class Journal:
         _sync_folder(self.folder)
 
     def _clear(self) -> None:
-        """Remove what the folder holds of an earlier run; the manifest last, or it would speak of nothing."""
+        """Remove the files of an earlier run, the manifest last."""
         for path in sorted(self.folder.iterdir(), key=lambda path: path.name == "manifest.json"):
             if path.name != "lock" and OWN.fullmatch(path.name):
                 path.unlink()
@@ -168,7 +168,7 @@ class Journal:
         return sorted(int(name.removeprefix("rows-").removesuffix(".jsonl")) for name in names)
 
     def records(self, segment: int) -> dict[int, Record]:
-        """The finished rows of a segment; of a row that was asked twice the last word counts."""
+        """The finished rows of a segment; of a row that was asked twice, the later record."""
         found: dict[int, Record] = {}
         try:
             file = open(self._path(segment), "rb")  # noqa: SIM115

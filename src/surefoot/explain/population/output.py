@@ -7,7 +7,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -137,14 +137,14 @@ def _proofs(journal: Journal, segments: Sequence[int]) -> Iterator[bytes]:
 def _writer(part: Path, output: Path, columns: Sequence[Column], whole: Sequence[str]) -> Iterator[Write]:
     """What writes frames one after the other into a file."""
     with open(part, "wb") as file:
-        if is_parquet(output):
-            with _parquet_writer(file, columns) as write:
-                yield write
-        elif output.suffix.lower() == ".gz":
-            with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+        with ExitStack() as inside:
+            if is_parquet(output):
+                yield inside.enter_context(_parquet_writer(file, columns))
+            elif output.suffix.lower() == ".gz":
+                packed = inside.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
                 yield _csv_writer(packed, columns, whole)
-        else:
-            yield _csv_writer(file, columns, whole)
+            else:
+                yield _csv_writer(file, columns, whole)
         _forced(file)
 
 

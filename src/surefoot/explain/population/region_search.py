@@ -117,7 +117,7 @@ class RegionSearch:
     ) -> None:
         self.clock, self.target, self.proofs, self._asks = Clock(seconds), target, list[Any](), True
         self.exact = import_module("surefoot.proof.exact")  # most programs do not prove anything of regions
-        self.builder = explainer.final_builder
+        self.builder = explainer.asker.final_builder
         clf, constraints = self.builder.classifier, self.builder.constraints
         with warnings.catch_warnings():  # what is to be said of the settings was said when they were made
             warnings.simplefilter("ignore")

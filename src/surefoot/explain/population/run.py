@@ -1,4 +1,4 @@
-"""A table of any size explained into a file: stopped at any moment, it goes on where it was."""
+"""Explain a table of any size into a file; after a stop, go on from there."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from surefoot.status import Status
 from surefoot.table.again import read_like
 from surefoot.table.labelled import feature_table
 from surefoot.table.reading import Form, Reading
+from surefoot.table.recipe import Recipe
 from surefoot.table.stream import Streamed, streamed
 
 if TYPE_CHECKING:
@@ -91,14 +92,9 @@ class Run:
 
     def about(self) -> dict[str, Any]:
         """What must be the same when a run goes on, by the keys of the manifest."""
-        explainer = self.explainer
-        given = {k: _plain(v) for k, v in explainer._given.items() if k not in ASIDE}
-        others = () if explainer.refits is None else explainer.refits.searched
         kept = [*self.columns, self.certificates is not None, self.skip is not None]
         return {
-            "model": [explainer.classifier.fingerprint_, *(clf.fingerprint_ for clf in others)],
-            "question": _digest(sorted(given.items())),
-            "actions": _digest(explainer.actions),
+            **fingerprints(self.explainer),
             "target": repr(_plain(self.target)),
             "table": self.source.fingerprint,
             "id": self.id,
@@ -188,10 +184,22 @@ class Run:
         return {one.number for one in records if Status(one.line[status]).with_point not in again}
 
 
+def fingerprints(explainer: CounterfactualExplainer) -> dict[str, Any]:
+    """Digests of the models, of what is asked, and of what may change."""
+    given = {k: _plain(v) for k, v in explainer._given.items() if k not in ASIDE}
+    others = () if explainer.refits is None else explainer.refits.searched
+    return {
+        "model": [explainer.classifier.fingerprint_, *(clf.fingerprint_ for clf in others)],
+        "question": _digest(sorted(given.items())),
+        "actions": _digest(explainer.actions),
+    }
+
+
 def explain_to(
     explainer: CounterfactualExplainer,
     source: Any,
     output: str | os.PathLike[str],
+    *,
     id: str | None,  # noqa: A002
     resume: bool,
     n_jobs: int | None,
@@ -227,14 +235,14 @@ def table_form(clf: Any, label: str | None = None) -> Form:
     """What is known about a table whose rows a classifier is asked about."""
     names = [str(name) for name in clf.feature_labels_]
     text = [str(name) for name, values in clf.categories_.items() if any(isinstance(v, str) for v in values)]
-    steps = {} if clf.recipe_ is None else clf.recipe_.steps
-    missing = {name: step.missing for name, step in steps.items() if step.missing}
+    recipe = clf.recipe_ or Recipe({})
     written = [label] if label and label not in names else []
-    return Form(as_written=written, as_text=text, expected=names, missing=missing)
+    missing, usual = recipe.missing, recipe.usual
+    return Form(as_written=written, as_text=text, expected=names, missing=missing, usual=usual)
 
 
 def _plain(value: Any) -> Any:
-    """A value whose ``repr`` is all of it."""
+    """A value whose ``repr`` shows all of it."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, pd.DataFrame):

@@ -81,5 +81,5 @@ def line(e: Explanation, columns: Sequence[Column]) -> list[Any]:
 
 
 def _shown(value: Any) -> Any:
-    """A cell that holds something else than one value, of a row that was refused, as text."""
+    """A cell of a refused row that holds something other than one value, as text."""
     return value if np.ndim(value) == 0 else repr(value)

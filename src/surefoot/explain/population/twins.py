@@ -38,7 +38,7 @@ class Twins:
             self._lines.popitem(last=False)
 
     def line(self, row: Row) -> list[Any] | None:
-        """The line of a row whose twin is known; it took no time."""
+        """The line of a row with the values of a finished one; its time is zero."""
         known = self._lines.get(repr(row.cells))
         if known is None:
             return None

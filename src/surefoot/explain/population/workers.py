@@ -1,4 +1,4 @@
-"""Rows explained here or by other processes; a process that is lost takes nothing along."""
+"""Rows explained in this process or in others; a process that is lost loses no finished row."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import pandas as pd
 from surefoot.explain.answer.executor import end_with
 from surefoot.explain.population.columns import Column, fitting
 from surefoot.explain.population.table import line
+from surefoot.explain.result.batch import principal_features
 from surefoot.formats import escaped
 from surefoot.status import Status
 
@@ -42,13 +43,19 @@ class Row(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A row that is explained: its line of the table, and its proof if that is wanted."""
+    """A row that is explained.
+
+    Its line of the table, its proof if that is wanted; and one by one what the line has in one cell: what
+    stands in the way, and the features of the principal reasons.
+    """
 
     number: int
     cells: list[Any]
     line: list[Any]
     proof: bytes | None
     interrupted: bool = False
+    blamed: tuple[str, ...] = ()
+    principal: tuple[Any, ...] = ()
 
 
 class Job(NamedTuple):
@@ -72,7 +79,7 @@ class Job(NamedTuple):
     enough: bool = False
 
     def done(self, row: Row) -> Done:
-        """Explain one row; whatever is wrong with it is in its line."""
+        """Explain one row; errors are stated in its line."""
         names = list(self.explainer.classifier.feature_labels_)
         index = pd.Index([row.label], dtype=object)
         frame = pd.DataFrame([row.cells], index, names, dtype=object)
@@ -85,10 +92,11 @@ class Job(NamedTuple):
         if self.proofs:
             text = json.dumps(e.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
             proof = gzip.compress(escaped(text).encode("utf-8") + b"\n", mtime=0)
-        return Done(row.number, row.cells, line(e, self.columns), proof, stopped)
+        why = e.conflict, principal_features(e)
+        return Done(row.number, row.cells, line(e, self.columns), proof, stopped, *why)
 
     def given_up(self, row: Row) -> Done:
-        """Word of a row that took its processes along."""
+        """The line of a row whose processes were lost."""
         known = {
             "row": row.label,
             "status": str(Status.FAILED),
@@ -122,7 +130,7 @@ def finished(job: Job, rows: Iterable[Row], n_jobs: int) -> Iterator[Done]:
 
 
 def _finished_here(job: Job, rows: Iterable[Row]) -> Iterator[Done]:
-    """Rows explained by this process; one that an interrupt fell into is not finished."""
+    """Rows explained by this process; a row that was interrupted is not finished."""
     for row in rows:
         with _noticed_interrupt() as interrupted:
             done = job.done(row)
@@ -133,7 +141,7 @@ def _finished_here(job: Job, rows: Iterable[Row]) -> Iterator[Done]:
 
 @contextmanager
 def _noticed_interrupt() -> Iterator[list[int]]:
-    """A list that has an entry for each interrupt, also for one that was taken on the way."""
+    """A list with an entry for each interrupt, including those that a search caught."""
     noticed: list[int] = []
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -243,7 +251,7 @@ _JOB: list[Job] = []  # what this process does, where it is one of the pool's
 
 
 def _begin(payload: bytes, parent: int) -> None:
-    """What a process of the pool does first; who started it takes signals, and ends it."""
+    """Set up a process of the pool: it ignores interrupts, which its parent handles."""
     from tqdm import tqdm
 
     tqdm.set_lock(threading.RLock())  # its own is shared by processes, and left behind by one that is killed

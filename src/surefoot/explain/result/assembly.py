@@ -1,4 +1,4 @@
-"""From an answer to an Explanation: labels, probabilities, and whether the change hangs together."""
+"""From an answer to an Explanation: labels, probabilities, and what the network expects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from surefoot.explain.answer.bound_recheck import LARGE, is_doubtful, rechecked
 from surefoot.explain.ask.refits import ModelShare, RefittedModels, kept_share
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import model_cautions
-from surefoot.explain.result.explanation import Context, Explanation
+from surefoot.explain.result.context import Context
+from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.words import miss_words
 from surefoot.formats import share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
@@ -23,7 +24,8 @@ from surefoot.model.mixed import MixedNetwork, Network, log_density
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
 from surefoot.problem.mixed import State
-from surefoot.problem.question import Decision, Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Decision, Odds
 from surefoot.proof.worst_case import coverage, worst_perturbation
 from surefoot.status import Status
 
@@ -182,7 +184,7 @@ def _model_share(
 
 
 def _distance(question: Question, problem: Family, answer: Answer) -> float:
-    """Way of the numbers, and the price of the categories."""
+    """The distance of the numbers plus the price of the categories."""
     assert answer.point is not None
     price = sum(choice.prices[v] for choice, v in zip(question.choices, answer.state, strict=True))
     return float(price) + problem.metric.distance(question.warped(answer.point), problem.factual)

@@ -121,6 +121,11 @@ def principal_reasons(e: Explanation) -> str:
     return e.reasons.words if _has_reasons(e) else ""
 
 
+def principal_features(e: Explanation) -> tuple[Any, ...]:
+    """The features of these reasons, the strongest first."""
+    return e.reasons.principal_features if _has_reasons(e) else ()
+
+
 def _has_reasons(e: Explanation) -> bool:
     """Whether there is something to say against the row: it is not decided as the target."""
     known = e.told is not None or e.made_by is not None
@@ -136,7 +141,7 @@ def _lines(text: str) -> list[Any]:
 
 
 def documents_of(text: str) -> list[Any]:
-    """What a file holds, one document for each explanation or line; nothing of them is looked at."""
+    """The documents of a file, one for each explanation or line, not yet checked."""
     try:
         content: Any = _lines(text) or parsed(text)
     except DataError as error:

@@ -7,7 +7,8 @@ from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING
 
 from surefoot.explain.result.words import miss_words
-from surefoot.problem.question import Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Odds
 
 if TYPE_CHECKING:
     from surefoot.explain.result.explanation import Explanation

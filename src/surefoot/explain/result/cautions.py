@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.explain.result.words import imputed_words, miss_words
 from surefoot.formats import in_list, number, share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.decision import numbers_network
@@ -16,9 +18,16 @@ from surefoot.model.holes import expected_values
 from surefoot.model.mixed import Network, log_density
 from surefoot.problem.answer import Answer
 from surefoot.problem.question import Question
+from surefoot.status import Status
+
+if TYPE_CHECKING:
+    from surefoot.explain.result.explanation import Explanation
 
 Array = NDArray[np.float64]
 
+TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
+HALF = 0.5  # of the refits of a model; an answer that fewer of them share deserves a caution
+LARGE_BUDGET = 2.0  # standard deviations; ten times larger, and 5 for 0.05 would go unnoticed
 FEW_ROWS = 30  # a class with fewer says little about its own spread
 EXTREME = 3.0  # conditional standard deviations
 EDGE = 1e-6  # of a range: values this near to its ends are at them
@@ -54,13 +63,71 @@ class Caution(str):
     code: str
 
     def __new__(cls, code: str, text: str) -> Caution:
-        """A sentence that knows its code."""
+        """A sentence with its code."""
         found = super().__new__(cls, text)
         found.code = code
         return found
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return self.code, str(self)
+
+
+def own_cautions(e: Explanation) -> list[Caution]:
+    """The cautions that follow from question and answer alone."""
+    found = []
+    if _asks_for_too_much(e):
+        words = (
+            f"The budget is {miss_words(e.question)}: few rows differ from each other by more. It is "
+            "measured in standard deviations; 0.05 is a usual value."
+        )
+        found.append(Caution("large_budget", words))
+    if e.counterfactual is None:
+        return found
+    if isinstance(e.question, Question) and imputed_words(e.question):
+        found.append(Caution("imputed", imputed_words(e.question)))
+    if e.status not in (Status.OPTIMAL, Status.ALREADY_TARGET):
+        found.append(Caution("not_finished", f"{e.message} {e.advice}".strip()))
+    if e.distance > 0 and e.density_percentile < TAIL:
+        few = "hardly any" if e.density_percentile < 0.05 else f"only {e.density_percentile:.1f} %"
+        words = (
+            f"The counterfactual is untypical of class {e.target}: {few} of the cases of that class "
+            "are less typical (the tail). Ask for plausible answers."
+        )
+        found.append(Caution("untypical", words))
+    if e.asks_for_robustness and e.coverage < 1:
+        found.append(Caution("not_safe", _not_safe(e)))
+    if e.model_share is not None and e.model_share.share < HALF:
+        found.append(Caution("unstable", f"It holds under {e.model_share} only. {_steadier(e)}"))
+    return found
+
+
+def _asks_for_too_much(e: Explanation) -> bool:
+    """Whether the budget is larger than differences between rows."""
+    budget = e.question.budget
+    if not isinstance(e.question, Question) or e.whitening == "given":
+        return False
+    if isinstance(budget, Mapping):
+        sizes = [max(pair) / float(e.context.unit[j]) for j, pair in budget.items()]
+        return max(sizes, default=0.0) > LARGE_BUDGET
+    return budget > LARGE_BUDGET
+
+
+def _steadier(e: Explanation) -> str:
+    """What to do about an answer that other rows of the same kind would have undone."""
+    ask = "with a larger budget" if e.asks_for_robustness else "with a budget"
+    refits = e.model_share
+    if refits is None or not refits.kept or len(e.question.models) > 1:
+        return f"Ask for an answer that withstands more: {ask}, or under more models."
+    return f"Ask for an answer that holds under all of them, with models={refits.refits}, or {ask}."
+
+
+def _not_safe(e: Explanation) -> str:
+    """That errors within the budget may undo the decision, with the worst one found."""
+    size = miss_words(e.question)
+    if e.violation > 0 and not math.isnan(e.worst_probability):
+        lowered = f"can lower the probability of {e.target} to {share(e.worst_probability)}"
+        return f"Not safe: {size} {lowered}."
+    return f"Not proven safe: it is not proven that the decision withstands {size}."
 
 
 def model_cautions(clf: Classifier, question: Question, answer: Answer, unit: Array) -> tuple[Caution, ...]:
@@ -116,12 +183,13 @@ def _about_change(clf: Classifier, question: Question, answer: Answer, unit: Arr
     assert answer.point is not None
     now, then = question.warped(question.factual), question.warped(answer.point)
     steps = (then - now) / unit
-    changed = np.abs(steps) > NOTICEABLE
     here, there = (class_means(clf, label) for label in (question.factual_class, question.target))
-    yield from _against_means(question, changed & ((there - here) * (then - now) < 0))
+    farther = np.abs(then - there) - np.abs(now - there) > NOTICEABLE * unit
+    differ = np.abs(there - here) > NOTICEABLE * unit  # where they hardly do, neither way is that of a class
+    yield from _against_means(question, farther & differ & ((there - here) * steps < 0))
     yield from _edges(clf, question, answer.point, steps)
     if (answer.point != question.factual).any():
-        yield from _extremes(clf, question, answer, then)
+        yield from _extremes(clf, question, answer, now, then)
 
 
 def _against_means(question: Question, against: NDArray[np.bool_]) -> Iterator[Caution]:
@@ -152,22 +220,28 @@ def _edges(clf: Classifier, question: Question, point: Array, steps: Array) -> I
             )
 
 
-def _extremes(clf: Classifier, question: Question, answer: Answer, z: Array) -> Iterator[Caution]:
-    """Numbers far from what their parents predict, without which the decision would be another."""
+def _extremes(
+    clf: Classifier, question: Question, answer: Answer, now: Array, then: Array
+) -> Iterator[Caution]:
+    """Numbers that the change puts far from what their parents predict, and on which the decision hangs.
+
+    One that was as far from it before is not of the change's making.
+    """
     t = clf.classes_.tolist().index(question.target)
     network = numbers_network(clf.networks_[t], answer.state)
-    expected = network.expected(z)
-    scores = np.abs(z - expected) / np.sqrt(network.variances)
-    for j in np.flatnonzero(scores > EXTREME):
-        usual = z.copy()
+    expected, deviations = network.expected(then), np.sqrt(network.variances)
+    scores = np.abs(then - expected) / deviations
+    before = np.abs(now - network.expected(now)) / deviations
+    for j in np.flatnonzero((scores > EXTREME) & (scores > before + NOTICEABLE)):
+        usual = then.copy()
         usual[j] = expected[j]
         x = question.unwarped_values(usual)
         if int(np.argmax(clf.class_scores(x[None], _codes(answer.state))[0])) != t:
+            keep = ", or keep it as it is" if then[j] != now[j] else ""
             yield Caution(
                 "one_extreme_value",
-                f"The decision hangs on {question.number_names[j]} alone, {scores[j]:.1f} standard "
-                "deviations from what the other features predict. Ask for plausible answers, or keep it as "
-                "it is.",
+                f"The decision hangs on {question.number_names[j]}, {scores[j]:.1f} standard deviations "
+                f"from what the other features predict. Ask for plausible answers{keep}.",
             )
 
 

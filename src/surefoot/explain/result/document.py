@@ -34,8 +34,9 @@ from surefoot.explain.answer.claims import (
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
+from surefoot.explain.result.context import Context, OtherTarget
 from surefoot.explain.result.dates import with_dates, with_days
-from surefoot.explain.result.explanation import Context, Explanation, OtherTarget
+from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.question_consistency import check_declared
 from surefoot.explain.result.reasons import Reasons
 from surefoot.explain.result.region import Region

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,10 +16,12 @@ from surefoot.exceptions import DataError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.best_words import best_words
-from surefoot.explain.result.cautions import Caution
+from surefoot.explain.result.cautions import Caution, own_cautions
+from surefoot.explain.result.changes import changes_table, expectations_table, largest_first
+from surefoot.explain.result.context import Context, OtherTarget
 from surefoot.explain.result.dates import with_dates
-from surefoot.explain.result.words import imputed_words, kept_words, miss_words, preset_words
-from surefoot.formats import in_list, one_line, share
+from surefoot.explain.result.words import kept_words, preset_words
+from surefoot.formats import one_line
 from surefoot.problem.answer import Answer, Round
 from surefoot.problem.question import Question
 from surefoot.status import Status
@@ -35,11 +36,6 @@ Array = NDArray[np.float64]
 
 T = TypeVar("T")
 
-TAIL = 1.0  # per cent of the target class's cases; below that a counterfactual is called untypical
-HALF = 0.5  # of the refits of a model; an answer that fewer of them share deserves a caution
-UNCHANGED = 1e-6  # standard deviations; a smaller pull is rounding
-LARGE_BUDGET = 2.0  # standard deviations; ten times larger, and 5 for 0.05 would go unnoticed
-
 
 class Read(property, Generic[T]):
     """A property that reads an attribute of a part: ``gap = Read[float]("context.gap", "What it is.")``."""
@@ -50,57 +46,6 @@ class Read(property, Generic[T]):
     if TYPE_CHECKING:
 
         def __get__(self, e: Any, owner: type | None = None) -> T: ...  # type: ignore[override]
-
-
-@dataclass(frozen=True, eq=False)
-class Context:
-    """What follows from question, answer and classifier, as far as it is known; and where the row comes from.
-
-    Most names are those of `Explanation`, which says what they are.
-    """
-
-    tol: float
-    unit: Array
-    parents: tuple[tuple[int, ...], ...]
-    factual_probability: float = math.nan
-    probability: float = math.nan
-    worst_probability: float = math.nan
-    distance: float = math.inf
-    gap: float = math.inf
-    coverage: float = 0.0
-    violation: float = math.inf
-    early_stop: bool = False
-    decision: Any = None
-    expected_before: Array | None = None  # of the numbers, as the next two
-    expected_after: Array | None = None
-    z_score: Array | None = None
-    chance_before: Array | None = (
-        None  # of the categories: how probable their values are, given their parents
-    )
-    chance_after: Array | None = None
-    density_percentile: float = math.nan
-    method: str = "certified"
-    row: Any = None
-    cautions: tuple[Caution, ...] = ()  # those that need the model
-    model_share: ModelShare | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class OtherTarget:
-    """Another target of a row of which the nearest was asked for: no smaller change leads to it.
-
-    Parameters
-    ----------
-    question : Question
-    lower_bound : float
-        Infinite where nothing that is allowed leads to it.
-    certificate : dict
-        What proves that.
-    """
-
-    question: Question
-    lower_bound: float
-    certificate: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -312,74 +257,23 @@ class Explanation:
 
         Categories come by name, those that change first; they have no difference.
         """
-        difference, deviations = self._moved()
-        table = pd.DataFrame(
-            {
-                "feature": list(self.factual.index),
-                "from": self.factual.to_numpy(),
-                "to": self._end.to_numpy(),
-                "difference": difference,
-                "in standard deviations": deviations,
-            }
-        )
-        return table.iloc[self._largest_first()[0]].reset_index(drop=True)
-
-    @property
-    def _end(self) -> pd.Series:
-        """The row after the change; the factual where there is none."""
-        return self.factual if self.counterfactual is None else self.counterfactual
-
-    def _largest_first(self) -> tuple[NDArray[np.intp], int]:
-        """The places of the features, the largest change first, and how many of them change."""
-        pairs, deviations = zip(self.factual.tolist(), self._end.tolist(), strict=True), self._moved()[1]
-        differs = np.array([a == a and a != b for a, b in pairs], dtype=bool)  # a hole does not
-        sizes = np.where(np.isnan(deviations), np.inf, np.abs(deviations))
-        return np.argsort(-np.where(differs, sizes, -1.0), kind="stable"), int(np.sum(differs))
-
-    def _moved(self) -> tuple[Array, Array]:
-        """Differences of the numbers, in their own units and in standard deviations of their scales."""
-        names, question = len(self.question.features), self.question
-        difference, deviations = np.full(names, np.nan), np.full(names, np.nan)
-        if not isinstance(question, Question):
-            return difference, deviations
-        x0 = question.factual
-        x = x0 if self.answer.point is None else self.answer.point
-        with np.errstate(all="ignore"):
-            difference[list(question.numbers)] = x - x0
-            steps = question.warped(x) - question.warped(x0)
-            deviations[list(question.numbers)] = steps / self.context.unit
-        return difference, deviations
+        return changes_table(self)
 
     @property
     def changed(self) -> list[Any]:
         """The features that change, the largest change first."""
-        order, number = self._largest_first()
+        order, number = largest_first(self)
         return [self.question.features[j] for j in order[:number]]
 
     def expectations(self) -> pd.DataFrame:
-        """Whether the change hangs together: what the network expects of each feature that changes.
+        """Whether the change is coherent: what the network expects of each feature that changes.
 
         Before: the factual class, given the factual's parents. After: the target class, given the
         counterfactual's parents; the z-score is the deviation from that in conditional standard
         deviations, within about two for what is usual in the target class. Of a category that is expected
         which it is, with the probability stated.
         """
-        if self.counterfactual is None or self.z_score is None:
-            raise DataError(f"there is no counterfactual to look at: {self.message}")
-        names = list(self.factual.index)
-        table = pd.DataFrame(
-            {
-                "feature": names,
-                "depends on": [", ".join(in_list(names[j]) for j in group) for group in self.parents],
-                "from": self.factual.to_numpy(),
-                "expected before": self.expected_before.to_numpy(),  # type: ignore[union-attr]
-                "to": self.counterfactual.to_numpy(),
-                "expected after": self.expected_after.to_numpy(),  # type: ignore[union-attr]
-                "z-score": self.z_score.to_numpy(),
-            }
-        )
-        order, number = self._largest_first()
-        return table.iloc[order[:number]].reset_index(drop=True)
+        return expectations_table(self)
 
     def levers(self) -> Levers:
         """What is moved on purpose and what follows; for distances along the graph (``whitening="dag"``)."""
@@ -456,7 +350,7 @@ class Explanation:
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader should be warned of: sentences, each with a ``code`` that programs can read."""
-        return (*self._own_cautions(), *self.context.cautions)
+        return (*own_cautions(self), *self.context.cautions)
 
     @property
     def preset(self) -> str:
@@ -467,60 +361,6 @@ class Explanation:
     def kept(self) -> str:
         """Which features stay because a person cannot change them, and how to free them, in words."""
         return kept_words(self.question) if isinstance(self.question, Question) else ""
-
-    def _own_cautions(self) -> list[Caution]:
-        """Those that follow from question and answer alone."""
-        found = []
-        if self._asks_for_too_much():
-            words = (
-                f"The budget is {miss_words(self.question)}: few rows differ from each other by more. It is "
-                "measured in standard deviations; 0.05 is a usual value."
-            )
-            found.append(Caution("large_budget", words))
-        if self.counterfactual is None:
-            return found
-        if isinstance(self.question, Question) and imputed_words(self.question):
-            found.append(Caution("imputed", imputed_words(self.question)))
-        if self.status not in (Status.OPTIMAL, Status.ALREADY_TARGET):
-            found.append(Caution("not_finished", f"{self.message} {self.advice}".strip()))
-        if self.distance > 0 and self.density_percentile < TAIL:
-            few = "hardly any" if self.density_percentile < 0.05 else f"only {self.density_percentile:.1f} %"
-            words = (
-                f"The counterfactual is untypical of class {self.target}: {few} of the cases of that class "
-                "are less typical (the tail). Ask for plausible answers."
-            )
-            found.append(Caution("untypical", words))
-        if self.asks_for_robustness and self.coverage < 1:
-            found.append(Caution("not_safe", self._not_safe()))
-        if self.model_share is not None and self.model_share.share < HALF:
-            found.append(Caution("unstable", f"It holds under {self.model_share} only. {self._steadier()}"))
-        return found
-
-    def _asks_for_too_much(self) -> bool:
-        """Whether the errors are larger than rows differ."""
-        budget = self.question.budget
-        if not isinstance(self.question, Question) or self.whitening == "given":
-            return False
-        if isinstance(budget, Mapping):
-            sizes = [max(pair) / float(self.context.unit[j]) for j, pair in budget.items()]
-            return max(sizes, default=0.0) > LARGE_BUDGET
-        return budget > LARGE_BUDGET
-
-    def _steadier(self) -> str:
-        """What to do about an answer that other rows of the same kind would have undone."""
-        ask = "with a larger budget" if self.asks_for_robustness else "with a budget"
-        share = self.model_share
-        if share is None or not share.kept or len(self.question.models) > 1:
-            return f"Ask for an answer that withstands more: {ask}, or under more models."
-        return f"Ask for an answer that holds under all of them, with models={share.refits}, or {ask}."
-
-    def _not_safe(self) -> str:
-        """That errors within the budget may undo the decision, with the worst one found."""
-        size = miss_words(self.question)
-        if self.violation > 0 and not math.isnan(self.worst_probability):
-            lowered = f"can lower the probability of {self.target} to {share(self.worst_probability)}"
-            return f"Not safe: {size} {lowered}."
-        return f"Not proven safe: it is not proven that the decision withstands {size}."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values only; infinite numbers become words, those that do not exist None."""

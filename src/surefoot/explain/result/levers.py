@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.explain.result.explanation import UNCHANGED, Explanation
+from surefoot.explain.result.explanation import Explanation
 from surefoot.problem.question import Question
 
 Array = NDArray[np.float64]
+
+UNCHANGED = 1e-6  # standard deviations; a smaller pull is rounding
 
 
 class Levers(NamedTuple):

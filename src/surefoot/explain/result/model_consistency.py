@@ -1,4 +1,4 @@
-"""ConstraintSet held against the model: what a question says of it must be so."""
+"""Constraints compared with the model: what a question says about the model must be true."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from surefoot.explain.result.question_consistency import (
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.plain import shown
 from surefoot.problem.either import Either
-from surefoot.problem.question import DensityFloor, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import DensityFloor
 
 
 def check_by_model(question: Question, clf: Classifier) -> None:

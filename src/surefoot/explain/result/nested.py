@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Asked, Away, Decision, DensityFloor, Odds, Probability
 
-MARKS = {Odds: "threshold", Decision: "value", DensityFloor: "floor", Away: "distance"}
+MARKS = {
+    Odds: "threshold",
+    Decision: "value",
+    DensityFloor: "floor",
+    Away: "distance",
+    Probability: "threshold",
+}
 
 
 def asks_for_more(one: Question, other: Question) -> bool:

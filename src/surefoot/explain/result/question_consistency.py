@@ -1,4 +1,4 @@
-"""A question held against what it declares: its domain must be what its constraints say."""
+"""A question compared with what it declares: its domain must follow from its constraints."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def same_eithers(some: Sequence[Either], others: Sequence[Either]) -> bool:
 
 
 def categories_of(question: Question) -> list[Category]:
-    """The categories of a question; whether they have an order is not in it, so that all may."""
+    """The categories of a question, all as ordered ones: a question does not say whether they are."""
     return [
         Category(choice.feature, question.features[choice.feature], choice.values, ordered=True)
         for choice in question.choices

@@ -103,6 +103,11 @@ class Reasons:
         return _table(self._against[:most])
 
     @property
+    def principal_features(self) -> tuple[Any, ...]:
+        """The features of the principal reasons, the strongest first."""
+        return tuple(reason.feature for reason in self._against[:PRINCIPAL])
+
+    @property
     def words(self) -> str:
         """The principal reasons on one line: features with their values."""
         shown = self._against[:PRINCIPAL]

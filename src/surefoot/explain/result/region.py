@@ -147,19 +147,19 @@ class Region:
         row : Series, dict or sequence
             All features in their order; by name, those that are left out count as in the answer.
         """
-        given = self._by_name(row)
-        intervals = {one.feature: one for one in self.numbers}
-        for name, value in given.items():
-            if name in intervals:
-                low, high = intervals[name].proven
-                if not _is_between(as_days(value) if self._is_date(name) else value, low, high):
-                    return False
-            elif self._is_date(name):
-                if not _same(as_days(value), as_days(self.answer[name])):
-                    return False
-            elif not any(_same(value, other) for other in self.categories.get(name, (self.answer[name],))):
-                return False
-        return True
+        intervals = {one.feature: one.proven for one in self.numbers}
+        return all(
+            self._allows(name, value, intervals.get(name)) for name, value in self._by_name(row).items()
+        )
+
+    def _allows(self, name: Any, value: Any, ends: tuple[float, float] | None) -> bool:
+        """Whether a value of one feature is in it: between the ends, or one of those that are enough."""
+        is_date = self._is_date(name)
+        value = as_days(value) if is_date else value
+        if ends is not None:
+            return _is_between(value, *ends)
+        enough = self.categories.get(name, (self.answer[name],))
+        return any(_same(value, as_days(other) if is_date else other) for other in enough)
 
     def _by_name(self, row: Any) -> dict[Any, Any]:
         if isinstance(row, pd.DataFrame):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from surefoot.explain.result.explanation import Explanation, OtherTarget
+from surefoot.explain.result.context import OtherTarget
+from surefoot.explain.result.explanation import Explanation
 from surefoot.problem.question import Question
 from surefoot.status import Status
 

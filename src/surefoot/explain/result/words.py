@@ -20,7 +20,8 @@ from surefoot.explain.constraints.linear import rule_text
 from surefoot.explain.result.dates import date_names
 from surefoot.formats import exact, first_names, in_list, number, share
 from surefoot.problem.either import Way
-from surefoot.problem.question import Asked, Away, Decision, DensityFloor, Odds, Probability, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Asked, Away, Decision, DensityFloor, Odds, Probability
 from surefoot.problem.row import Row
 
 NORMS = {

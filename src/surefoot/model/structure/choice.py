@@ -71,6 +71,13 @@ class TrainingData:
         return np.empty((len(self.classes), 0), dtype=np.intp) if self.codes is None else self.codes
 
 
+# The arguments of `choose_structure` that are settings of a classifier.
+STRUCTURE_SETTINGS = (
+    "max_parents", "root", "n_bins", "l1_penalty", "edge_threshold", "standardize", "max_iter",
+    "required_edges", "forbidden_edges",
+)  # fmt: skip
+
+
 def choose_structure(
     structure: Any,
     data: TrainingData,

@@ -91,10 +91,9 @@ class _Climb:
         """Features whose parents change, and their new parents."""
         reach = _reachable(parents)
         for j, i in np.argwhere(self.allowed).tolist():
-            if j not in parents[i]:
-                if not reach[i, j] and len(parents[i]) < self.max_parents:
-                    yield {i: parents[i] | {j}}
-            elif (j, i) not in self.required:
+            if j not in parents[i] and not reach[i, j] and len(parents[i]) < self.max_parents:
+                yield {i: parents[i] | {j}}
+            if j in parents[i] and (j, i) not in self.required:
                 without = parents[i] - {j}
                 yield {i: without}
                 if self._may_turn(parents, reach, j, i):

@@ -70,6 +70,7 @@ class _Rays:
 
     @classmethod
     def of(cls, problem: RobustProblem, scenarios: Sequence[Array], above: float) -> _Rays:
+        """The rays of a problem that withstand the scenarios by so much."""
         domain = problem.domain
         start = problem.factual if domain.is_box else landed(problem, problem.factual)
         lines = []

@@ -50,13 +50,7 @@ def explain_flags(command: argparse.ArgumentParser) -> None:
 
 def rows_flags(command: argparse.ArgumentParser, verb: str) -> None:
     """Which model, and which rows of which table."""
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
-    file_flag(
-        command,
-        "data",
-        "DATA",
-        "table with the model's features (CSV, Parquet, Excel; '-': standard input); others are ignored",
-    )
+    data_flags(command)
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "--row",
@@ -64,6 +58,17 @@ def rows_flags(command: argparse.ArgumentParser, verb: str) -> None:
         help=f"{verb} row N, counted from 0 below the header; with --id the row of that name",
     )
     which.add_argument("--all", action="store_true", help=f"{verb} every row, with a progress bar")
+
+
+def data_flags(command: argparse.ArgumentParser) -> None:
+    """Which model, which table, and how it is read."""
+    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    file_flag(
+        command,
+        "data",
+        "DATA",
+        "table with the model's features (CSV, Parquet, Excel; '-': standard input); others are ignored",
+    )
     command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
     reading_flags(command)
 
@@ -71,6 +76,15 @@ def rows_flags(command: argparse.ArgumentParser, verb: str) -> None:
 def question_flags(command: argparse.ArgumentParser) -> None:
     """What is asked, what may change, and how it is solved."""
     question = command.add_argument_group("the question")
+    _asked(question)
+    _measured(question)
+    _actions(command.add_argument_group("what may change"))
+    _worth(command.add_argument_group("answers worth acting on"))
+    _solving(command.add_argument_group("how it is solved"))
+    _paper(command.add_argument_group("the paper's methods (with --method qcqp or milp)"))
+
+
+def _asked(question: Any) -> None:
     question.add_argument(
         "--preset",
         choices=("practical", "paper"),
@@ -110,6 +124,9 @@ def question_flags(command: argparse.ArgumentParser) -> None:
     question.add_argument(
         "--impute", action="store_true", help="fill what is missing in a row with what the model expects"
     )
+
+
+def _measured(question: Any) -> None:
     question.add_argument("--norm", choices=("inf", "2", "1"), default=PRESET, help="of distances and errors")
     question.add_argument(
         "--threshold",
@@ -145,10 +162,6 @@ def question_flags(command: argparse.ArgumentParser) -> None:
         default=PRESET,
         help="how far a change is: in whitened coordinates, or by the prices in --actions",
     )
-    _actions(command.add_argument_group("what may change"))
-    _worth(command.add_argument_group("answers worth acting on"))
-    _solving(command.add_argument_group("how it is solved"))
-    _paper(command.add_argument_group("the paper's methods (with --method qcqp or milp)"))
 
 
 def at_most(text: str) -> int | None:

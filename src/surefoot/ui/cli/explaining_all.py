@@ -1,4 +1,4 @@
-"""``surefoot explain --all --output FILE``: row by row into a file, and on from there after a stop."""
+"""``surefoot explain --all --output FILE``: row by row into a file; after a stop it goes on from there."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.population.output import Summary
 from surefoot.explain.population.run import explain_to
 from surefoot.status import Status
-from surefoot.ui.cli.main import INTERRUPTED, say
+from surefoot.ui.cli.main import DONE, INTERRUPTED, NOT_FOUND, say
 from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import streamed_rows
 
-DONE, NOT_FOUND = 0, 1
 STOPPED = "surefoot: stopped; finished rows are kept in {}.parts, and the same command goes on from there"
 
 
@@ -49,9 +48,9 @@ def explain_to_file(explainer: CounterfactualExplainer, target: Any, options: ar
                 explainer,
                 table,
                 options.output,
-                options.id,
-                not options.restart,
-                options.jobs,
+                id=options.id,
+                resume=not options.restart,
+                n_jobs=options.jobs,
                 chunk=128,
                 target=target,
                 retry=options.retry,

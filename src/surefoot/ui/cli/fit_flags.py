@@ -45,6 +45,13 @@ def fit_flags(command: argparse.ArgumentParser) -> None:
         metavar="CLASS",
         help="the class that counts as wanted: the target of explanations by default",
     )
+    _column_flags(command)
+    _comparison_flags(command)
+    reading_flags(command)
+    _model_flags(command.add_argument_group("the model (chosen by default)"))
+
+
+def _column_flags(command: argparse.ArgumentParser) -> None:
     names_flag(command, "--drop", "COLUMN", "columns to leave out")
     names_flag(command, "--categorical", "COLUMN", "columns that are categories, whatever they hold")
     names_flag(
@@ -74,6 +81,9 @@ def fit_flags(command: argparse.ArgumentParser) -> None:
         "--ordered",
         "a category that can rise and fall, with its values, lowest first; may be repeated",
     )
+
+
+def _comparison_flags(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--folds",
         type=int,
@@ -99,8 +109,6 @@ def fit_flags(command: argparse.ArgumentParser) -> None:
         help="keep N refits with the model, or as many as fit into half of the fitting time: answers say "
         f"under how many of them they hold (default: {KEPT}; 0: none)",
     )
-    reading_flags(command)
-    _model_flags(command.add_argument_group("the model (chosen by default)"))
 
 
 def _model_flags(group: Any) -> None:

@@ -29,7 +29,7 @@ from surefoot.table.label import label_cautions
 from surefoot.table.labelled import feature_table, missing_label_faults, plain_labels
 from surefoot.table.reading import Reading
 from surefoot.table.suspicions import data_warnings
-from surefoot.ui.cli.main import say, show
+from surefoot.ui.cli.main import DONE, say, show
 from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import (
     check_names,
@@ -41,7 +41,6 @@ from surefoot.ui.cli.tables import (
     streamed_rows,
 )
 
-DONE = 0
 SHOWN_NAMES = 6
 # Rows that are classified at a time. Ten times larger, and they take hundreds of megabytes.
 CHUNK = 10_000

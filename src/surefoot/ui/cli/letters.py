@@ -15,13 +15,12 @@ import pandas as pd
 from surefoot.exceptions import ProblemError
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.files import write_whole
-from surefoot.ui.cli.main import say
+from surefoot.ui.cli.main import DONE, say
 from surefoot.ui.cli.paths import STANDARD, Folder, Output, check_paths
 from surefoot.ui.cli.tables import model, row_place
 from surefoot.ui.letters.folder import Mailing, rows_digest, write_letters
 from surefoot.ui.letters.labels import labels_template, read_labels
 
-DONE = 0
 # Flags that say where and how letters are written, not what is in them.
 NOT_ASKED = (
     "command", "debug", "model", "data", "output", "jobs", "quiet", "restart", "date", "max_size", "row",

@@ -19,7 +19,7 @@ from surefoot.ui.cli.parser import parser
 from surefoot.ui.cli.paths import check_paths
 from surefoot.ui.cli.spoken import spoken
 
-DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+DONE, NOT_FOUND, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,7 +63,7 @@ def _run(options: Namespace) -> int:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong and where; of the system's errors without their numbers."""
+    """What is wrong and where; errors of the operating system without their numbers."""
     if isinstance(error, SurefootError):
         return spoken(str(error))
     if isinstance(error, OSError) and error.filename is not None:
@@ -100,8 +100,8 @@ def _open_standard_streams() -> None:
 
 
 def say(message: str) -> None:
-    """To whoever watches, on one line: results go to stdout, everything else here."""
-    with suppress(OSError, ValueError):  # nobody can be told that stderr is full
+    """Print one line on stderr; only results go to stdout."""
+    with suppress(OSError, ValueError):  # there is no place left to report that stderr is full
         sys.stderr.write(one_line(message) + "\n")
 
 

@@ -11,7 +11,7 @@ from surefoot.ui.cli.main import say
 
 
 def with_more(explanation: Explanation, options: argparse.Namespace) -> Explanation:
-    """The explanation with what the flags ask for; what cannot be said is said so."""
+    """The explanation with what the flags ask for; a message where that is impossible."""
     found = told(explanation, options.reasons, enough=False)
     if options.enough and found.answer.point is not None:
         try:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from surefoot import __version__
 from surefoot.formats import one_line
+from surefoot.ui.cli.audit_flags import AUDIT_EXAMPLES, audit_flags
 from surefoot.ui.cli.explain_flags import EXPLAIN_EXAMPLES, explain_flags
 from surefoot.ui.cli.fit_flags import (
     DIAGNOSE_EXAMPLES,
@@ -28,6 +29,7 @@ EXAMPLES = """examples:
   surefoot fit loans.csv --label repaid --drop id --output model.json
   surefoot explain model.json loans.csv --row 3 --target yes --budget 0.05 --html report.html
   surefoot explain model.json loans.csv --all --target yes --budget 0.05 --output changes.csv --jobs 2
+  surefoot audit model.json loans.csv --target yes --by sex --by age:25,40,60 --html audit.html
   surefoot verify model.json explanation.json
   surefoot backends
 """
@@ -72,7 +74,7 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """A command that is not known is answered with the one that it looks like."""
+        """Suggest the command that an unknown one resembles."""
         if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
             super()._check_value(action, value)
             return
@@ -107,6 +109,7 @@ def parser() -> argparse.ArgumentParser:
     predict_flags(_command(commands, "predict", "classify the rows of a table", PREDICT_EXAMPLES))
     _actions(_command(commands, "actions", "begin a file that says what may change", ACTIONS_EXAMPLES))
     explain_flags(_command(commands, "explain", "say what would have to change", EXPLAIN_EXAMPLES))
+    audit_flags(_command(commands, "audit", "say by groups who has no way, and at what cost", AUDIT_EXAMPLES))
     letter_flags(
         _command(commands, "letter", "write letters to the persons whom decisions are about", LETTER_EXAMPLES)
     )

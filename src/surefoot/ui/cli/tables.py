@@ -18,6 +18,7 @@ from surefoot.table.again import read_like
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import feature_table
 from surefoot.table.reading import Form, Reading, read_table
+from surefoot.table.recipe import Recipe
 from surefoot.table.said import Said
 from surefoot.table.stream import Streamed, streamed
 from surefoot.table.typed import typed
@@ -31,6 +32,7 @@ __all__ = [
     "labelled_table",
     "model",
     "rows_of_table",
+    "rows_with_groups",
     "streamed_rows",
     "training_table",
 ]
@@ -119,6 +121,27 @@ def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkCl
     return feature_table(reading, clf.feature_labels_, label=options.id)
 
 
+def rows_with_groups(
+    options: argparse.Namespace,
+    clf: ConditionalGaussianNetworkClassifier,
+    groups: Sequence[str],
+    as_text: Sequence[str],
+) -> pd.DataFrame:
+    """The same rows with further columns, some of which are kept as text: '01' is another group than 1."""
+    form = _form_of_rows(options, clf)
+    others = [name for name in as_text if name not in form.expected]
+    reading = _read_again(options.data, replace(form, as_text=[*form.as_text, *others]), clf)
+    rows = feature_table(reading, clf.feature_labels_, label=options.id)
+    unknown = next((name for name in groups if name not in reading.frame.columns), None)
+    if unknown is not None:
+        hint = (
+            suggestion(unknown, reading.frame.columns) or f"; columns: {listed(list(reading.frame.columns))}"
+        )
+        raise DataError(f"{reading.name}: there is no column {unknown!r} (--by){hint}")
+    more = [name for name in dict.fromkeys(groups) if name not in rows.columns]
+    return pd.concat([rows, reading.frame[more].set_axis(rows.index, axis=0)], axis=1)
+
+
 def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Streamed:
     """The same rows, to be read in chunks."""
     found = streamed(options.data, _form_of_rows(options, clf))
@@ -181,9 +204,8 @@ def _form(options: argparse.Namespace, **known: Any) -> Form:
 
 def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
     """What is known about the next table from the one of which the model was made."""
-    steps = {} if clf.recipe_ is None else clf.recipe_.steps
-    missing = {name: step.missing for name, step in steps.items() if step.missing}
-    return {"as_text": _text_features(clf), "missing": missing}
+    recipe = clf.recipe_ or Recipe({})
+    return {"as_text": _text_features(clf), "missing": recipe.missing, "usual": recipe.usual}
 
 
 def _read_again(path: str, form: Form, clf: ConditionalGaussianNetworkClassifier) -> Reading:

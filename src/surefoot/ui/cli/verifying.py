@@ -16,10 +16,10 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.table.packed import gunzipped
 from surefoot.table.reading import GZIP
-from surefoot.ui.cli.main import say, show
+from surefoot.ui.cli.main import DONE, say, show
 from surefoot.ui.cli.tables import model
 
-DONE, NOT_PROVED = 0, 1
+NOT_PROVED = 1
 SHOWN_ROWS = 10
 
 

@@ -9,24 +9,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.days import as_days
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.region import Region
 from surefoot.formats import one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.status import Status
+from surefoot.table.rare import RARE
+from surefoot.ui.letters.exactness import exactness, unstable_words
 from surefoot.ui.letters.language import harmless, mark
-from surefoot.ui.letters.rules import rule_lines
+from surefoot.ui.letters.rules import broken_lines, rule_lines
 from surefoot.ui.letters.slots import LINES, Template
-from surefoot.ui.letters.ways import Way, found_ways, not_enough_words, ways_of
+from surefoot.ui.letters.ways import Way, found_ways, ways_of
 from surefoot.ui.letters.why import Line, reason_lines, reasons_of
 from surefoot.ui.letters.writer import Writer, is_missing
 
 # Details that a letter lists with their values; of more it says how many. Ten times as many fit on no page.
 MOST_DETAILS = 30
 
-OPEN_ENDS = mark("“At least” and “at most” reach as far as the values of earlier cases do.")
+UNMET = mark("Your details do not meet this rule today: {rules}.")
+ALL_UNMET = mark("Your details do not meet these rules today: {rules}.")
 CLOSE = mark("It is close: small errors in your details could change it.")
 
 
@@ -208,7 +210,8 @@ def _head(request: Request) -> tuple[tuple[str, str], ...]:
     name = harmless(request.to) if request.to else ""
     found = [(writer.say("Date"), writer.language.date(request.day))]
     found += [(writer.say("For"), name)] if name else []
-    return (*found, *([(writer.say("Reference"), harmless(row))] if row is not None else []))
+    reference = "" if is_missing(row) else harmless(row)
+    return (*found, *([(writer.say("Reference"), reference)] if reference else []))
 
 
 def decision_words(request: Request) -> str:
@@ -236,7 +239,7 @@ def _purpose(request: Request) -> str:
 def _why(request: Request) -> Part | None:
     writer = request.writer
     reasons = reasons_of(request.first, request.classifier)
-    lines = reason_lines(reasons, writer)
+    lines = reason_lines(reasons, writer, request.classifier)
     if not lines:
         return None
     wanted = writer.decision(request.first.target)
@@ -261,28 +264,20 @@ def _reached(request: Request) -> tuple[Part, ...]:
             "details stay as they are.",
             wanted=wanted,
         )
-    exact = writer.say(
-        "Every value that is stated is enough, in any combination within one way. Other values may or may "
-        "not be enough; nothing is said about them here."
-    )
-    if len(ways) == 1:
-        exact = writer.say(
-            "Every value that is stated is enough, in any combination. Other values may or may not be "
-            "enough; nothing is said about them here."
-        )
-    example = not_enough_words(found[0][0], found[0][1].example, writer)
-    if example and len(ways) > 1:
-        example = writer.say("In way 1: {sentence}", sentence=example)
-    lines = [exact, *([writer.say(OPEN_ENDS)] if _is_open(found) else []), *([example] if example else [])]
-    precise = Part(writer.say("How exact it has to be"), tuple(lines))
-    return Part(writer.say("What would change the decision"), (intro,), ways=ways), precise
+    after = [*_unmet(request), *unstable_words([e for e, _ in found], writer)]
+    change = Part(writer.say("What would change the decision"), (intro,), ways=ways, after=tuple(after))
+    return change, Part(writer.say("How exact it has to be"), exactness(found, writer))
 
 
-def _is_open(found: Sequence[tuple[Explanation, Region]]) -> bool:
-    """Whether a range has one end: the other is where the data end, and proven up to there."""
-    return any(
-        math.isinf(end) for _, region in found for one in region.numbers for end in (one.low, one.high)
-    )
+def _unmet(request: Request) -> list[str]:
+    """Rules that today's details do not meet: they have to be met, too."""
+    writer = request.writer
+    rules = broken_lines(request.first, request.classifier, writer)
+    if not rules:
+        return []
+    said = writer.say(UNMET if len(rules) == 1 else ALL_UNMET, rules="; ".join(rules))
+    is_met = request.kind == "found"
+    return [f"{said} {writer.say('What is stated above meets this, too.')}" if is_met else said]
 
 
 def _blocked(request: Request) -> Part:
@@ -290,14 +285,10 @@ def _blocked(request: Request) -> Part:
     writer, e = request.writer, request.first
     lines, left_out = rule_lines(e, request.classifier, writer)
     wanted = writer.decision(e.target)
-    none = writer.say(
-        "No change that is allowed leads to the decision {wanted}. This is proven, not only tried.",
-        wanted=wanted,
-    )
-    paragraphs = [none]
+    paragraphs = [_none_words(e, wanted, writer)]
     if lines:
         paragraphs.append(writer.say("These rules stand in the way, taken together:"))
-    after = []
+    after = _unmet(request)
     if left_out:
         after.append(
             writer.say(
@@ -309,6 +300,23 @@ def _blocked(request: Request) -> Part:
         after.append(writer.say("Only values that are known from earlier cases were considered."))
     after.append(writer.say("If you think that one of the rules does not fit your case, tell us."))
     return Part(writer.say("Why no change is suggested"), tuple(paragraphs), items=lines, after=tuple(after))
+
+
+def _none_words(e: Explanation, wanted: str, writer: Writer) -> str:
+    """That nothing allowed leads to the decision; or nothing that is as sure as the sender asked for."""
+    asked = e.question
+    declared = asked.declared if isinstance(asked, Question) else {}
+    is_strict = e.asks_for_robustness or e.threshold > 0.5 or len(asked.models) > 1 or "plausible" in declared
+    if is_strict:
+        return writer.say(
+            "No change that is allowed leads to the decision {wanted} as surely as we ask for: small errors "
+            "must not undo it, for instance. This is proven, not only tried.",
+            wanted=wanted,
+        )
+    return writer.say(
+        "No change that is allowed leads to the decision {wanted}. This is proven, not only tried.",
+        wanted=wanted,
+    )
 
 
 def _not_found(request: Request) -> Part:
@@ -325,7 +333,7 @@ def _not_found(request: Request) -> Part:
             "We looked for a change that leads to the decision {wanted}, and found none.", wanted=wanted
         )
     open_ = writer.say("This does not mean that there is none. Ask us to look again.")
-    return Part(writer.say("Why no change is suggested"), (tried, open_))
+    return Part(writer.say("Why no change is suggested"), (tried, open_), after=tuple(_unmet(request)))
 
 
 def _invalid(request: Request) -> Part:
@@ -335,12 +343,23 @@ def _invalid(request: Request) -> Part:
     strange = [name for name, value in e.factual.items() if _is_strange(request.classifier, name, value)]
     items = [writer.say("{name}: missing", name=writer.name(name)) for name in missing]
     items += [writer.say("{name}: cannot be read", name=writer.name(name)) for name in strange]
+    if not items and _is_readable(request.classifier, e.factual):
+        raise ProblemError(f"there is nothing to tell the person: the request is invalid. {e.advice}")
     shown = items[:MOST_DETAILS]
     more = len(items) - len(shown)
     after = [writer.say("and {count} more", count=writer.language.number(more))] if more else []
     after.append(writer.say("Please send us what is missing or wrong; then we can decide."))
     about = writer.say("This is about:") if items else writer.say("We cannot say which ones; please ask us.")
     return Part(writer.say("What we need"), (about,), items=tuple(shown), after=tuple(after))
+
+
+def _is_readable(clf: ConditionalGaussianNetworkClassifier, row: Any) -> bool:
+    """Whether nothing is wrong with the row: then it is the sender's request that is."""
+    try:
+        clf.schema_.encode_row(list(row))
+    except DataError:
+        return False
+    return True
 
 
 def _is_strange(clf: ConditionalGaussianNetworkClassifier, name: Any, value: Any) -> bool:
@@ -351,10 +370,9 @@ def _is_strange(clf: ConditionalGaussianNetworkClassifier, name: Any, value: Any
         known = clf.categories_[name]
         return not any(value == other or str(value) == str(other) for other in known)
     try:
-        float(as_days(value))
+        return not math.isfinite(float(as_days(value)))
     except (TypeError, ValueError, OverflowError):
         return True
-    return False
 
 
 def _promise(request: Request) -> Part:
@@ -398,7 +416,8 @@ def _data(request: Request) -> Part:
 
 
 def _detail(writer: Writer, name: Any, value: Any, filled: bool) -> str:
-    known = {"name": writer.name(name), "value": writer.value(name, value)}
+    shown = writer.own(name, value) if value == RARE else writer.value(name, value)
+    known = {"name": writer.name(name), "value": shown}
     if filled:
         return writer.say("{name}: {value} (was missing, and was estimated)", **known)
     return writer.say("{name}: {value}", **known)

@@ -28,7 +28,7 @@ from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.language import harmless, language
 from surefoot.ui.letters.page import page, rendered
 from surefoot.ui.letters.slots import template
-from surefoot.ui.letters.writer import Writer
+from surefoot.ui.letters.writer import Writer, is_missing
 
 JOURNAL, REQUEST, INDEX, PROOFS = "journal.jsonl", "request.json", "index.html", "proofs"
 FORMS = (".html", ".txt")
@@ -74,11 +74,12 @@ class Mailing:
 
     def written(self, row: Any, label: Any, day: datetime.date, to: str = "") -> Written:
         """The letter to the person of a row, and the file that belongs to it."""
-        return self.about(self.answers(row, label), day, to)
+        return self.about(self.answers(row, label), day, to, row)
 
-    def about(self, found: Explanations, day: datetime.date, to: str = "") -> Written:
-        """The letter that answers about a row make."""
-        writer = Writer(language(self.language), self.labels)
+    def about(self, found: Explanations, day: datetime.date, to: str = "", row: Any = None) -> Written:
+        """The letter that answers about a row make; the row as it was given, where there is one."""
+        given = {} if row is None else dict(row)
+        writer = Writer(language(self.language), self.labels, given)
         request = Request(list(found), self.explainer.classifier, writer, template(self.template), day, to)
         text = rendered(letter_of(request), self.form == ".txt")
         decided = None if request.kind == "invalid" else request.decided
@@ -127,7 +128,7 @@ class Folder:
         write_whole(self.path / f"{name}{self.form}", found.letter)
         entry = {
             "row": k,
-            "name": str(label),
+            "name": "" if is_missing(label) else str(label),
             "file": f"{name}{self.form}",
             "status": found.status,
             "kind": found.kind,

@@ -186,6 +186,8 @@ def labels_template(clf: ConditionalGaussianNetworkClassifier) -> str:
         if name in clf.categories_:
             values = ", ".join(f"{_key(v)} = {_quoted(v)}" for v in clf.categories_[name])
             lines.append(f"{_key(name)} = {{ label = {label}, values = {{ {values} }} }}\n")
+        elif kind == "date":
+            lines.append(f"{_key(name)} = {label}\n")
         elif kind == "whole":
             lines.append(f'{_key(name)} = {{ label = {label}, unit = "" }}\n')
         else:

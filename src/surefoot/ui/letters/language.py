@@ -65,13 +65,13 @@ class Language:
         >>> language("en").number(1900, 2), language("en").number(0.125, 2), language("en").number(3.0)
         ('1,900.00', '0.125', '3')
         """
-        from babel.numbers import format_decimal
+        from babel.numbers import format_decimal, format_scientific
 
         if not math.isfinite(value):
             return "-"
         written = Decimal(repr(float(value)))
         if abs(written) >= Decimal("1e15") or 0 < abs(written) < Decimal("1e-9"):
-            return f"{value:g}"
+            return str(format_scientific(written, "0.#################E0", locale=self.code))
         form = "#,##0" + ("." + "0" * decimals if decimals else "")
         return str(format_decimal(written, form, locale=self.code, decimal_quantization=False))
 

@@ -153,6 +153,7 @@ def _part(part: Part) -> str:
         for one in way.needed:
             lines.append(_item(f"{one.name}: {one.enough} ({one.today})"))
     lines += [_item(item) for item in part.items]
+    lines += [""] if part.ways and part.after else []
     lines += [*map(_wrapped, part.after), *(_slot(slot, slot.about) for slot in part.slots)]
     return "\n".join(lines)
 

@@ -1,8 +1,7 @@
-"""Rules that stand in the way of a decision, in the words of a letter.
+"""Rules that stand in the way of a decision, or that today's row breaks, in the words of a letter.
 
 A diagnosis names them in English sentences: "'age' must not change". Those that a letter knows are said in
-its language; a rule of the sender's own is shown as the sender wrote it. Rules that guard a protected feature
-are not named, since that would read like a way out.
+its language. Rules that guard a protected feature are not named, since that would read like a way out.
 """
 
 from __future__ import annotations
@@ -10,32 +9,43 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from surefoot.days import as_date, as_days
 from surefoot.explain.constraints.actions import Action, Actions
+from surefoot.explain.constraints.constraint import Constraint
 from surefoot.explain.constraints.document import read_actions
+from surefoot.explain.result.broken import broken_rules
+from surefoot.explain.result.dates import date_names
 from surefoot.explain.result.explanation import Explanation
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.ui.letters.language import harmless, mark
+from surefoot.ui.letters.rule_words import rule_words
 from surefoot.ui.letters.writer import Writer
 
 STAYS = "must not change"
 NUMBER = r"(?P<value>[-+.\de]+)"
-# What is said of one feature, and how a letter says it.
+SIZE = NUMBER.replace("value", "size")
+# What is said of one feature, and how a letter says it; a size is a difference, of dates in days.
 PHRASES = {
     "may only rise": mark("{name} may only rise"),
     "may only fall": mark("{name} may only fall"),
     f"is at least {NUMBER}(, or as it is)?": mark("{name} has to be at least {value}"),
     f"is at most {NUMBER}(, or as it is)?": mark("{name} has to be at most {value}"),
-    f"changes by at most {NUMBER}": mark("{name} may change by at most {value}"),
-    f"changes by at least {NUMBER}, or not at all": mark("{name} changes by at least {value} or not at all"),
-    f"changes in steps of {NUMBER}": mark("{name} changes in steps of {value}"),
+    f"changes by at most {SIZE}": mark("{name} may change by at most {size}"),
+    f"changes by at least {SIZE}, or not at all": mark("{name} changes by at least {size} or not at all"),
+    f"changes in steps of {SIZE}": mark("{name} changes in steps of {size}"),
     "takes only the values (?P<values>.+)": mark("{name} can only take certain values: {values}"),
     "(takes whole numbers only|stays a whole number, as in the training data)": mark(
         "{name} has to be a whole number"
     ),
     "moves only where its action says": mark("{name} can only change to certain values"),
 }
-AT_MOST = re.compile(r"at most (?P<most>\d+) features? (may )?changes?")
+DATES = {
+    "may only rise": mark("{name} may only become later"),
+    "may only fall": mark("{name} may only become earlier"),
+    f"is at least {NUMBER}(, or as it is)?": mark("{name} must not be earlier than {value}"),
+    f"is at most {NUMBER}(, or as it is)?": mark("{name} must not be later than {value}"),
+}
 
 
 def rule_lines(
@@ -46,21 +56,38 @@ def rule_lines(
     All features that must not change share one line.
     """
     guarded = _guarded(e, clf)
+    several = {one.relaxation()[0]: one for one in read_actions(_declared(e)).over_several}
     fixed: list[str] = []
     lines: list[str] = []
     left_out = False
     for wish in e.conflict:
         feature, phrase = _split(wish, e.question.features)
-        if any(_concerns(wish, feature, name) for name in guarded):
+        rule = several.get(wish)
+        if _concerns(wish, feature, rule, guarded):
             left_out = True
+        elif rule is not None:
+            lines.append(_several(rule, e, writer))
         elif phrase == STAYS:
             fixed.append(writer.name(feature))
         else:
-            lines.append(_line(wish, feature, phrase, writer))
+            lines.append(_line(wish, feature, phrase, e, writer))
     if fixed:
         first = writer.say("These details are treated as fixed: {names}", names=writer.language.all_of(fixed))
         lines.insert(0, first)
     return tuple(lines), left_out
+
+
+def broken_lines(
+    e: Explanation, clf: ConditionalGaussianNetworkClassifier, writer: Writer
+) -> tuple[str, ...]:
+    """The rules that today's row breaks; none over a protected feature."""
+    guarded = _guarded(e, clf)
+    found = (rule for rule in broken_rules(e.question) if not _concerns("", None, rule, guarded))
+    return tuple(_several(rule, e, writer) for rule in found)
+
+
+def _declared(e: Explanation) -> dict[str, Any]:
+    return dict(e.question.declared) if isinstance(e.question, Question) else {}
 
 
 def _guarded(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[Any, ...]:
@@ -72,11 +99,13 @@ def _guarded(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple
     return tuple(name for name in e.question.features if str(name) in said)
 
 
-def _concerns(wish: str, feature: Any, guarded: Any) -> bool:
-    """Whether a rule is about a feature: its own, or one over several that names it."""
+def _concerns(wish: str, feature: Any, rule: Constraint | None, guarded: tuple[Any, ...]) -> bool:
+    """Whether a rule is about a guarded feature: its own, or one over several that names it."""
     if feature is not None:
-        return bool(feature == guarded)
-    return re.search(rf"(?<!\w){re.escape(str(guarded))}(?!\w)", wish) is not None
+        return feature in guarded
+    if rule is not None:
+        return not {str(name) for name in guarded}.isdisjoint(map(str, rule.named()))
+    return any(re.search(rf"(?<!\w){re.escape(str(name))}(?!\w)", wish) for name in guarded)
 
 
 def _split(wish: str, features: tuple[Any, ...]) -> tuple[Any, str]:
@@ -87,27 +116,33 @@ def _split(wish: str, features: tuple[Any, ...]) -> tuple[Any, str]:
     return None, wish
 
 
-def _line(wish: str, feature: Any, phrase: str, writer: Writer) -> str:
+def _several(rule: Constraint, e: Explanation, writer: Writer) -> str:
+    question = e.question
+    assert isinstance(question, Question)
+    row = question.row(question.factual, question.state)
+    today = dict(zip(map(str, question.features), row, strict=True))
+    return rule_words(rule, today, date_names(question), writer)
+
+
+def _line(wish: str, feature: Any, phrase: str, e: Explanation, writer: Writer) -> str:
     if feature is None:
-        few = AT_MOST.fullmatch(wish)
-        if few:
-            count = writer.language.number(int(few["most"]))
-            return writer.say("at most {count} details may change", count=count)
-        return writer.say("the rule {rule}", rule=writer.quoted(harmless(_bare(wish))))
-    for pattern, message in PHRASES.items():
+        return writer.say("the rule {rule}", rule=writer.quoted(harmless(wish)))
+    is_date = str(feature) in date_names(e.question)
+    for pattern, message in {**PHRASES, **(DATES if is_date else {})}.items():
         match = re.fullmatch(pattern, phrase)
         if match:
-            known = match.groupdict()
-            if "value" in known:
-                known["value"] = writer.value(feature, float(known["value"]))
-            if "values" in known:
-                known["values"] = harmless(known["values"])
+            known = {key: _shown(key, text, feature, e, writer) for key, text in match.groupdict().items()}
             return writer.say(message, name=writer.name(feature), **known)
     return writer.say("{name}: a rule of its own", name=writer.name(feature))
 
 
-def _bare(wish: str) -> str:
-    """A rule as its author wrote it."""
-    text = wish.removeprefix("the rule ")
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
-    return text[1:-1] if quoted else text
+def _shown(key: str, text: str, feature: Any, e: Explanation, writer: Writer) -> str:
+    """What a phrase names: a value, a difference or a list of values."""
+    is_date = str(feature) in date_names(e.question)
+    if key == "values":
+        action: Any = read_actions(_declared(e)).features.get(str(feature))
+        listed = [as_date(float(v)) if is_date else v for v in getattr(action, "values", None) or ()]
+        return writer.language.all_of([writer.shown(feature, v) for v in listed]) or harmless(text)
+    if key == "size" and is_date:
+        return writer.say("{count} days", count=writer.language.number(float(text)))
+    return writer.value(feature, as_date(as_days(text)) if is_date else float(text))

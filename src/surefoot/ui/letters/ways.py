@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from surefoot.days import as_date, as_days
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.region import Interval, NotEnough, Region
+from surefoot.explain.result.region import NotEnough, Region
 from surefoot.ui.letters.writer import Writer
 
 MOST_WAYS = 3  # side by side; ten times as many fit on no page
@@ -40,11 +40,27 @@ class Way:
 
 
 def found_ways(answers: Sequence[Explanation], classifier: Any) -> list[tuple[Explanation, Region]]:
-    """The answers that a letter shows, each with what is enough."""
+    """The answers that a letter shows, each with what is enough; no two that change the same."""
     shown = [e for e in answers if e.counterfactual is not None and e.changed][:MOST_WAYS]
     if any(len(e.changed) > MANY_CHANGES for e in shown):
         shown = shown[:1]
-    return [(e, e.enough(classifier)) for e in shown]
+    found: list[tuple[Explanation, Region]] = []
+    for e in shown:
+        region = e.enough(classifier)
+        if all(set(needed(*one)) != set(needed(e, region)) for one in found):
+            found.append((e, region))
+    return found
+
+
+def needed(e: Explanation, region: Region) -> list[Any]:
+    """The features that have to change: today's value of any other is within what is enough, and can stay."""
+    stays = [
+        one.feature
+        for one in region.numbers
+        if one.proven[0] <= float(as_days(e.factual[one.feature])) <= one.proven[1]
+    ]
+    known = [one.feature for one in region.numbers] + list(region.categories)
+    return [name for name in e.changed if name in known and name not in stays]
 
 
 def ways_of(found: Sequence[tuple[Explanation, Region]], writer: Writer) -> tuple[Way, ...]:
@@ -56,26 +72,17 @@ def ways_of(found: Sequence[tuple[Explanation, Region]], writer: Writer) -> tupl
 
 
 def _way(e: Explanation, region: Region, writer: Writer, title: str) -> Way:
-    intervals = {one.feature: one for one in region.numbers}
     ranges = {
-        name: writer.range(one, is_date=isinstance(e.factual[name], dt.date))
-        for name, one in intervals.items()
+        one.feature: writer.range(one, is_date=isinstance(e.factual[one.feature], dt.date))
+        for one in region.numbers
     }
     ranges |= {name: _one_of(name, values, writer) for name, values in region.categories.items()}
-    needed = tuple(
-        Needed(writer.name(name), ranges[name], _today(name, e.factual[name], intervals, writer))
-        for name in e.changed
-        if name in ranges
-    )
-    return Way(title, needed)
+    return Way(title, tuple(_needed(name, ranges[name], e, writer) for name in needed(e, region)))
 
 
-def _today(name: Any, value: Any, intervals: Mapping[Any, Interval], writer: Writer) -> str:
-    """Today's value; it can stay where it is within what is enough."""
-    shown, one = writer.shown(name, value), intervals.get(name)
-    if one is not None and one.proven[0] <= float(as_days(value)) <= one.proven[1]:
-        return writer.say("today: {value}, can stay", value=shown)
-    return writer.say("today: {value}", value=shown)
+def _needed(name: Any, enough: str, e: Explanation, writer: Writer) -> Needed:
+    today = writer.say("today: {value}", value=writer.own(name, e.factual[name]))
+    return Needed(writer.name(name), enough, today)
 
 
 def _one_of(feature: Any, values: Sequence[Any], writer: Writer) -> str:

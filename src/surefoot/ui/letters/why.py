@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from numbers import Real
+from dataclasses import dataclass, replace
 from typing import Any
 
+from surefoot.days import as_date, as_days
 from surefoot.explain.constraints.document import read_actions, read_preset
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import PRINCIPAL, Reason, Reasons, reasons_of_row
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.ui.letters.writer import Writer, is_missing
 
@@ -45,22 +47,31 @@ def kept_features(e: Explanation) -> tuple[Any, ...]:
     return tuple(name for name in e.question.features if str(name) in stays)
 
 
-def reason_lines(reasons: Reasons, writer: Writer) -> tuple[Line, ...]:
+def reason_lines(
+    reasons: Reasons, writer: Writer, clf: ConditionalGaussianNetworkClassifier
+) -> tuple[Line, ...]:
     """The principal reasons, the weightiest first: at most four, none that speaks for the person."""
-    by_name = {reason.feature: reason for reason in reasons.each}
+    dates = {name for name, is_date in zip(clf.schema_.names, clf.schema_.dates, strict=True) if is_date}
+    by_name = {one.feature: _with_dates(one) if one.feature in dates else one for one in reasons.each}
     names: Iterable[Any] = reasons.principal(PRINCIPAL)["feature"]
-    return tuple(_line(by_name[name], reasons, writer) for name in names)
-
-
-def _line(reason: Reason, reasons: Reasons, writer: Writer) -> Line:
-    fact = writer.say(
-        "{name}: {value}", name=writer.name(reason.feature), value=writer.shown(reason.feature, reason.value)
-    )
-    return Line(fact, _usual(reason, reasons, writer))
-
-
-def _usual(reason: Reason, reasons: Reasons, writer: Writer) -> str:
     wanted = writer.decision(reasons.wanted)
+    return tuple(_line(by_name[name], wanted, name in clf.categories_, writer) for name in names)
+
+
+def _with_dates(reason: Reason) -> Reason:
+    """A reason whose values are dates, which files hold as text."""
+    value, usual = (as_date(as_days(text)) for text in (reason.value, reason.usual))
+    return replace(reason, value=value, usual=usual)
+
+
+def _line(reason: Reason, wanted: str, is_category: bool, writer: Writer) -> Line:
+    fact = writer.say(
+        "{name}: {value}", name=writer.name(reason.feature), value=writer.own(reason.feature, reason.value)
+    )
+    return Line(fact, _usual(reason, wanted, is_category, writer))
+
+
+def _usual(reason: Reason, wanted: str, is_category: bool, writer: Writer) -> str:
     if is_missing(reason.value) or math.isnan(reason.share):
         return ""
     known = {"wanted": wanted, "usual": writer.about(reason.feature, reason.usual)}
@@ -77,11 +88,19 @@ def _usual(reason: Reason, reasons: Reasons, writer: Writer) -> str:
             **known,
         )
     known["few"] = _few(reason.share, writer)
-    if not (isinstance(reason.value, Real) and isinstance(reason.usual, Real)):
+    if is_category:
         return writer.say("Usual in earlier cases of {wanted}: {usual}. The same as you: {few}.", **known)
+    if isinstance(reason.value, dt.date):
+        return _of_days(reason, known, writer)
     if reason.value > reason.usual:
         return writer.say("Usual in earlier cases of {wanted}: {usual}. As much or more: {few}.", **known)
     return writer.say("Usual in earlier cases of {wanted}: {usual}. As little or less: {few}.", **known)
+
+
+def _of_days(reason: Reason, known: dict[str, str], writer: Writer) -> str:
+    if reason.value > reason.usual:
+        return writer.say("Usual in earlier cases of {wanted}: {usual}. As late or later: {few}.", **known)
+    return writer.say("Usual in earlier cases of {wanted}: {usual}. As early or earlier: {few}.", **known)
 
 
 def _few(share: float, writer: Writer) -> str:

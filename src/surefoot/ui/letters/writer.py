@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 from surefoot.days import as_date
 from surefoot.explain.result.region import Interval
+from surefoot.table.rare import RARE
 from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.language import Language, harmless
 
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes what letters print; every number to its last digit."""
+    """Writes what letters print; every number to its last digit.
+
+    Parameters
+    ----------
+    language : Language
+    labels : Labels
+    given : dict, optional
+        The row as it was given, by feature: of values that the model puts together with other rare ones it
+        knows which one it was.
+    """
 
     language: Language
     labels: Labels
+    given: Mapping[Any, Any] = field(default_factory=dict)
 
     def say(self, message: str, **values: Any) -> str:
         """A message in the letter's language."""
@@ -45,21 +57,40 @@ class Writer:
             return self.language.date(value)
         label = self.labels.of(feature)
         if isinstance(value, Real) and not isinstance(value, bool) and str(value) not in label.values:
-            text = self.language.number(float(value), label.decimals)
-            return f"{text} {harmless(label.unit)}" if label.unit.strip() else text
+            return self.number(feature, float(value), label.decimals)
         if isinstance(value, bool) and not label.values.get(str(value)):
             return self.say("yes") if value else self.say("no")
+        if self._is_rare(feature, value):
+            return self.say("one of the less common values")
         return harmless(label.values.get(str(value)) or value)
+
+    def number(self, feature: Any, value: float, decimals: int = 0) -> str:
+        """A number with the feature's unit."""
+        unit = self.labels.of(feature).unit
+        text = self.language.number(value, decimals)
+        return f"{text} {harmless(unit)}" if unit.strip() else text
+
+    def _is_rare(self, feature: Any, value: Any) -> bool:
+        """Whether it stands for values that were put together, and nobody said what to call them."""
+        return bool(value == RARE) and self.labels.of(feature).values.get(RARE, RARE) == RARE
 
     def shown(self, feature: Any, value: Any) -> str:
         """A value in a sentence: names in quotes, numbers without."""
         text = self.value(feature, value)
-        return self.quoted(text) if isinstance(value, str) else text
+        is_name = isinstance(value, str) and not self._is_rare(feature, value)
+        return self.quoted(text) if is_name else text
+
+    def own(self, feature: Any, value: Any) -> str:
+        """A value of the person's in a sentence; one that is rare as it was given, where that is known."""
+        text = self.given.get(feature)
+        if not self._is_rare(feature, value) or is_missing(text) or text == RARE:
+            return self.shown(feature, value)
+        return self.say("{value} (one of the less common values)", value=self.quoted(harmless(text)))
 
     def about(self, feature: Any, value: Any) -> str:
         """A value that is known roughly, such as a median: three digits before a point are enough."""
         if isinstance(value, float) and math.isfinite(value) and not value.is_integer():
-            value = float(f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}")
+            return self.number(feature, float(f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"))
         return self.shown(feature, value)
 
     def range(self, one: Interval, is_date: bool = False) -> str:
@@ -69,6 +100,10 @@ class Writer:
             return self.say("exactly {value}", value=low)
         if math.isinf(one.low) and math.isinf(one.high):
             return self.say("any value")
+        if is_date and math.isinf(one.low):
+            return self.say("no later than {value}", value=high)
+        if is_date and math.isinf(one.high):
+            return self.say("no earlier than {value}", value=low)
         if math.isinf(one.low):
             return self.say("at most {value}", value=high)
         if math.isinf(one.high):

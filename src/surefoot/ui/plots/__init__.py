@@ -1,5 +1,6 @@
 """Figures: drawn with matplotlib, which is loaded only when one is drawn."""
 
+from surefoot.ui.plots.audit import plot_audit
 from surefoot.ui.plots.batch import plot_coverage, plot_distances, plot_feature_shares
 from surefoot.ui.plots.changes import plot_changes
 from surefoot.ui.plots.dag import plot_dag
@@ -10,6 +11,7 @@ from surefoot.ui.plots.trace import plot_trace
 from surefoot.ui.plots.trade_off import plot_trade_off
 
 __all__ = [
+    "plot_audit",
     "plot_changes",
     "plot_coverage",
     "plot_dag",

@@ -20,7 +20,8 @@ from surefoot.model.network import LinearGaussianNetwork
 from surefoot.problem.geometry import Ball, Whitening, lp_norm
 from surefoot.problem.mixed import State
 from surefoot.problem.quadratic import Quadratic
-from surefoot.problem.question import Decision, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Decision
 from surefoot.problem.robust_problem import log_odds
 from surefoot.problem.warp import IDENTITY, Warp
 from surefoot.ui.plots.style import NEGLIGIBLE, found_point, shortened

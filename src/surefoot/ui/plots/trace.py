@@ -71,7 +71,7 @@ def _line(ax: Any, values: ArrayLike, label: str, **style: Any) -> Any:
 
 
 def _widen(ax: Any, smallest: float) -> None:
-    """Keep the axis from blowing up differences that mean nothing."""
+    """Keep the axis from magnifying differences that do not matter."""
     low, high = ax.get_ylim()
     missing = max(smallest - (high - low), 0.0) / 2
     ax.set_ylim(low - missing, high + missing)

@@ -1,1 +1,1 @@
-"""Faces: they print and draw what others computed."""
+"""Reports: text and pages about what was computed elsewhere."""

@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 
 from surefoot.explain.population.table import reason
-from surefoot.explain.result.batch import Explanations
+from surefoot.explain.result.batch import Explanations, principal_features
 from surefoot.formats import in_list
 from surefoot.status import Status
 
@@ -53,7 +53,13 @@ def why_none(batch: Explanations) -> list[tuple[str, int]]:
     return [*found, *((f"in the way: {wish}", count) for wish, count in blamed.most_common(MOST_COUNTED))]
 
 
+def counted_reasons(batch: Explanations) -> list[tuple[str, int]]:
+    """Features among the principal reasons against the target, counted over the rows that have any."""
+    features = Counter(feature for e in batch for feature in principal_features(e))
+    return [(str(feature), count) for feature, count in features.most_common(MOST_COUNTED)]
+
+
 def counted_cautions(batch: Explanations) -> list[tuple[str, int]]:
-    """Cautions by their codes, counted."""
-    codes = Counter(code for e in batch for code in {caution.code for caution in e.cautions})
+    """In how many rows each code of a caution occurs; of equal counts the first to occur comes first."""
+    codes = Counter(code for e in batch for code in dict.fromkeys(caution.code for caution in e.cautions))
     return [(code.replace("_", " "), count) for code, count in codes.most_common(MOST_COUNTED)]

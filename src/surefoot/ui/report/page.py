@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.exceptions import DataError
+from surefoot.explain.population.audit import Audit
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.trade_off import TradeOff
@@ -17,7 +18,8 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.status import Status
-from surefoot.ui.report.batch_words import batch_answer, counted_cautions, why_none
+from surefoot.ui.report.audit_page import audit_page
+from surefoot.ui.report.batch_words import batch_answer, counted_cautions, counted_reasons, why_none
 from surefoot.ui.report.costs import curves_of, headline_of, shared_constraints
 from surefoot.ui.report.person import person_of
 from surefoot.ui.report.pictures import batch_pictures, case_pictures, trade_off_pictures
@@ -29,7 +31,7 @@ MOST_OPEN = 100
 
 
 def write_report(
-    explanations: Explanation | Iterable[Explanation] | TradeOff,
+    explanations: Explanation | Iterable[Explanation] | TradeOff | Audit,
     path: str | os.PathLike[str],
     classifier: Any = None,
     *,
@@ -37,14 +39,15 @@ def write_report(
 ) -> Path:
     """Write one HTML page: of an explanation with its pictures, of several answers about a row, or of rows.
 
-    Of a `TradeOff` the page shows what more safety costs one row.
+    Of a `TradeOff` the page shows what more safety costs one row; of an `Audit` who has no way, and what a
+    way costs whom, with a statement of method.
 
     The page holds everything it needs: no script, nothing from outside. Whatever is in the data is shown
     as text. Pictures need matplotlib (``pip install 'surefoot[plots]'``); without it the page says so.
 
     Parameters
     ----------
-    explanations : Explanation, iterable of them, or TradeOff
+    explanations : Explanation, iterable of them, TradeOff or Audit
     path : str or path
         Where to write.
     classifier : ConditionalGaussianNetworkClassifier, or what `adopt` takes, optional
@@ -64,12 +67,14 @@ def write_report(
 
 
 def report_page(
-    explanations: Explanation | Iterable[Explanation] | TradeOff,
+    explanations: Explanation | Iterable[Explanation] | TradeOff | Audit,
     classifier: Any = None,
     *,
     title: str = "",
 ) -> str:
     """The page itself, as `write_report` writes it."""
+    if isinstance(explanations, Audit):
+        return audit_page(explanations, title)
     if isinstance(explanations, TradeOff):
         return _costs(explanations, title)
     if isinstance(explanations, Explanation):
@@ -145,6 +150,7 @@ def _batch(batch: Explanations, title: str) -> str:
         most_open=MOST_OPEN,
         answer=batch_answer(batch),
         why=why_none(batch),
+        reasons=counted_reasons(batch),
         cautions=counted_cautions(batch),
         # One at a time: a page may hold thousands.
         cases=(summary_of(e) for e in batch if e.status is not Status.ALREADY_TARGET),

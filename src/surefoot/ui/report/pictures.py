@@ -48,7 +48,7 @@ def case_pictures(e: Explanation, clf: ConditionalGaussianNetworkClassifier | No
             drawings.append((lambda: plots.plot_trace(e), TRACE))
     if clf is not None and clf.n_features_in_ <= MOST_NODES:
         drawings.append((lambda: _graph(clf), GRAPH))
-    found = _drawn(drawings)
+    found = drawn(drawings)
     if found and clf is not None and clf.schema_.n_categories and clf.n_features_in_ > MANY_NODES:
         found = [replace(picture, wide=picture.caption == GRAPH) for picture in found]
     return found
@@ -70,13 +70,12 @@ def batch_pictures(batch: Explanations) -> list[Picture] | None:
     if any(e.asks_for_robustness and e.coverage < 1 for e in moved):  # else it is all of it, everywhere
         drawings.append((lambda: plots.plot_coverage(batch), COVERAGE))
     drawings.append((lambda: plots.plot_feature_shares(batch), SHARES))
-    return _drawn(drawings)
+    return drawn(drawings)
 
 
 def trade_off_pictures(found: TradeOff) -> list[Picture] | None:
     """The curves of a trade-off; None where matplotlib is missing."""
-    pictures = _drawn([(lambda: plots.plot_trade_off(found), COSTS)])
-    return None if pictures is None else [replace(picture, wide=True) for picture in pictures]
+    return drawn([(lambda: plots.plot_trade_off(found), COSTS)], wide=True)
 
 
 CHANGES = (
@@ -114,7 +113,8 @@ def _graph(clf: ConditionalGaussianNetworkClassifier) -> Any:
     return plots.plot_dag(clf.dag_, clf.feature_labels_, categories=clf.schema_.categories)
 
 
-def _drawn(drawings: list[tuple[Callable[[], Any], str]]) -> list[Picture] | None:
+def drawn(drawings: list[tuple[Callable[[], Any], str]], wide: bool = False) -> list[Picture] | None:
+    """Pictures with their captions; None where matplotlib is missing."""
     with warnings.catch_warnings():
         # Text stays text in the page: a letter that matplotlib's font lacks is drawn by the reader's browser.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
@@ -123,7 +123,7 @@ def _drawn(drawings: list[tuple[Callable[[], Any], str]]) -> list[Picture] | Non
             found = [_picture(draw, caption) for draw, caption in drawings]
         except MissingDependencyError:
             return None
-    return [picture for picture in found if picture is not None]
+    return [replace(picture, wide=wide) for picture in found if picture is not None]
 
 
 def _picture(draw: Callable[[], Any], caption: str) -> Picture | None:

@@ -9,7 +9,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
 
 from surefoot.explain.result.batch import Explanations
-from surefoot.explain.result.explanation import HALF, TAIL, Explanation
+from surefoot.explain.result.broken import broken_words
+from surefoot.explain.result.cautions import HALF, TAIL
+from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.words import (
     allowed_words,
     miss_words,
@@ -18,7 +20,8 @@ from surefoot.explain.result.words import (
     standing_words,
 )
 from surefoot.formats import in_list, number, one_line, part, share
-from surefoot.problem.question import Away, Odds, Question
+from surefoot.problem.question import Question
+from surefoot.problem.requirements import Away, Odds
 from surefoot.status import Status
 from surefoot.ui.plots.values import Values, is_change, is_cost
 from surefoot.ui.report.lever_words import lever_words
@@ -78,7 +81,8 @@ class Summary:
     changes : tuple of Change
         The numbers that change, largest first.
     note : str
-        What else there is to say of the change: what gave way for it, how it differs from earlier answers.
+        What else there is to say of the change: what gave way for it, how it differs from earlier answers,
+        and which rules today's row breaks.
     cautions : tuple of str
     assurances : tuple of str
         What is proven.
@@ -129,7 +133,7 @@ def summary_of(explanation: Explanation) -> Summary:
         headline=_headline(explanation),
         outcome=explanation.outcome,
         changes=changes,
-        note=_note(explanation),
+        note=" ".join(filter(None, (_note(explanation), broken_words(asked, is_change(explanation))))),
         cautions=explanation.cautions,
         assurances=_assurances(explanation),
         question=question_words(asked, explanation.targets) if isinstance(asked, Question) else "",

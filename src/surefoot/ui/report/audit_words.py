@@ -1,0 +1,124 @@
+"""What an audit says in words: the answer in three sentences, and the table of groups."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from surefoot.explain.population.audit import FEW, Audit
+from surefoot.explain.population.cases import NONE
+from surefoot.formats import number, one_line, share
+
+# Groups that the text shows. Ten times larger, and a terminal shows the last of them only.
+MOST_LINES = 30
+COLUMNS = ("rows", "asked", "found", "none", "undecided")
+
+
+def audit_text(audit: Audit) -> str:
+    """The answer, the figures of each group, and what there is to say about them."""
+    lines = [" ".join(answer_of(audit)), "", *_columns(audit)]
+    lines += [f"Note: {note}." for note in audit.notes]
+    return "\n".join(one_line(line) if not line.startswith("  ") else line for line in lines)
+
+
+def _columns(audit: Audit) -> list[str]:
+    level = f"{100 * audit.ci:g} % interval"
+    head = ["group", *COLUMNS, "share without", level, "median cost", level, "90 %", "burden"]
+    rows = [head, _cells("all", audit.overall)]
+    if audit.is_grouped:
+        every = zip(group_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
+        rows += [_cells(name, figures) for name, figures in every]
+    left = len(rows) - 1 - MOST_LINES
+    rows = rows[: 1 + MOST_LINES]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    lines = [
+        f"  {row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, len(head)))
+        for row in rows
+    ]
+    return [*lines, *([f"  and {left} more groups (audit.by_group)"] if left > 0 else [])]
+
+
+def _cells(name: str, figures: Any) -> list[str]:
+    counts = [f"{figures[column]:,}" for column in COLUMNS]
+    shares = [share(figures["none_share"]), interval(figures, "none_share")]
+    costs = [cost(figures["cost_median"]), interval(figures, "cost_median"), cost(figures["cost_90"])]
+    return [one_line(name), *counts, *shares, *costs, number(figures["burden"])]
+
+
+def group_names(table: pd.DataFrame) -> list[str]:
+    """Groups in a word each: values with commas between them."""
+    return [one_line(", ".join(map(str, key if isinstance(key, tuple) else (key,)))) for key in table.index]
+
+
+def cost(value: float) -> str:
+    """A cost in words: an infinite one is no way at all."""
+    return "no way" if value == math.inf else number(value)
+
+
+def interval(figures: Any, name: str) -> str:
+    """The ends of an interval; a dash where there is none."""
+    low, high = figures[f"{name}_low"], figures[f"{name}_high"]
+    if math.isnan(low):
+        return "-"
+    shown = share if name == "none_share" else cost
+    return f"{shown(low)} to {shown(high)}"
+
+
+def answer_of(audit: Audit) -> list[str]:
+    """The answer in at most three sentences: how many have no way, where they are, and what it costs."""
+    overall = audit.overall
+    asked, none = overall["asked"], overall["none"]
+    rows = f"{len(audit.frame):,} row{'s' * (len(audit.frame) != 1)}"
+    if not asked:
+        return [f"None of {rows} was refused {audit.target}: there is nobody to ask about."]
+    open_ = f", and {overall['undecided']:,} are undecided" if overall["undecided"] else ""
+    who = "it" if asked == 1 else f"{none:,} of them ({_share(overall, audit)})"
+    if not none:
+        who = f"none of them ({_share(overall, audit)})"
+    first = (
+        f"{asked:,} of {rows} {'is' if asked == 1 else 'are'} not decided {audit.target}; for {who} it is "
+        f"proven that no allowed change is enough{open_}."
+    )
+    return [first, *([_by_group(audit)] if audit.is_grouped else []), _costs(audit)]
+
+
+def _share(figures: Any, audit: Audit) -> str:
+    return f"{share(figures['none_share'])}, {100 * audit.ci:g} % interval {interval(figures, 'none_share')}"
+
+
+def _by_group(audit: Audit) -> str:
+    """Which groups are farthest apart, among those with enough rows to say so."""
+    large = audit.by_group[audit.by_group["asked"] >= FEW]
+    by = " and ".join(map(str, audit.groups.names))
+    if len(large) < 2:
+        fewer = "no group has" if large.empty else "only one group has"
+        return f"By {by}, {fewer} {FEW} rows asked or more: too few to compare groups."
+    ordered = large.sort_values("none_share", kind="stable")
+    (last, first), names = (ordered.iloc[0], ordered.iloc[-1]), group_names(ordered)
+    if first["none_share"] == last["none_share"]:
+        same = share(first["none_share"])
+        return f"By {by}, the share without a way is {same} in every group with {FEW} rows asked or more."
+    apart = first["none_share_low"] > last["none_share_high"]
+    among = "" if len(large) == len(audit.by_group) else f", among groups with {FEW} rows asked or more"
+    return (
+        f"By {by}{among}, the share without a way is largest for {names[-1]} ({share(first['none_share'])}, "
+        f"{interval(first, 'none_share')}) and smallest for {names[0]} ({share(last['none_share'])}, "
+        f"{interval(last, 'none_share')}); these intervals {'do not overlap' if apart else 'overlap'}."
+    )
+
+
+def _costs(audit: Audit) -> str:
+    """What half of those asked need, and what is most often in the way."""
+    middle = audit.overall["cost_median"]
+    half = (
+        "Half or more of those asked have no way that is known"
+        if middle == math.inf
+        else f"Half of those asked need a change of {number(middle)} or less"
+    )
+    counted = audit.cases.counted("blamed", (audit.cases.kind == NONE).nonzero()[0])
+    if not counted:
+        return f"{half}."
+    what, count = counted[0]
+    return f"{half}; most often in the way: {one_line(str(what))} (in {count:,} row{'s' * (count != 1)})."

@@ -1,0 +1,413 @@
+"""Odd and faulty columns, each with the line that is printed about it, what it holds, and what is noted."""
+
+import datetime as dt
+from decimal import Decimal
+from fractions import Fraction
+from uuid import UUID
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot.datasets import read_table
+from surefoot.exceptions import DataError
+from surefoot.table.kinds_text import kinds_text
+
+N = 60
+RNG = np.random.default_rng(8)
+AMOUNTS = RNG.lognormal(8, 1, N).round(2)
+AGES = RNG.integers(18, 80, N)
+TENTH = np.arange(N) % 10 == 0
+
+
+def repeated(*values):
+    return [values[k % len(values)] for k in range(N)]
+
+
+def grouped(sign, decimal="."):
+    return [f"{v:,.2f}".replace(".", "#").replace(",", sign).replace("#", decimal) for v in AMOUNTS]
+
+
+# What a column holds; how it is read, why, and what to say to have it otherwise; its first value; notes.
+COLUMNS = {
+    "narrow blanks": (
+        grouped("\u202f", ","),
+        "number: numbers with decimals",
+        "--categorical 'narrow blanks'",
+        524.13,
+        [],
+    ),
+    "typeset quotes": (
+        grouped("\u2019"),
+        "number: numbers with decimals",
+        "--categorical 'typeset quotes'",
+        524.13,
+        [],
+    ),
+    "francs before": (
+        [f"CHF {v}" for v in grouped("'")],
+        "number: numbers with decimals, in CHF",
+        "--categorical 'francs before'",
+        524.13,
+        [],
+    ),
+    "euros behind": (
+        [f"{v} EUR" for v in grouped("")],
+        "number: numbers with decimals, in EUR",
+        "--categorical 'euros behind'",
+        524.13,
+        [],
+    ),
+    "a minus before": (
+        [f"-€ {v}" for v in grouped(",")],
+        "number: numbers with decimals, in €",
+        "--categorical 'a minus before'",
+        -524.13,
+        [],
+    ),
+    "per cent": (
+        [f"{k / 8:.1f} %".replace(".", ",") for k in range(N)],
+        "number: numbers with decimals, in %",
+        "--categorical 'per cent'",
+        0.0,
+        [],
+    ),
+    "some per cent": (
+        [f"{k % 37}%" if k % 3 else str(k % 37) for k in range(N)],
+        "whole: whole numbers, in %",
+        "--categorical 'some per cent'",
+        0.0,
+        [],
+    ),
+    "rupees": (
+        repeated("₹ 1,23,456", "₹ 12,34,567", "₹ 45,678", "₹ 5,000"),
+        "whole: whole numbers, 4 values: may also be a category, in ₹",
+        "--categorical rupees",
+        123456.0,
+        [],
+    ),
+    "sums": (
+        [f"{87 * k + 1:,}" for k in range(N)],
+        "whole: whole numbers",
+        "--categorical sums",
+        1.0,
+        ["'sums': 1,045 is read as 1045, since numbers below 1000 have none (--decimal , says otherwise)"],
+    ),
+    "exponents": (
+        [f"{v:.3e}" for v in AMOUNTS],
+        "number: numbers with decimals",
+        "--categorical exponents",
+        524.1,
+        [],
+    ),
+    "wahr": (
+        repeated("WAHR", "FALSCH", "wahr"),
+        "category: text, 2 values",
+        "--text wahr",
+        "yes",
+        ["'wahr': FALSCH, WAHR, wahr are read as yes and no"],
+    ),
+    "ja": (
+        repeated("ja", "Nein", "Ja", "nein", "-"),
+        "category: text, 2 values",
+        "--text ja",
+        "yes",
+        ["'ja': Ja, Nein, ja, nein are read as yes and no", "'ja': '-' is taken as missing"],
+    ),
+    "capitals": (
+        repeated("Own", "own", "rent"),
+        "category: text, 3 values",
+        "--text capitals",
+        "Own",
+        ["'capitals': 'Own' and 'own' differ in capitals only, and are kept apart"],
+    ),
+    "truth and holes": (
+        repeated(True, False, None),
+        "category: truth values",
+        "--text 'truth and holes'",
+        True,
+        ["20 missing values in 'truth and holes'"],
+    ),
+    "nullable truth": (
+        pd.array(repeated(True, False, pd.NA), dtype="boolean"),
+        "category: truth values",
+        "--text 'nullable truth'",
+        True,
+        ["20 missing values in 'nullable truth'"],
+    ),
+    "nullable whole": (
+        pd.array(repeated(1, 2, 3, pd.NA, 5, 9, 12, 13, 14, 15, 16, 17), dtype="Int64"),
+        "whole: whole numbers",
+        "--categorical 'nullable whole'",
+        1.0,
+        ["5 missing values in 'nullable whole'"],
+    ),
+    "nullable text": (
+        pd.array(repeated("a", "b", pd.NA), dtype="string"),
+        "category: text, 2 values",
+        "--text 'nullable text'",
+        "a",
+        ["20 missing values in 'nullable text'"],
+    ),
+    "a category": (
+        pd.Categorical(repeated("a", "b", "c")),
+        "category: a category of 3 values in the table",
+        "--text 'a category'",
+        "a",
+        [],
+    ),
+    "codes 3, 6, 7": (
+        pd.Categorical(repeated(3, 6, 7)),
+        "category: a category of 3 values in the table",
+        "--text 'codes 3, 6, 7'",
+        3,
+        [],
+    ),
+    "intervals": (
+        pd.cut(pd.Series(AMOUNTS), [0, 2000, 5000, 1e6]),
+        "ordered: ordered in the table",
+        "--categorical intervals",
+        "(0.0, 2000.0]",
+        [],
+    ),
+    "bytes": (
+        repeated(b"own", b"rent"),
+        "category: text, 2 values",
+        "--text bytes",
+        "own",
+        [],
+    ),
+    "decimals": (
+        [Decimal(k) / 4 for k in range(N)],
+        "number: numbers with decimals",
+        "--categorical decimals",
+        0.0,
+        [],
+    ),
+    "fractions": (
+        [Fraction(k, 7) for k in range(N)],
+        "number: numbers with decimals",
+        "--categorical fractions",
+        0.0,
+        [],
+    ),
+    "periods": (
+        pd.period_range("2020-01", periods=N, freq="M"),
+        "date: dates",
+        "--categorical periods",
+        "2020-01-01",
+        [],
+    ),
+    "clock": (
+        [dt.time(k % 3, 5) for k in range(N)],
+        "category: text, 3 values",
+        "--text clock",
+        "00:05:00",
+        [],
+    ),
+    "days and hours": (
+        pd.date_range("2020-01-01", periods=N, freq="17h"),
+        "date: dates",
+        "--categorical 'days and hours'",
+        "2020-01-01",
+        ["'days and hours': the time of day is left out"],
+    ),
+    "a time zone": (
+        pd.date_range("2020-01-01", periods=N, tz="Europe/Berlin"),
+        "date: dates",
+        "--categorical 'a time zone'",
+        "2020-01-01",
+        [],
+    ),
+    "dates and text": (
+        [dt.date(2020, 1, 1 + k % 28) if k % 2 else "15.03.2021" for k in range(N)],
+        "date: day first: '15.03.2021'",
+        "--categorical 'dates and text'",
+        "2021-03-15",
+        [],
+    ),
+    "two orders of dates": (
+        [f"2020-01-{1 + k % 28:02}" if k % 2 else f"{1 + k % 28:02}.03.2021" for k in range(N)],
+        "date: day first: '13.03.2021'",
+        "--categorical 'two orders of dates'",
+        "2021-03-01",
+        [],
+    ),
+    "afternoons": (
+        [f"03/{1 + k % 28:02}/2021 2:{k:02} PM" for k in range(N)],
+        "date: month first: '03/13/2021 2:12 PM'",
+        "--categorical afternoons",
+        "2021-03-01",
+        ["'afternoons': the time of day is left out"],
+    ),
+    "some with a clock": (
+        [f"{1 + k % 28:02}.03.2021" + " 14:05" * (k % 3 == 0) for k in range(N)],
+        "date: day first: '13.03.2021 14:05'",
+        "--categorical 'some with a clock'",
+        "2021-03-01",
+        ["'some with a clock': the time of day is left out"],
+    ),
+    "month by number": (
+        [f"2021-{1 + k % 12:02}" for k in range(N)],
+        "date: months: '2021-01'",
+        "--categorical 'month by number'",
+        "2021-01-01",
+        ["'month by number': months are read as their first day"],
+    ),
+    "month by name": (
+        repeated("Dec-2015", "Jan-2016", "Feb-2016"),
+        "date: months: 'Dec-2015'",
+        "--categorical 'month by name'",
+        "2015-12-01",
+        ["'month by name': months are read as their first day"],
+    ),
+    "1er mars": (
+        repeated("1er mars 2021", "2 mars 2021", "3 avril 2021"),
+        "date: the month is a word",
+        "--categorical '1er mars'",
+        "2021-03-01",
+        [],
+    ),
+    "de marzo": (
+        repeated("5 de marzo de 2021", "7 de abril de 2021", "9 de mayo de 2022"),
+        "date: the month is a word",
+        "--categorical 'de marzo'",
+        "2021-03-05",
+        [],
+    ),
+    "gennaio": (
+        [f"{1 + k % 28} gennaio 2021" for k in range(N)],
+        "date: the month is a word",
+        "--categorical gennaio",
+        "2021-01-01",
+        [],
+    ),
+    "999 and 998": (
+        np.where(TENTH, 999, np.where(np.arange(N) % 11 == 5, 998, AGES)),
+        "whole: whole numbers",
+        "--categorical '999 and 998'",
+        999.0,
+        [
+            "'999 and 998': 999 in 6 rows looks like a hole; say --missing '999 and 998' 999 if it is one",
+            "'999 and 998': 998 in 5 rows looks like a hole; say --missing '999 and 998' 998 if it is one",
+        ],
+    ),
+    "glucose": (
+        np.where(TENTH, -1, AGES),
+        "whole: whole numbers",
+        "--categorical glucose",
+        -1.0,
+        ["'glucose': -1 in 6 rows looks like a hole; say --missing glucose -1 if it is one"],
+    ),
+    "losses": (
+        np.where(TENTH, -999, RNG.normal(0, 3, N).round(1)),
+        "number: numbers with decimals",
+        "--categorical losses",
+        -999.0,
+        ["'losses': -999 in 6 rows looks like a hole; say --missing losses -999 if it is one"],
+    ),
+    "rates": (
+        np.where(TENTH, 9999, RNG.random(N).round(3)),
+        "number: numbers with decimals",
+        "--categorical rates",
+        9999.0,
+        ["'rates': 9999 in 6 rows looks like a hole; say --missing rates 9999 if it is one"],
+    ),
+    "twenty digits": (
+        [10**20 + k for k in range(N)],
+        "identifier: differs in nearly every row (60 values): left out",
+        "--categorical 'twenty digits'",
+        None,
+        [],
+    ),
+    "uuid": (
+        [str(UUID(int=k * 10**30)) for k in range(N)],
+        "identifier: differs in nearly every row (60 values): left out",
+        "--categorical uuid",
+        None,
+        [],
+    ),
+    "patient_no": (
+        RNG.permutation(range(70_000, 70_000 + 13 * N, 13)),
+        "identifier: whole numbers that name or count the rows (60 values): left out",
+        "--numeric patient_no",
+        None,
+        [],
+    ),
+    "plz": (
+        RNG.choice([10115, 20095, 50667, 80331], N),
+        "code: its name says so; 4 values",
+        "--numeric plz",
+        50667,
+        [],
+    ),
+    "versions": (
+        repeated("1.0.2", "1.1.0", "2.0.0"),
+        "category: text, 3 values",
+        "--text versions",
+        "1.0.2",
+        [],
+    ),
+    "minus zero": (
+        repeated(-0.0, 0.0),
+        "constant: 0 in every row: left out",
+        "",
+        None,
+        [],
+    ),
+    "blanks": (
+        ["  "] * N,
+        "constant: missing in every row: left out",
+        "",
+        None,
+        ["blanks removed around values of 'blanks'", "60 missing values in 'blanks'"],
+    ),
+    "one of many": (
+        [1] * (N - 1) + [2],
+        "category: two values, 1 and 2",
+        "--numeric 'one of many'",
+        1,
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_each_column_is_read_and_said(name):
+    values, said, change, first, notes = COLUMNS[name]
+    found = read_table(pd.DataFrame({"other": np.linspace(0.1, 3, N) ** 2, name: values}))
+    row = found.kinds.loc[name]
+    assert f"{row['kind']}: {row['why']}" == said
+    assert row["change"] == change
+    assert list(found.notes) == notes
+    if first is None:
+        assert name in found.left_out
+    else:
+        value = found.frame[name].iloc[0]
+        assert (str(value.date()) if isinstance(value, pd.Timestamp) else value) == first
+
+
+def test_every_line_is_printed_in_80_columns():
+    for name, (values, said, _, _, _) in COLUMNS.items():
+        text = kinds_text(
+            read_table(pd.DataFrame({"other": np.linspace(0.1, 3, N) ** 2, name: values})).kinds
+        )
+        assert max(map(len, text.splitlines())) <= 80
+        kind, why = said.split(": ", 1)
+        assert kind in text
+        assert "".join(why.split())[:12] in "".join(text.split())
+
+
+def test_there_are_thirty_and_more():
+    assert len(COLUMNS) >= 30
+
+
+@pytest.mark.parametrize(
+    ("cell", "what"), [([1, 2], "a list"), ({"a": 1}, "a dict"), ((1,), "a tuple"), ({3}, "a set")]
+)
+def test_cells_that_hold_several_values_are_refused_in_one_line(cell, what):
+    frame = pd.DataFrame({"other": AMOUNTS, "odd": [cell] * N})
+    with pytest.raises(DataError, match=rf"^column 'odd' holds {what} in a cell, .* leave it out") as error:
+        read_table(frame)
+    assert "\n" not in str(error.value)
+    assert read_table(frame, drop=["odd"]).frame.columns.tolist() == ["other"]

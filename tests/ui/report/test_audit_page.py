@@ -1,0 +1,97 @@
+"""The page and the pictures of an audit."""
+
+import base64
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot import write_report
+from surefoot.exceptions import DataError
+from surefoot.ui.plots.audit import plot_audit
+from surefoot.ui.report.audit_words import answer_of
+from tests.asking import CounterfactualExplainer
+from tests.ui.mixed import toy_model, toy_table
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def explainer():
+    kept = ["cards", "years", "housing", "member"]
+    return CounterfactualExplainer(toy_model(), immutable=kept, bounds={"income": (0, 2500)}, budget=0)
+
+
+@pytest.fixture(scope="module")
+def audit(explainer):
+    X = toy_table(30)[0]
+    who = pd.Series(np.where(np.arange(30) % 2, EVIL, "=1+1"), name="$who$ <b>")
+    return explainer.audit(X, "yes", by=who, progress=False)
+
+
+@pytest.fixture(scope="module")
+def page(audit, tmp_path_factory):
+    return write_report(audit, tmp_path_factory.mktemp("page") / "a.html").read_text(encoding="utf-8")
+
+
+def test_it_opens_with_the_answer(audit, page):
+    body = page[page.index("<main") :]
+    first = re.search(r'<p class="headline">(.*?)</p>', body, re.S)[1]
+    assert first.startswith(f"{audit.overall['asked']} of 30 rows are not decided yes; for ")
+    assert body.index('class="headline"') < body.index("<h2>")
+    assert len(answer_of(audit)) == 3
+
+
+def test_groups_figures_and_method_are_there(audit, page):
+    assert audit.overall["none"] > 0
+    for words in ("stands in the way", "Principal reasons", "How this was done", "What this does not show"):
+        assert words in page
+    for value in audit.about.values():
+        assert value.split()[0] in page
+    assert page.count("data:image/svg+xml") == 2
+    assert "surefoot verify MODEL.json" in page
+
+
+def test_names_are_text(page):
+    assert EVIL not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_tables_can_be_taken_from_the_page(audit, page):
+    links = re.findall(r'download="(\w+\.csv)" href="data:text/csv;charset=utf-8;base64,([^"]*)"', page)
+    files = {name: base64.b64decode(text).decode("utf-8") for name, text in links}
+    assert set(files) >= {"groups.csv", "blame.csv", "reasons.csv"}
+    groups = pd.read_csv(io.StringIO(files["groups.csv"]))
+    assert groups.iloc[:, 0].tolist() == ["(all)", EVIL, "'=1+1"]
+    assert groups["asked"].tolist()[0] == audit.overall["asked"]
+
+
+def test_nobody_asked_is_a_page_too(explainer, tmp_path):
+    X = toy_table(30)[0]
+    accepted = X[explainer.classifier.predict(X) == "yes"]
+    audit = explainer.audit(accepted, "yes", progress=False)
+    text = write_report(audit, tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "there is nobody to ask about" in text
+    assert "data:image" not in text
+    assert "nobody to ask about" in audit._repr_html_()
+
+
+def test_pictures(audit):
+    panels = audit.plot(max_groups=1)
+    labels = [text.get_text() for text in panels[0].get_yticklabels()]
+    assert labels[0] == f"all ({audit.overall['asked']})"
+    assert len(labels) == 2
+    assert [text.get_text() for text in panels[1].get_xticklabels()][-1] == "no way"
+    with pytest.raises(DataError, match="2 axes, not 1"):
+        plot_audit(audit, axes=panels[:1])
+    with pytest.raises(DataError, match="max_groups"):
+        audit.plot(max_groups=0)
+    panels[0].figure.clear()
+
+
+def test_a_notebook_shows_the_table(audit):
+    text = audit._repr_html_()
+    assert "share without a way" in text
+    assert EVIL not in text

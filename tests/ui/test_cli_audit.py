@@ -1,0 +1,77 @@
+"""``surefoot audit``: groups as text, CSV and a page; what is wrong is one line."""
+
+import pandas as pd
+import pytest
+
+from surefoot.ui.cli import main
+from tests.ui.mixed import toy_model, toy_table
+
+ASK = ("audit", "m.json", "d.csv", "--target", "yes", "--quiet", "--preset", "practical")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    X, y = toy_table(16)
+    code = [f"0{k % 2}" if k else "" for k in range(16)]
+    X.assign(y=y, code=code, name=[f"=n{k}" for k in range(16)]).to_csv(folder / "d.csv", index=False)
+    toy_model().save(folder / "m.json")
+    return folder
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_everything_is_written(here, capsys):
+    outputs = ("--html", "a.html", "--output", "a.csv", "--table", "t.csv", "--id", "name")
+    assert main([*ASK, "--by", "code", "--by", "cards:3,5", "--ci", "0.9", *outputs]) == 0
+    said = capsys.readouterr()
+    assert "of 16 rows are not decided yes" in said.out
+    assert "90 % interval" in said.out
+    assert "1 row without a value of 'code'" in said.out
+    assert [line for line in said.err.splitlines() if "wrote" in line] == [
+        "surefoot: wrote a.csv", "surefoot: wrote t.csv", "surefoot: wrote a.html",
+    ]  # fmt: skip
+    groups = pd.read_csv("a.csv", dtype=str)
+    assert groups.columns[:4].tolist() == ["code", "cards", "rows", "asked"]
+    assert groups["code"].tolist()[0] == "(all)"
+    assert set(groups["code"][1:]) == {"00", "01", "missing"}  # as it is written, no number
+    assert groups["rows"].astype(int).tolist()[0] == groups["rows"].astype(int)[1:].sum() == 16
+    table = pd.read_csv("t.csv", dtype=str)
+    assert table["row"].tolist() == [f"'=n{k}" for k in range(16)]
+    assert "What this does not show" in (here / "a.html").read_text(encoding="utf-8")
+
+
+def test_groups_to_standard_output(here, capsys):
+    assert main([*ASK, "--output", "-"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("group,rows,asked,found,none")
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--by", "cod"], "there is no column 'cod' (--by); did you mean 'code'?"),
+        (["--by", "cards:5,3"], "must rise"),
+        (["--by", "cards:a,3"], "must be numbers, not 'a,3'"),
+        (["--by", "housing:3"], "bands are for numbers"),
+        (["--by", "code", "--by", "code"], "given twice"),
+        (["--ci", "95"], "between 0 and 1"),
+        (["--jobs", "0"], "--jobs must be"),
+        (["--alternatives", "2"], "about one row"),
+        (["--save-models", "there"], "writes no proofs"),
+        (["--target", "no"], "one target"),
+        (["--html", "-"], "cannot go to standard output"),
+        (["--html", "a.html", "--output", "a.html"], "same place"),
+        (["--by", "a:b"], "no column 'a:b'"),
+    ],
+)
+def test_what_is_wrong_is_one_line(here, capsys, flags, message):
+    assert main([*ASK, *flags]) == 2
+    said = [line for line in capsys.readouterr().err.strip().splitlines() if "read as" not in line]
+    assert len(said) == 1
+    assert message in said[0]
