@@ -263,7 +263,8 @@ def test_regions_at_the_command_line_that_make_no_sense(text, tmp_path):
 @cache
 def found_regions():
     X, _ = lending()
-    return regions(explainer(), X, "good", time_limit=40)
+    audit = explainer(diagnose=False).audit(X, "good", n_jobs=1, progress=False)
+    return audit.regions(time_limit=40)
 
 
 def test_the_largest_regions_hold_their_rows():

@@ -196,15 +196,17 @@ class Audit:
         asked = _question(self.explainer, row, self.target)
         return None if asked is None else asked.question
 
-    def regions(self, depth: int = 2, **settings: Any) -> pd.DataFrame:
+    def regions(self, depth: int = 2, *, most: int = 20, time_limit: float = 60.0) -> pd.DataFrame:
         """The largest boxes over one or two features in which it is proven that nobody has a way.
 
         Parameters
         ----------
         depth : {1, 2}
             How many features a box is over.
-        **settings
-            ``most``, how many boxes at most; ``time_limit``, seconds.
+        most : int, default=20
+            How many boxes at most.
+        time_limit : float, default=60
+            Seconds; what is found by then is returned.
 
         Returns
         -------
@@ -213,7 +215,7 @@ class Audit:
         """
         from surefoot.explain.population.regions import regions
 
-        return regions(self.explainer, self._features, self.target, depth, **settings)
+        return regions(self.explainer, self._features, self.target, depth, most=most, time_limit=time_limit)
 
     def one_action(self, group: Any = None, most: int = 2, **settings: Any) -> OneAction:
         """The one change that serves the largest share of those asked in a group.
