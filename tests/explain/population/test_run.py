@@ -1,5 +1,6 @@
 """A run that is stopped at any moment goes on, and ends with the same table."""
 
+import errno
 import gzip
 import json
 import os
@@ -275,6 +276,21 @@ def test_a_full_disk_keeps_what_is_finished(explainer, rows, expected, tmp_path)
     assert kept.endswith(b"\n")
     assert run(explainer, rows, output).computed == 30 - kept.count(b"\n") < 30
     assert same(output, expected)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.csv.gz"])
+def test_a_disk_that_is_full_at_the_end_keeps_what_is_finished(explainer, rows, tmp_path, monkeypatch, name):
+    output = tmp_path / name
+
+    def full(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("surefoot.explain.population.output._forced", full)
+        with pytest.raises(OSError, match=r"No space left on device; finished rows are kept.*\.parts"):
+            run(explainer, rows.head(4), output)
+    assert not output.exists()
+    assert run(explainer, rows.head(4), output).computed == 0
 
 
 def test_a_row_that_takes_its_process_along_is_given_up(tmp_path):
