@@ -23,7 +23,6 @@ KEY = ["rows", "code"]
 ROWS = [int(n) for n in os.environ.get("ROWS", "1000,20000,200000").split(",")]
 LIMIT = float(os.environ.get("LIMIT", 600))
 SIZES = (2, 3, 500, 8, 12, 50)
-CHILD = "import sys; from surefoot.ui.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
 def rows(done=frozenset()):
@@ -59,7 +58,7 @@ def table(n, n_numbers, n_categories, seed=0):
 
 
 def measured(path, tree):
-    command = [sys.executable, "-c", CHILD, "fit", str(path), "--label", "label"]
+    command = [sys.executable, "-m", "surefoot", "fit", str(path), "--label", "label"]
     environment = os.environ | {"PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"}
     start = time.perf_counter()
     with tempfile.TemporaryFile("w+") as out:
@@ -75,6 +74,8 @@ def measured(path, tree):
         out.seek(0)
         loss = chosen_loss(out.read())
     seconds = time.perf_counter() - start
+    if child.returncode > 0:  # a figure of a command that failed would mislead
+        raise SystemExit(f"{' '.join(command)} with PYTHONPATH={tree} ended with {child.returncode}")
     return {
         "CPU seconds": f"{used.ru_utime + used.ru_stime:.1f}",
         "seconds": f"{seconds:.1f}" if child.returncode == 0 else f"stopped after {seconds:.0f}",

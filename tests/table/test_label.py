@@ -43,3 +43,10 @@ def test_cautions():
 @pytest.mark.parametrize("labels", [["a", "b"] * 10, [0, 1, 2] * 20, [True, False] * 5, ["x", "y", "z"]])
 def test_labels(labels):
     assert label_cautions(pd.Series(labels), "y") == []
+
+
+def test_decimals_as_written_are_numbers():
+    labels = pd.Series([f"{k / 7:.3f}" for k in range(200)])
+    with pytest.raises(DataError, match=r"holds 200 different numbers, from 0 to 28.429: that is a number"):
+        label_cautions(labels, "rate")
+    assert label_cautions(pd.Series(["1.5", "2.5"] * 30), "rate") == []

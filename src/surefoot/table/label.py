@@ -41,7 +41,7 @@ def label_cautions(labels: pd.Series, name: str) -> list[str]:
         ...
     surefoot.exceptions.DataError: the label 'age' holds 40 different numbers, from 0 to 39: that is a...
     """
-    seen = labels.dropna()
+    seen = _as_numbers(labels.dropna())
     count = seen.nunique()
     _refuse(seen, count, name)
     found = []
@@ -74,6 +74,14 @@ def _refuse(seen: pd.Series, count: int, name: str) -> None:
     elif len(seen) >= FEW_ROWS and count > max(HALF * len(seen), FEW_ROWS / 2):
         rows = f"{count:,} different values in {len(seen):,} rows"
         raise DataError(f"{what} has {rows}: names of rows or text; {advice}")
+
+
+def _as_numbers(seen: pd.Series) -> pd.Series:
+    """Labels as numbers where all of them are: files hold them as they are written."""
+    if pd.api.types.infer_dtype(seen) != "string":
+        return seen
+    numbers = pd.to_numeric(seen.str.replace(",", "."), errors="coerce")
+    return numbers if len(numbers) and numbers.notna().all() else seen
 
 
 def _are_numbers(seen: pd.Series) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
 from surefoot.formats import one_line
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 
 SHOWN_EDGES = 12
+WIDTH = 80  # of a line of text
 
 MEANINGS = {
     "naive": "naive Bayes: given the class, no feature depends on another",
@@ -23,8 +25,13 @@ MIXED_BAN = "sparse graph (BAN) learned by greedy search"  # see model/structure
 
 def model_text(clf: ConditionalGaussianNetworkClassifier) -> str:
     """What was learned, a few lines."""
-    lines = [f"{label:>10}  {value}" for label, value in model_facts(clf)]
-    return "\n".join([model_kind(clf), *lines])
+    return "\n".join([model_kind(clf), *(_fact_text(*fact) for fact in model_facts(clf))])
+
+
+def _fact_text(heading: str, text: str) -> str:
+    """A heading and its text, which goes on below where it is long; names are not cut."""
+    wrap = TextWrapper(WIDTH, break_long_words=False, break_on_hyphens=False, subsequent_indent=" " * 12)
+    return wrap.fill(f"{heading:>10}  {text}")
 
 
 def model_html(clf: ConditionalGaussianNetworkClassifier) -> str:
