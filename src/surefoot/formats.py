@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -106,6 +107,24 @@ def one_line(text: str) -> str:
     'a holds everything'
     """
     return printable(" ".join(text.split())) if not text.isprintable() else text
+
+
+def wrapped(text: str, width: int) -> str:
+    """Sentences no wider than a terminal, broken between words; tables, which are indented, as they are.
+
+    Examples
+    --------
+    >>> print(wrapped("Smallest: the distance is -0.5" + chr(10) + "  feature  from  to", 20))
+    Smallest: the
+      distance is -0.5
+      feature  from  to
+    """
+    return "\n".join(
+        textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        if len(line) > width and line[:1] != " "
+        else line
+        for line in text.split("\n")
+    )
 
 
 def printable(text: str) -> str:

@@ -255,6 +255,8 @@ def test_too_many_steps_are_any_number(monkeypatch):
     assert said.number_reach(said.persons, 0).values == (-4.0, -3.5, -3.0, -2.5, -2.0)
     monkeypatch.setattr(exact, "MOST_VALUES", 1)
     assert said.number_reach(said.persons, 0).values is None
+    for side in ("down", "up"):
+        assert exact.moved(said.moves[0], said.persons, 0, side).values is None
 
 
 # Splits
@@ -467,6 +469,8 @@ def test_a_deep_tree_ends():
     for _ in range(exact.DEPTH + 2):
         tree = {"at": [1, -5.0, -5.0], "below": None, "above": tree}
     assert "too deep" in claims(nobody() | {"tree": tree})["nobody"].reason
+    assert "too deep" in claims(nobody() | {"tree": tree["above"]})["nobody"].reason
+    assert verdict(nobody() | {"tree": tree["above"]["above"]}) == HOLDS
 
 
 def test_undecided_claims_nothing():
@@ -560,11 +564,12 @@ def test_long_lists_and_deep_trees_take_effort():
             first=move(values=[-3.0] * 50), a=persons(-3.0, -3.0), second=move(step=0.01), b=persons(0.0, 0.0)
         ),
     )
+    plain = exact.read_nobody(exact.read_model(content()), nobody())
     case = exact.read_case([content()], exact._infeasible(*refutation().values()))
     for work in (
         lambda: said.number_reach(said.persons, 0),
         lambda: said.number_reach(said.persons, 1),
-        lambda: exact.covered_persons(said, [case]),
+        lambda: exact.covered_persons(plain, [case]),
         lambda: exact._within_set(case.question, 0, exact.Reach(0.0, 1.0, (0.0, 1.0, 2.0, 3.0))),
     ):
         with exact.limited(exact.Effort(3)), pytest.raises(exact.EffortError):

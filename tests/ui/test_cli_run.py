@@ -63,6 +63,32 @@ def test_it_goes_on_after_any_signal(folder, capfd, number):
     assert a["row"].iloc[3] == "'=n3"
 
 
+def test_with_workers_a_stop_is_one_line(folder):
+    process = started("--output", "o.csv", "--jobs", "2")
+    waited_for(process, lambda: kept(folder) > 3)
+    process.terminate()
+    said = process.communicate(timeout=LONG)[1].strip().splitlines()
+    assert said == [
+        "surefoot: stopped; finished rows are kept in o.csv.parts, and the same command goes on from there"
+    ]
+    assert process.returncode == -signal.SIGTERM
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs signals of POSIX")
+def test_a_run_in_the_background_ends_too(folder):
+    """Shells start what they put there with interrupts ignored."""
+    command = [sys.executable, "-m", "surefoot", *ASK, "--output", "o.csv"]
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    waited_for(process, lambda: kept(folder) > 3)
+    process.terminate()
+    assert "surefoot: stopped; finished rows are kept" in process.communicate(timeout=LONG)[1]
+    assert process.returncode == -signal.SIGTERM
+
+
 def test_one_run_at_a_time_and_restart(folder, capfd):
     process = started("--output", "o.csv")
     waited_for(process, lambda: kept(folder) > 1)

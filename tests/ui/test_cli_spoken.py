@@ -1,6 +1,7 @@
 """Messages of the command line name flags, not arguments of Python."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,18 @@ def test_a_label_that_is_a_number(tmp_path, capsys):
     assert "'age' holds 24 different numbers, from 18 to 41: that is a number" in capsys.readouterr().err
     assert main(["fit", str(tmp_path / "rows.csv"), "--label", "housing", *flags]) == 0
     assert "is a number" not in capsys.readouterr().err
+
+
+def test_sentences_are_broken_between_words_in_a_terminal_only(monkeypatch, capsys):
+    main = sys.modules["surefoot.ui.cli.main"]
+
+    text = "Asked: " + "a long sentence with -0.837 in it; " * 5 + "\n  a table  " + "1 " * 60 + "\n"
+    main.show_sentences(text)
+    assert capsys.readouterr().out == text
+    monkeypatch.setattr(main.sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    main.show_sentences(text)
+    *sentence, table, _ = capsys.readouterr().out.split("\n")
+    assert max(map(len, sentence)) <= 60
+    assert " ".join(" ".join(sentence).split()) == text.split("\n")[0].strip()
+    assert table == text.split("\n")[1]

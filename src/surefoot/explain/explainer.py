@@ -575,8 +575,9 @@ class CounterfactualExplainer:
         >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
         >>> bank = datasets.load_banknote()
         >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
-        >>> explainer = CounterfactualExplainer(clf, immutable=["variance"])
-        >>> explainer.nobody({"variance": (6, None)}, target=1).holds
+        >>> explainer = CounterfactualExplainer(clf, immutable=bank.feature_names)
+        >>> region = {"variance": (3, None), "skewness": (2, 8), "curtosis": (-2, 2), "entropy": (-3, None)}
+        >>> explainer.nobody(region, target=1).holds
         True
         """
         from surefoot.explain.population.nobody import nobody

@@ -1,11 +1,16 @@
 """Where rounding is large, nothing is claimed that the checkers would refuse."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 
 from surefoot import ConditionalGaussianNetworkClassifier, verify
+from surefoot.explain.answer.bound_recheck import FAR, FEW, LARGE, UNEVEN, _without_bound, is_doubtful
+from surefoot.problem.answer import Answer
+from surefoot.status import Status
 from tests.asking import CounterfactualExplainer
 
 
@@ -47,3 +52,50 @@ def test_a_bound_that_rounding_undoes_is_not_claimed(distance):
             assert e.certificate["bound"] is None
             assert e.counterfactual is not None
     assert seen == {"optimal", "precision_limit"}
+
+
+def proof(nodes):
+    """A certificate whose tree has so many nodes, an odd number."""
+    tree = "leaf"
+    for _ in range(nodes // 2):
+        tree = {"below": tree, "above": "leaf"}
+    return {"bound": {"tree": tree}, "states": None}
+
+
+ASKED, UNIT, SMALL = SimpleNamespace(matrix=None), np.ones(2), np.array([[LARGE, -LARGE]])
+
+
+@pytest.mark.parametrize(
+    ("distance", "bound", "scores", "nodes", "doubtful"),
+    [
+        (FAR, FAR, SMALL, 3, False),
+        (1.01 * FAR, 0.0, SMALL, 3, True),
+        (np.inf, 1.01 * FAR, SMALL, 3, True),
+        (np.inf, np.inf, SMALL, 3, False),
+        (1.0, 1.0, -1.01 * SMALL, 3, True),
+        (1.01 * FAR, 0.0, SMALL, FEW - 1, True),
+        (1.01 * FAR, 0.0, SMALL, FEW + 1, False),
+        (1.01 * FAR, 0.0, SMALL, 0, False),
+    ],
+)
+def test_which_bounds_are_checked_again(distance, bound, scores, nodes, doubtful):
+    """Far away or with large scores, where there is a proof, and a short one."""
+    certificate = proof(nodes) if nodes else {"bound": None}
+    answer = Answer(Status.OPTIMAL, np.zeros(2), bound, certificate=certificate)
+    assert is_doubtful(ASKED, answer, distance, UNIT, scores) is doubtful
+
+
+@pytest.mark.parametrize(("ratio", "scores", "doubtful"), [(1, 1, False), (1.01, 1, True), (1, 1.01, True)])
+def test_a_given_matrix_is_doubted_where_it_is_uneven(ratio, scores, doubtful):
+    asked = SimpleNamespace(matrix=np.diag([ratio * UNEVEN, 2.0, 1.0]))
+    answer = Answer(Status.OPTIMAL, np.zeros(3), 0.0)
+    assert is_doubtful(asked, answer, 1.0, np.ones(3), scores * SMALL) is doubtful
+
+
+@pytest.mark.parametrize("status", [Status.INFEASIBLE, Status.TIME_LIMIT_NO_POINT])
+def test_reasons_why_there_is_nothing_go_with_the_proof(status):
+    told = Answer(status, lower_bound=5.0, certificate=proof(1), conflict=("age stays",), advice="Why.")
+    left = _without_bound(told)
+    assert (left.lower_bound, left.certificate["bound"]) == (0.0, None)
+    gone = status is Status.INFEASIBLE
+    assert (left.conflict, left.advice) == (((), "") if gone else (("age stays",), "Why."))

@@ -180,3 +180,8 @@ def test_categories_alone_that_are_not_enough(norm, budget):
     assert e.status is Status.INFEASIBLE
     assert e.best_probability == pytest.approx(clf.predict_proba(changed)[:, 1].max())
     assert verify(e, clf).ok
+
+
+def test_odds_of_any_size_are_probabilities():
+    """Warnings are errors here: numbers that no double can be raised to do not overflow."""
+    assert [best._probability(v) for v in (-1e4, 0.0, 1e4)] == [0.0, 0.5, 1.0]

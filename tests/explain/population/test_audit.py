@@ -294,3 +294,15 @@ def test_an_audit_says_itself(audit):
     assert repr(audit) == f"<Audit of 60 rows in {len(audit.by_group)} groups for yes>"
     assert isinstance(audit, Audit)
     assert set(audit.about) >= {"model", "question", "actions", "rows and groups", "surefoot"}
+
+
+def test_regions_and_one_action_are_those_of_the_rows_that_were_asked(explainer, rows):
+    audit = explainer.audit(rows.head(24), "yes", by="member", progress=False)
+    found = audit.one_action(True)
+    asked = audit.frame[(audit.frame["member"] == True) & audit.cases.asked]  # noqa: E712
+    assert list(found.served.index) == list(asked.index)
+    with pytest.raises(ProblemError, match="no group 'perhaps'; the groups are False, True"):
+        audit.one_action("perhaps")
+    boxes = audit.regions(depth=1, most=2, time_limit=20)
+    assert {"words", "rows", "asked", "proof"} <= set(boxes.columns)
+    assert (boxes["rows"] == boxes["asked"]).all()

@@ -125,7 +125,7 @@ def test_logistic_regression():
     asked = CounterfactualExplainer(
         clf, actions=kept, data=(X, y), immutable=["mass", "pres", "skin", "insu"]
     )
-    region = {"plas": (180, None), "mass": (40, None), "age": (30, None), "preg": (4, None)}
+    region = {"plas": (190, None), "mass": (45, None), "preg": (6, None), "pres": (None, 80)}
     found = asked.nobody(region, asked.classifier.classes_[0])
     assert found.holds is True
     assert verify(found, asked.classifier, time_limit=20).ok
@@ -263,7 +263,8 @@ def test_regions_at_the_command_line_that_make_no_sense(text, tmp_path):
 @cache
 def found_regions():
     X, _ = lending()
-    return regions(explainer(), X, "good", time_limit=40)
+    audit = explainer(diagnose=False).audit(X, "good", n_jobs=1, progress=False)
+    return audit.regions(time_limit=40)
 
 
 def test_the_largest_regions_hold_their_rows():

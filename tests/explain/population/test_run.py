@@ -1,5 +1,6 @@
 """A run that is stopped at any moment goes on, and ends with the same table."""
 
+import errno
 import gzip
 import json
 import os
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -124,6 +126,52 @@ def test_half_a_line_counts_for_nothing(explainer, rows, expected, tmp_path, mon
     assert same(output, expected)
 
 
+def checked_line(body):
+    return b"%08x %s\n" % (zlib.crc32(body), body)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\0" * 40 + b"\n",
+        checked_line(b"{}"),
+        checked_line(b"[1]"),
+        checked_line(b'["a", [], null]'),
+        checked_line(b"[-5, [], null]"),
+        checked_line(b'[99999, ["x"], null]'),
+        checked_line(b"[1, [], null]"),
+        checked_line(b'[1, ["1", "no status"], null]'),
+        checked_line(b"[" * 100_000),
+        checked_line(b"[1, [], [0, 5, 9]]"),
+    ],
+)
+def test_lines_that_no_run_wrote_count_for_nothing(explainer, rows, tmp_path, monkeypatch, line):
+    output = tmp_path / "out.parquet"
+    with monkeypatch.context() as patch:
+        stop_after(patch, 3)
+        with pytest.raises(Stop):
+            run(explainer, rows.head(4), output)
+    part = tmp_path / "out.parquet.parts" / "rows-000000.jsonl"
+    part.write_bytes(part.read_bytes() + line)
+    run(explainer, rows.head(4), output)
+    whole = run(explainer, rows.head(4), tmp_path / "whole.parquet")
+    assert whole.rows == 4
+    assert same(output, pd.read_parquet(tmp_path / "whole.parquet"))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b"null", b"[" * 100_000])
+def test_a_damaged_manifest_is_one_clear_error(explainer, rows, tmp_path, monkeypatch, content):
+    output = tmp_path / "out.csv"
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(Stop):
+            run(explainer, rows.head(3), output)
+    (tmp_path / "out.csv.parts" / "manifest.json").write_bytes(content)
+    with pytest.raises(DataError, match=r"manifest\.json: .*--restart \(resume=False\) begins again"):
+        run(explainer, rows.head(3), output)
+    assert run(explainer, rows.head(3), output, resume=False).computed == 3
+
+
 def test_what_changed_is_named(explainer, clf, rows, tmp_path, monkeypatch):
     output = tmp_path / "out.csv"
     with monkeypatch.context() as patch:
@@ -140,7 +188,7 @@ def test_what_changed_is_named(explainer, clf, rows, tmp_path, monkeypatch):
         "the columns": (explainer, rows, {"enough": True}),
     }
     for what, (asking, table, more) in changes.items():
-        with pytest.raises(ProblemError, match=f"{what}.* has changed since.*resume=False"):
+        with pytest.raises(ProblemError, match=f"{what}.* ha(s|ve) changed since.*resume=False"):
             run(asking, table, output, **more)
     assert run(explainer.copy(time_limit=20), rows, output).computed == 27
     with monkeypatch.context() as patch:
@@ -228,6 +276,21 @@ def test_a_full_disk_keeps_what_is_finished(explainer, rows, expected, tmp_path)
     assert kept.endswith(b"\n")
     assert run(explainer, rows, output).computed == 30 - kept.count(b"\n") < 30
     assert same(output, expected)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.csv.gz"])
+def test_a_disk_that_is_full_at_the_end_keeps_what_is_finished(explainer, rows, tmp_path, monkeypatch, name):
+    output = tmp_path / name
+
+    def full(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("surefoot.explain.population.output._forced", full)
+        with pytest.raises(OSError, match=r"No space left on device; finished rows are kept.*\.parts"):
+            run(explainer, rows.head(4), output)
+    assert not output.exists()
+    assert run(explainer, rows.head(4), output).computed == 0
 
 
 def test_a_row_that_takes_its_process_along_is_given_up(tmp_path):

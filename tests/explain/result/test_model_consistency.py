@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import DataError
+from surefoot.explain.result.model_consistency import check_plausible
+from surefoot.problem.requirements import DensityFloor
 from surefoot.proof.exact import SENTENCES
 from surefoot.ui.cli import main
 from tests.asking import CounterfactualExplainer
@@ -178,3 +181,22 @@ def test_no_line_can_be_added_to_a_verdict(clf, bank, tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert "row 1 holds everything: the auditor has signed" in lines
     assert not any(line.startswith("holds      everything") for line in lines)
+
+
+def test_a_floor_below_the_declared_share_is_refused(bank, clf):
+    question = Explanation.from_dict(asked(clf, bank, plausible=0.1)).question
+    check_plausible(question, clf)
+    lower = [
+        replace(r, floor=r.floor - 1) if isinstance(r, DensityFloor) else r for r in question.requirements
+    ]
+    without = [r for r in question.requirements if not isinstance(r, DensityFloor)]
+    for requirements in (lower, without):
+        with pytest.raises(DataError, match="the floor of the density"):
+            check_plausible(replace(question, requirements=tuple(requirements)), clf)
+
+
+def test_bands_that_the_model_does_not_expect_are_refused(bank, clf):
+    question = Explanation.from_dict(asked(clf, bank, plausible=("conditional", 2.0))).question
+    check_plausible(question, clf)
+    with pytest.raises(DataError, match="what the model expects"):
+        check_plausible(replace(question, eithers=question.eithers[:-1]), clf)

@@ -334,6 +334,23 @@ def test_the_bound_without_limits_when_time_is_up(monkeypatch):
     assert nothing.run() is Status.TIME_LIMIT.without_point
 
 
+@pytest.mark.parametrize(("most", "status"), [(2, Status.TIME_LIMIT), (1, Status.TIME_LIMIT.without_point)])
+def test_what_is_not_written_in_time_is_not_claimed(monkeypatch, most, status):
+    """The proof is that without any limit then, and both the status and the bound say so."""
+    bank = datasets.load_banknote()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(bank.X, bank.y)
+    settings = {"norm": 1, "budget": 0.02, "bounds": "data", "diagnose": False}
+    settings |= {"actions": Actions({"variance": Action("stay")}, at_most=most)}
+    explainer = CounterfactualExplainer(clf, **settings)
+    full = explainer.explain(bank.X.iloc[0], 1, on_failure="return")
+    assert full.status in (Status.OPTIMAL, Status.INFEASIBLE)
+    monkeypatch.setattr(Subsets, "_writing", -1.0)
+    e = explainer.explain(bank.X.iloc[0], 1, on_failure="return")
+    assert e.status is status
+    assert 0 < e.lower_bound < full.lower_bound
+    assert [claim.name for claim in verify(e, clf).claims if claim.verdict == "FAILS"] == []
+
+
 def test_choices_that_time_left_together_are_all_there(monkeypatch):
     """Listing them stops half-way; what is listed by then still covers everything, and so does the proof."""
     posed = limited(random_problem(12, 3), 4)

@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
+from scipy.special import expit
 
 from surefoot.explain.diagnose.bisection import NONE, answered, narrowed
 from surefoot.problem.answer import Answer
@@ -166,7 +166,7 @@ def _proof(found: Answer) -> dict[str, Any] | None:
 
 
 def _probability(value: float) -> float:
-    return float(1 / (1 + np.exp(-value)))
+    return float(expit(value))  # whatever its size
 
 
 def _is_close(low: float, high: float) -> bool:

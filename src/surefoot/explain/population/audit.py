@@ -38,12 +38,14 @@ from surefoot.explain.population.groups import EVERYBODY, Groups, grouped
 from surefoot.explain.population.run import fingerprints
 from surefoot.explain.population.workers import Done, Job, Row, finished
 from surefoot.files import write_whole
+from surefoot.formats import listed
 from surefoot.problem.question import Question
 from surefoot.table.writing import csv_text
 from surefoot.views import view
 
 if TYPE_CHECKING:
     from surefoot.explain.explainer import CounterfactualExplainer
+    from surefoot.explain.population.one_action import OneAction
 
 # What groups are compared by; the others are counts, ends of intervals and words.
 COMPARED = ("none_share", "cost_median", "cost_90", "burden")
@@ -193,6 +195,63 @@ class Audit:
         row = self.frame.iloc[places[0] if len(places) else 0]
         asked = _question(self.explainer, row, self.target)
         return None if asked is None else asked.question
+
+    def regions(self, depth: int = 2, *, most: int = 20, time_limit: float = 60.0) -> pd.DataFrame:
+        """The largest boxes over one or two features in which it is proven that nobody has a way.
+
+        Parameters
+        ----------
+        depth : {1, 2}
+            How many features a box is over.
+        most : int, default=20
+            How many boxes at most.
+        time_limit : float, default=60
+            Seconds; what is found by then is returned.
+
+        Returns
+        -------
+        DataFrame
+            One line for each box: ``region``, ``words``, ``rows`` of the table in it, ``asked``, ``proof``.
+        """
+        from surefoot.explain.population.regions import regions
+
+        return regions(self.explainer, self._features, self.target, depth, most=most, time_limit=time_limit)
+
+    def one_action(self, group: Any = None, most: int = 2, **settings: Any) -> OneAction:
+        """The one change that serves the largest share of those asked in a group.
+
+        Parameters
+        ----------
+        group : label or tuple, optional
+            As in the index of `by_group`. Default: everybody who was asked.
+        most : int, default=2
+            How many features change at most.
+        **settings
+            ``price`` and ``share``, as in `CounterfactualExplainer.one_action`. What the audit found for each
+            row bounds what any change could do; ``explanations=None`` searches that anew, with at most
+            ``most`` changes, which gives better bounds.
+        """
+        from surefoot.explain.population.one_action import one_action
+
+        rows = self._asked_in(group)
+        known = {"explanations": self.explained.iloc[rows], **settings}
+        return one_action(self.explainer, self._features.iloc[rows], self.target, most, **known)
+
+    def _asked_in(self, group: Any) -> NDArray[np.intp]:
+        """The places of those who were asked in a group."""
+        key = group if isinstance(group, tuple) else (group,)
+        if group is not None and key not in self._places:
+            known = listed([name[0] if len(name) == 1 else name for name in self._places])
+            raise ProblemError(f"there is no group {group!r}; the groups are {known}")
+        rows = np.arange(len(self.frame)) if group is None else self._places[key]
+        rows = rows[self.cases.asked[rows]]
+        if not len(rows):
+            raise ProblemError(f"nobody is asked in {'the table' if group is None else f'group {group!r}'}")
+        return rows
+
+    @property
+    def _features(self) -> pd.DataFrame:
+        return self.frame[list(self.explainer.classifier.feature_labels_)]
 
     def plot(self, axes: Any = None, max_groups: int = 24) -> Any:
         """Draw shares without a way and costs by group, with intervals; returns the two Axes."""

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.files import write_whole
 from surefoot.formats import one_line
+from surefoot.plain import parsed
 
 # Rows of a segment. Ten times larger, and putting the table together takes hundreds of megabytes.
 SEGMENT = 2000
@@ -39,6 +40,8 @@ PARTS = {
     "columns": "the columns of the output",
     "version": "the version of surefoot",
 }
+PLURAL = (PARTS["actions"], PARTS["columns"])
+BEGINS_AGAIN = "--restart (resume=False) begins again"
 
 
 # The files in the folder of a run; nothing else in it is ever removed.
@@ -105,13 +108,14 @@ class Journal:
     def manifest(self) -> dict[str, Any] | None:
         """What the folder says that its rows are about; None where there are none."""
         try:
-            content = json.loads((self.folder / "manifest.json").read_bytes())
+            content = parsed((self.folder / "manifest.json").read_bytes())
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
-            raise DataError(f"{self.folder}/manifest.json: cannot be read ({one_line(str(error))})") from None
+        except (OSError, DataError) as error:
+            reason = f"cannot be read ({one_line(str(error))})"
+            raise DataError(f"{self.folder}/manifest.json: {reason}; {BEGINS_AGAIN}") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise DataError(f"{self.folder}/manifest.json: is not the manifest of a run")
+            raise DataError(f"{self.folder}/manifest.json: is not the manifest of a run; {BEGINS_AGAIN}")
         return content
 
     def begin(self, about: Mapping[str, Any], resume: bool) -> None:
@@ -176,7 +180,8 @@ class Journal:
             return found
         with file:
             for record in filter(None, map(_record, file)):
-                found[record.number] = record
+                if record.number // SEGMENT == segment:
+                    found[record.number] = record
         return found
 
     def add(self, number: int, values: list[Any], proof: bytes | None = None) -> None:
@@ -235,12 +240,24 @@ MOST_OPEN = 8
 
 
 def _record(line: bytes) -> Record | None:
-    """A line of a segment; None where it is not whole."""
+    """A line of a segment; None where it is not whole, or not of ours."""
     checksum, _, body = line.rstrip(b"\n").partition(b" ")
     if not line.endswith(b"\n") or b"%08x" % zlib.crc32(body) != checksum:
         return None
-    number, values, proof = json.loads(body)
-    return Record(number, values, proof and tuple(proof))
+    match parsed_or_none(body):
+        case [int(number), [*values], None]:
+            return Record(number, values)
+        case [int(number), [*values], [int(place), int(length)]]:
+            return Record(number, values, (place, length))
+    return None
+
+
+def parsed_or_none(body: bytes) -> Any:
+    """The values of a line; None where it is no JSON. Infinite numbers are written as Python has them."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _opened_to_append(path: Path) -> BinaryIO:
@@ -264,8 +281,8 @@ def _opened_to_append(path: Path) -> BinaryIO:
 
 def _changed(changed: list[str], folder: Path) -> str:
     what = changed[0] if len(changed) == 1 else f"{', '.join(changed[:-1])} and {changed[-1]}"
-    has = "has" if len(changed) == 1 else "have"
-    return f"{what} {has} changed since this run began ({folder}); --restart (resume=False) begins again"
+    has = "has" if len(changed) == 1 and what not in PLURAL else "have"
+    return f"{what} {has} changed since this run began ({folder}); {BEGINS_AGAIN}"
 
 
 def _locked(path: Path, output: Path) -> BinaryIO | None:

@@ -7,7 +7,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -135,17 +135,24 @@ def _proofs(journal: Journal, segments: Sequence[int]) -> Iterator[bytes]:
 
 @contextmanager
 def _writer(part: Path, output: Path, columns: Sequence[Column], whole: Sequence[str]) -> Iterator[Write]:
-    """What writes frames one after the other into a file."""
+    """What writes frames one after the other into a file, which is forced onto the disk at the end."""
     with open(part, "wb") as file:
-        with ExitStack() as inside:
-            if is_parquet(output):
-                yield inside.enter_context(_parquet_writer(file, columns))
-            elif output.suffix.lower() == ".gz":
-                packed = inside.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
-                yield _csv_writer(packed, columns, whole)
-            else:
-                yield _csv_writer(file, columns, whole)
+        with _frames(file, output, columns, whole) as write:
+            yield write
         _forced(file)
+
+
+@contextmanager
+def _frames(file: BinaryIO, output: Path, columns: Sequence[Column], whole: Sequence[str]) -> Iterator[Write]:
+    """What writes frames in the format that the name of the output asks for."""
+    if is_parquet(output):
+        with _parquet_writer(file, columns) as write:
+            yield write
+    elif output.suffix.lower() == ".gz":
+        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+            yield _csv_writer(packed, columns, whole)
+    else:
+        yield _csv_writer(file, columns, whole)
 
 
 def _csv_writer(file: Any, columns: Sequence[Column], whole: Sequence[str]) -> Write:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from numbers import Integral
@@ -109,11 +111,12 @@ class Run:
         with Journal(self.output) as journal:
             about = self.about()
             journal.begin(about, resume)
-            computed = self._explained(journal)
             schema = self.explainer.classifier.schema_
             whole = [valid(schema.names[j]) for j in schema.numbers if schema.whole[j]]
-            journal.sync()
-            summary = put_in_place(journal, self.columns, whole, self.certificates, self.words)
+            with _saying_what_is_kept(journal.folder):
+                computed = self._explained(journal)
+                journal.sync()
+                summary = put_in_place(journal, self.columns, whole, self.certificates, self.words)
             summary.computed = computed
             journal.finish(keep=summary.stopped(Status.TIME_LIMIT) > 0, about=about)
         return summary
@@ -141,13 +144,11 @@ class Run:
                 rows = self._without_twins(rows, twins, journal, bar)
             for done in finished(job, rows, self.n_jobs):
                 twins.learn(done.cells, done.line)
-                try:
-                    journal.add(done.number, done.line, done.proof)
-                except OSError as error:
-                    kept = f"{error.strerror}; finished rows are kept, and the same command goes on"
-                    raise OSError(error.errno, kept, str(journal.folder)) from None
+                journal.add(done.number, done.line, done.proof)
                 computed += 1
                 bar.update()
+            bar.total = bar.n  # lines of a file may be more than its rows
+            bar.refresh()
         return computed + twins.found
 
     def _without_twins(self, rows: Iterator[Row], twins: Twins, journal: Journal, bar: Any) -> Iterator[Row]:
@@ -179,9 +180,10 @@ class Run:
     def _finished(self, journal: Journal, segment: int) -> set[int]:
         """The rows of a segment that need not be asked again."""
         again = {RETRIED[name] for name in self.retry}
-        status = [column.name for column in self.columns].index("status")
-        records = journal.records(segment).values()
-        return {one.number for one in records if Status(one.line[status]).with_point not in again}
+        width, status = len(self.columns), [column.name for column in self.columns].index("status")
+        records = [one for one in journal.records(segment).values() if len(one.line) == width]
+        known = [one for one in records if one.line[status] in set(Status)]
+        return {one.number for one in known if Status(one.line[status]).with_point not in again}
 
 
 def fingerprints(explainer: CounterfactualExplainer) -> dict[str, Any]:
@@ -193,6 +195,16 @@ def fingerprints(explainer: CounterfactualExplainer) -> dict[str, Any]:
         "question": _digest(sorted(given.items())),
         "actions": _digest(explainer.actions),
     }
+
+
+@contextmanager
+def _saying_what_is_kept(folder: Path) -> Iterator[None]:
+    """An error of the disk, which may be full, says that nothing is lost."""
+    try:
+        yield
+    except OSError as error:
+        kept = f"{error.strerror or error}; finished rows are kept, and the same command goes on"
+        raise OSError(error.errno or errno.EIO, kept, error.filename or str(folder)) from None
 
 
 def explain_to(

@@ -275,6 +275,10 @@ def _answer(
 ) -> Answer:
     points = search.points
     rounds = _rounds(search)
+    proof = bound_document(problem, search)  # first: what is not written in time is not proven
+    if isinstance(search, Subsets) and search.unwritten and not status.is_cut_short:
+        found = points.best is not None
+        status = Status.TIME_LIMIT if found else Status.TIME_LIMIT.without_point
     bound = np.inf if status is Status.INFEASIBLE else search.bound
     point = points.point
     radius = 0.0 if robust is None else robust.radius
@@ -287,7 +291,6 @@ def _answer(
         status = Status.TIME_LIMIT  # the bound is proven, the robustness is not
     if status is Status.OPTIMAL and bound < points.distance - 1.01 * allowance(search.gap, points.distance):
         status = Status.PRECISION_LIMIT  # whatever the search thinks: the numbers say that it is not done
-    proof = bound_document(problem, search)
     return Answer(
         status=status,
         point=point,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.search.certified.changes import Choice, Cut
+from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.leaf import Affine, Leaf
 from surefoot.search.certified.narrowing import ends
 from surefoot.search.certified.proof import leaf_node, proof_of, without_prices
@@ -90,10 +91,12 @@ class Graft:
     ----------
     perturbation : callable
         Turns a scenario's shift of u into features.
+    clock : Clock, optional
+        When it runs out, `node` raises `OutOfTimeError`.
     """
 
-    def __init__(self, perturbation: Callable[[Array], Array]) -> None:
-        self._perturbation = perturbation
+    def __init__(self, perturbation: Callable[[Array], Array], clock: Clock | None = None) -> None:
+        self._perturbation, self._clock = perturbation, clock or Clock(np.inf)
         self._shifts: dict[bytes, Array] = {}
         self._numbers: dict[tuple[float, ...], int] = {}
         self._directions: list[list[float]] = []
@@ -124,6 +127,7 @@ class Graft:
         scenarios : sequence of Scenario
             What the leaves of stacks refer to.
         """
+        self._clock.check()
         if choice.parts:
             first = self.node(space, choice.parts[0], scenarios)
             second = self.node(space, choice.parts[1], scenarios)

@@ -56,6 +56,9 @@ WIDER = 1.3  # how much farther to look where there was no point
 DEEPEST = 360  # rounding, not the bound, keeps such a deep choice alive
 BRIEFLY = 0.05  # of the time for each of the first searches
 GRACE = 0.2  # seconds for the bound without any limit when time is up
+# Share of the time limit, and seconds at least, that writing the proof may take beyond it; then the bound
+# without any limit has to do. Ten times as much overruns the limit by half of it.
+WRITING = (0.05, 0.05)
 
 
 class _FoundError(Exception):
@@ -89,6 +92,7 @@ class Subsets:
         self._tried: set[tuple[Any, ...]] = set()
         self._unlimited: Search | None = None
         self._stopped = Status.UNDECIDED
+        self.unwritten = False  # whether writing the proof took too long
         self._again: Points | None = None
         self._moment = time.perf_counter()
 
@@ -106,7 +110,8 @@ class Subsets:
     def bound(self) -> float:
         """Proven: no robust counterfactual within the limits is closer."""
         unlimited = 0.0 if self._unlimited is None else self._unlimited.proof.proven()
-        return min(max(self._proven(), unlimited), self.points.distance)
+        limited = 0.0 if self.unwritten else self._proven()
+        return min(max(limited, unlimited), self.points.distance)
 
     @property
     def too_deep(self) -> bool:
@@ -200,15 +205,28 @@ class Subsets:
     def proof(self, perturbation: Callable[[Array], Array]) -> dict[str, Any]:
         """What proves the bound, in the format of docs/certificate.md.
 
-        ``perturbation`` turns a scenario's shift of u into features.
+        ``perturbation`` turns a scenario's shift of u into features. Where writing takes too long, it is the
+        proof without any limit, and the bound is that one's from then on.
         """
-        graft, other = Graft(perturbation), self._unlimited
-        if not self.bound:
+        other, clock = self._unlimited, Clock(self._writing)
+        if self.bound and (other is None or other.proof.proven() <= self._proven()):
+            try:
+                graft = Graft(perturbation, clock)
+                with no_collection():
+                    return graft.proof(graft.node(self.whole, self.root, self.pool))
+            except OutOfTimeError:
+                self.unwritten = True
+                other = self._unlimited or self._fall_back()
+        graft = Graft(perturbation)
+        if not self.bound or other is None:
             return graft.proof(None)
-        if other is not None and other.proof.proven() > self._proven():
-            return graft.proof(graft.branch(Tree(other.space, other.proof, other.scenarios)))
-        with no_collection():
-            return graft.proof(graft.node(self.whole, self.root, self.pool))
+        return graft.proof(graft.branch(Tree(other.space, other.proof, other.scenarios)))
+
+    @property
+    def _writing(self) -> float:
+        """Seconds for writing the proof: what is left, and a little more."""
+        share, least = WRITING
+        return max(self.clock.left, 0.0) + max(share * (self.clock.deadline - self.clock.start), least)
 
     def _proven(self) -> float:
         return min(choice.bound for choice in self.choices)
@@ -479,10 +497,11 @@ class Subsets:
         known = {(r, v.tobytes()) for r, v in self.pool}
         self.pool += [(r, v) for r, v in scenarios if (r, v.tobytes()) not in known]
 
-    def _fall_back(self) -> None:
+    def _fall_back(self) -> Search:
         """No more can be proved: what is proven without any limit holds within limits too."""
         self._unlimited = Search(self.whole, self.gap, Clock(GRACE))
         self._unlimited.run()
+        return self._unlimited
 
     def _status(self) -> Status:
         if self.points.best is None:

@@ -15,7 +15,7 @@ from surefoot.search.paper.backends import available_backends
 from surefoot.ui.cli import auditing, letters
 from surefoot.ui.cli.explaining import run_explain
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
-from surefoot.ui.cli.main import DONE, NOT_FOUND, say, show
+from surefoot.ui.cli.main import DONE, NOT_FOUND, say, show, show_sentences
 from surefoot.ui.cli.parser import DATA_SETS, parser
 from surefoot.ui.cli.regions import read_region
 from surefoot.ui.cli.request import check_request, explainer_of, wanted_targets
@@ -64,7 +64,7 @@ def run_nobody(options: argparse.Namespace) -> int:
     if options.json == "-":
         sys.stdout.write(found.to_json() + "\n")
     else:
-        show(f"{spoken(str(found))}\n")
+        show_sentences(f"{spoken(str(found))}\n")
         if options.json:
             found.save(options.json)
             say(f"surefoot: wrote {options.json}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,26 +43,25 @@ def refuse_unused(options: argparse.Namespace) -> None:
 def explain_to_file(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> int:
     """Explain what is not finished yet, and say how it went."""
     table = streamed_rows(options, explainer.classifier)
-    try:
-        with _last_words(options.output):
-            summary = explain_to(
-                explainer,
-                table,
-                options.output,
-                id=options.id,
-                resume=not options.restart,
-                n_jobs=options.jobs,
-                chunk=128,
-                target=target,
-                retry=options.retry,
-                certificates=options.certificates,
-                enough=options.enough,
-                progress=not options.quiet,
-                words=spoken,
-            )
-    except KeyboardInterrupt:
-        say(STOPPED.format(options.output))
-        return INTERRUPTED
+    summary: Summary | None = None
+    with _termination_as_interrupt(options.output) as terminated, suppress(KeyboardInterrupt):
+        summary = explain_to(
+            explainer,
+            table,
+            options.output,
+            id=options.id,
+            resume=not options.restart,
+            n_jobs=options.jobs,
+            chunk=128,
+            target=target,
+            retry=options.retry,
+            certificates=options.certificates,
+            enough=options.enough,
+            progress=not options.quiet,
+            words=spoken,
+        )
+    if summary is None:
+        return _stopped(options.output, terminated)
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     say(f"surefoot: wrote {options.output}")
@@ -88,20 +88,37 @@ def _say(summary: Summary, options: argparse.Namespace) -> None:
         say(f"surefoot: {stopped} stopped by the time limit; --retry time_limit asks them again")
 
 
+def _stopped(output: str, terminated: list[int]) -> int:
+    """Say what is kept; a process that somebody ended ends by the same signal."""
+    say(STOPPED.format(output))
+    if terminated:
+        gc.collect()  # what workers shared is removed, of which their keeper would complain
+        signal.signal(terminated[0], signal.SIG_DFL)
+        signal.raise_signal(terminated[0])
+    return INTERRUPTED
+
+
 @contextmanager
-def _last_words(output: str) -> Iterator[None]:
-    """Say what is kept when somebody ends the process; it ends by the same signal."""
+def _termination_as_interrupt(output: str) -> Iterator[list[int]]:
+    """Take SIGTERM like Ctrl-C, so that workers end first; the list has an entry for each one that came.
+
+    Where Ctrl-C is ignored, as in the background of a shell, the process ends at once, and workers after it.
+    """
+    terminated: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield terminated
         return
 
-    def said(number: int, _: Any) -> None:
-        signal.signal(number, signal.SIG_DFL)
-        say(STOPPED.format(output))
-        os.kill(os.getpid(), number)
+    def interrupt(number: int, frame: Any) -> None:
+        terminated.append(number)
+        as_interrupt = signal.getsignal(signal.SIGINT)
+        if callable(as_interrupt):
+            as_interrupt(number, frame)
+        else:
+            _stopped(output, terminated)
 
-    before = signal.signal(signal.SIGTERM, said)
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
-        yield
+        yield terminated
     finally:
         signal.signal(signal.SIGTERM, before)

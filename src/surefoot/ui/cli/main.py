@@ -12,9 +12,10 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from shutil import get_terminal_size
 
 from surefoot.exceptions import SurefootError, SurefootWarning
-from surefoot.formats import one_line, printable
+from surefoot.formats import one_line, printable, wrapped
 from surefoot.ui.cli.parser import parser
 from surefoot.ui.cli.paths import check_paths
 from surefoot.ui.cli.spoken import spoken
@@ -108,3 +109,8 @@ def say(message: str) -> None:
 def show(text: str) -> None:
     """A result to read; names in it cannot steer the terminal."""
     sys.stdout.write(printable(text))
+
+
+def show_sentences(text: str) -> None:
+    """The same, broken between words where a person reads it in a terminal; programs get whole lines."""
+    show(wrapped(text, get_terminal_size().columns) if sys.stdout.isatty() else text)

@@ -16,7 +16,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.table.packed import gunzipped
 from surefoot.table.reading import GZIP
-from surefoot.ui.cli.main import DONE, say, show
+from surefoot.ui.cli.main import DONE, say, show, show_sentences
 from surefoot.ui.cli.tables import model
 
 NOT_PROVED = 1
@@ -41,7 +41,7 @@ def run_verify(options: argparse.Namespace) -> int:
     if not results:
         raise DataError(f"{options.explanation}: holds no explanation")
     if len(results) == 1:
-        show(f"{results[0] if options.all_claims else _summary(results[0])}\n")
+        show_sentences(f"{results[0] if options.all_claims else _summary(results[0])}\n")
     else:
         _show_all(explanations, results, options.all_claims)
     return DONE if all(result.ok or result.claims_nothing for result in results) else NOT_PROVED

@@ -87,7 +87,7 @@ def _shares(ax: Any, figures: pd.DataFrame, audit: Audit) -> None:
     ax.plot(middle, places, "o", color=FACTUAL, markeredgecolor=INK, markersize=6)
     ax.axvline(middle[0], color=MUTED, linestyle=(0, (4, 3)), linewidth=0.9)
     ax.set_xlim(-2, min(102.0, max(10.0, 1.05 * np.nanmax([*high, 0.0]))))
-    words = "proven: no way (% of those asked)\nin brackets: number asked; line:"
+    words = "proven: no way (% of those asked)\nin brackets: how many are asked\nline:"
     label_axes(ax, f"{words} {100 * audit.ci:g} % interval", "")
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from surefoot.datasets import Dataset, load_german_credit
 from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.explainer import CounterfactualExplainer
-from surefoot.formats import share
+from surefoot.formats import share, wrapped
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.diagnosis import diagnose
 from surefoot.ui.report.page import write_report
@@ -50,10 +50,10 @@ def demo(report: str) -> str:
     write_report(explanation, report, clf, title=TITLE)
     parts = [
         textwrap.fill(_data_text(german), WIDTH),
-        _wrapped(f"{HOW_GOOD}\n{diagnose(clf, german.X, german.y)}"),
+        wrapped(f"{HOW_GOOD}\n{diagnose(clf, german.X, german.y)}", WIDTH),
         textwrap.fill(_applicant_text(clf, german.X), WIDTH),
         textwrap.fill(QUESTION, WIDTH),
-        _wrapped(str(explanation)),
+        wrapped(str(explanation), WIDTH),
         NEXT,
     ]
     return "\n\n".join(parts)
@@ -75,12 +75,3 @@ def _applicant_text(clf: ConditionalGaussianNetworkClassifier, X: pd.DataFrame) 
     person = f"{row['age']} years, {row['personal_status']}, {means}"
     verdict = f"is refused: the probability of a good risk is {share(chance)}"
     return f"The applicant in row {ROW} ({person}) asks for {loan} and {verdict}."
-
-
-def _wrapped(text: str) -> str:
-    """Sentences no wider than a terminal; tables are."""
-    lines = [
-        textwrap.fill(line, WIDTH, subsequent_indent="  ") if len(line) > WIDTH and line[:1] != " " else line
-        for line in text.splitlines()
-    ]
-    return "\n".join(lines)
