@@ -586,7 +586,7 @@ def test_the_words_say_everything():
         "Changes: b may rise and fall, within -4 to 4 or as far as it is today",
         "Rule r: a - a today <= 1",
         "At most 1 of these change: a, b",
-        "Required by model 0: odds of 1 against 0 at least 0.5",
+        "Required by model 0: probability of 1 against 0 at least 0.5",
     ]
     listed = nobody(first=move("rise", bounds=[-4.0, 1.0], ends=ANY, least=0.5, step=0.25, values=[1.0]))
     text = "Changes: a may rise, within -4 to 1, by at least 0.5, in steps of 0.25, to [1.0] only"

@@ -26,8 +26,13 @@ def folder(tmp_path, monkeypatch):
 
 
 def started(*flags):
+    """The command; Ctrl-C reaches it also where these tests run in the background of a shell."""
     command = [sys.executable, "-m", "surefoot", *ASK, *flags]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def kept(folder, name="o.csv"):

@@ -5301,7 +5301,8 @@ def nobody_words(models: Sequence[Any], document: Any) -> list[str]:
         lines += [f"At most {most} of these change: {', '.join(names[j] for j in features)}"]
     for entry in said.requirements:
         against = "" if entry.rival is None else f" against {shown(entry.rival)}"
-        what = f"{entry.kind} of {shown(entry.label)}{against} at least {entry.mark:g}"
+        kind = "probability" if entry.kind == "odds" else entry.kind  # thresholds of odds are probabilities
+        what = f"{kind} of {shown(entry.label)}{against} at least {entry.mark:g}"
         lines.append(f"Required by model {entry.model}: {what}")
     return lines
 
