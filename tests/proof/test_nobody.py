@@ -480,10 +480,11 @@ def test_undecided_claims_nothing():
 # Somebody
 
 
-def somebody(**changes):
+def somebody(first=None, second=None, rows=(), limits=(), **changes):
     later = dict.fromkeys(exact.LATER_KEYS) | {"version": 5}
+    held = {"holds": False, "tree": None, "proofs": [], "explanation": answer() | later}
     return (
-        nobody(holds=False, tree=None, proofs=[], a=persons(-2.0, 0.0), explanation=answer() | later)
+        nobody(a=persons(-2.0, 0.0), first=first or move(), second=second, rows=rows, limits=limits, **held)
         | changes
     )
 
@@ -512,6 +513,33 @@ def test_a_person_elsewhere_proves_nothing():
     nothing = somebody()
     without_point(nothing["explanation"])
     assert verdict(nothing) == FAILS
+
+
+def test_a_change_that_is_not_declared_proves_nothing():
+    (x, _), (y, _) = (answer()[key]["values"] for key in ("factual", "counterfactual"))
+    rise = {"coefficients": [1.0, 0.0], "now": [-1.0, 0.0], "low": "-inf", "name": "rise"}
+    for allowed in (
+        somebody(move("rise")),
+        somebody(move(most=y - x)),
+        somebody(move(least=y - x)),
+        somebody(second=move("stay")),
+        somebody(rows=[rise | {"high": y - x}]),
+        somebody(limits=[{"count": 1, "features": [0, 1]}]),
+        somebody(requirements=[odds(threshold=0.4)]),
+    ):
+        assert verdict(allowed) == HOLDS
+    for forged in (
+        somebody(move("stay")),
+        somebody(move("fall")),
+        somebody(move(most=(y - x) / 2)),
+        somebody(move(least=(y - x) * 2)),
+        somebody(move(values=[x, y + 1.0])),
+        somebody(rows=[rise | {"high": (y - x) / 2}]),
+        somebody(limits=[{"count": 0, "features": [0]}]),
+        somebody(requirements=[odds(threshold=0.6)]),
+        somebody(requirements=[odds(), odds(robust=False)]),
+    ):
+        assert verdict(forged) == FAILS
 
 
 def test_a_whole_person_has_whole_numbers():

@@ -92,6 +92,20 @@ def test_somebody_elsewhere_is_refused():
     assert claims(edited(met(), "region", 3, "among", value=others))["nobody"] == FAILS
 
 
+def test_a_category_that_stays_does_not_change():
+    stays = dict.fromkeys(["income", "debt", "housing"], "stay")
+    region = {"savings": "little", "income": 2000, "debt": 2000, "housing": "rent"}
+    found = CounterfactualExplainer(lender(), actions=Actions(stays)).nobody(region, "good")
+    document = found.certificate
+    pair = found.explanation.factual["savings"], found.explanation.counterfactual["savings"]
+    assert pair == ("little", "much")
+    assert set(claims(document).values()) == {HOLDS}
+    forged = edited(document, "declared", "features", 3, "moves", value=[[], ["little"]])
+    assert claims(forged)["nobody"] == FAILS
+    forged = edited(document, "declared", "limits", value=[{"count": 0, "features": [3]}])
+    assert claims(forged)["nobody"] == FAILS
+
+
 def test_words_of_categories():
     lines = exact.words([model()], proven())
     assert "Persons: housing is free or rent" in lines

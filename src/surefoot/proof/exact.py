@@ -5264,7 +5264,52 @@ def somebody_claim(models: Sequence[Model], said: Nobody, explanation: Any) -> C
             "the person is not in the region",
         ),
     )
+    fault = fault or _not_as_said(said, case) or _undeclared(said, case)
     return _claim("nobody", fault, "somebody of the region has a way, or has the target already")
+
+
+def _not_as_said(said: Nobody, case: Case) -> str:
+    """What the file requires and the explanation does not; "" if nothing."""
+    asked = case.question
+    if asked.models != said.models:
+        return "the explanation is about other models"
+    for entry in said.requirements:
+        alike = (one for one in asked.requirements if repr(one._replace(mark=entry.mark)) == repr(entry))
+        if not any(one.mark >= entry.mark for one in alike):
+            return "the explanation requires less than the file"
+    return ""
+
+
+def _undeclared(said: Nobody, case: Case) -> str:
+    """What the person of an explanation does that the file does not allow; "" if nothing."""
+    x, y, codes, state = case.question.factual, case.counterfactual, case.question.state, case.state
+    assert y is not None
+    one = Persons(tuple(x), tuple(x), (None,) * len(x), tuple((code,) for code in codes), {})
+    numbers = [k for k in range(len(x)) if x[k] != y[k]]
+    categories = [k for k in range(len(codes)) if codes[k] != state[k]]
+    changed = [*(said.numbers[k] for k in numbers), *(said.categories[k] for k in categories)]
+    out = [said.numbers[k] for k in numbers if not _leads(said.moves[k], one, k, y[k])]
+    out += [said.categories[k] for k in categories if state[k] not in said.choices[k][codes[k]]]
+    beyond = any(sum(j in count.features for j in changed) > count.most for count in said.counts)
+    return _first(
+        (bool(out), f"{', '.join(shown(said.features[j]) for j in out)} may not change so"),
+        (not all(_adds_up(said, one, row, y) for row in said.sums), "the change breaks a declared rule"),
+        (beyond, "too many features change"),
+    )
+
+
+def _leads(move: Move, one: Persons, k: int, y: float) -> bool:
+    """Whether number k of one person may become another one."""
+    reach = moved(move, one, k, "up" if y > one.low[k] else "down")
+    return reach is not None and is_in(reach, y)
+
+
+def _adds_up(said: Nobody, one: Persons, row: Sum, y: Sequence[float]) -> bool:
+    """Whether one person obeys a declared rule, up to what explanations leave to rounding."""
+    low, high = said.sum_ends(one, row)
+    terms = [Fraction(a) * Fraction(v) for a, v in zip(row.coefficients, y, strict=True)]
+    value, room = sum(terms, Fraction(0)), AGREE * sum(map(abs, terms), Fraction(0))
+    return low <= value + room and value - room <= high
 
 
 def is_in(reach: Reach, x: float) -> bool:

@@ -176,6 +176,31 @@ def test_json_both_ways(tmp_path):
         assert (again.person is None) == (found.person is None)
 
 
+def test_words_that_were_forged_are_refused():
+    document = json.loads(proven().to_json())
+    context, region = document["context"], document["region"]
+    number = document["features"].index("debt")
+    whole = [*region[:number], {**region[number], "values": "whole"}, *region[number + 1 :]]
+    for forged in (
+        {"context": {**context, "named": []}},
+        {"context": {**context, "named": context["named"][1:]}},
+        {"context": {**context, "dates": [number]}},
+        {"region": whole},
+    ):
+        again = Nobody.from_dict({**document, **forged})
+        assert [claim.name for claim in verify(again, lender()).failures] == ["words"]
+    met = json.loads(explainer().nobody({"debt": (3000, None), "housing": ["own", "rent"]}, "good").to_json())
+    met["context"]["accepted"] = True
+    assert not verify(Nobody.from_dict(met), lender()).ok
+
+
+def test_listed_values_beyond_the_ends_are_not_named():
+    document = json.loads(proven().to_json())
+    number = document["features"].index("debt")
+    document["region"][number] = {"low": 5000.0, "high": 6000.0, "values": [100.0, 5000.0, 6000.0]}
+    assert "debt 5000 or 6000" in Nobody.from_dict(document).words
+
+
 @pytest.mark.parametrize(
     "change",
     [{"version": 2}, {"holds": "yes"}, {"holds": False}, {"context": {}}, {"region": []}, {"more": 1},

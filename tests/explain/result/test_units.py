@@ -60,6 +60,7 @@ def test_a_person_sees_the_own_value_which_the_model_counts_as_rare(fitted, answ
     assert answer.factual["branch"] == "(rare)"
     assert answer.question.declared["written"] == {"branch": "99999"}
     assert "branch: 99999 (rare) -> 20095" in str(answer)
+    assert "of class no have (rare)," in str(answer).replace("'", "")  # of all rare ones
     assert str(surefoot.Explanation.from_json(answer.to_json())) == str(answer)
     assert surefoot.verify(answer, fitted).ok
 

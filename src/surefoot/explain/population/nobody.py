@@ -194,7 +194,7 @@ def _entry_words(entry: Mapping[str, Any], form: Callable[[Any], str]) -> str:
         return " or ".join(str(value) for value in entry["among"])
     low, high = (INFINITIES.get(end, end) for end in (entry["low"], entry["high"]))
     if entry["values"] is not None and entry["values"] != WHOLE:
-        return " or ".join(form(value) for value in entry["values"])
+        return " or ".join(form(value) for value in entry["values"] if low <= value <= high)
     if low == -math.inf:
         return "whatever it is" if high == math.inf else f"at most {form(high)}"
     if high == math.inf:

@@ -197,6 +197,8 @@ class _Checker:
         claims = self._checked(nobody.certificate, seconds)
         if nobody.explanation is not None and not any(_ends_the_check(claim) for claim in claims):
             claims += _of_the_model(nobody.explanation, self.known[0])
+        if not any(_ends_the_check(claim) for claim in claims):
+            claims += _of_the_words(nobody, self.known[0])
         return Verification(claims, tuple(self.exact.words(self.models, nobody.certificate)))
 
     def _checked(self, document: Any, seconds: float) -> tuple[Claim, ...]:
@@ -224,6 +226,30 @@ def _of_the_model(e: Explanation, clf: Classifier) -> tuple[Claim, ...]:
     if [(c.code, c) for c in e.context.cautions] != [(c.code, c) for c in cautions]:
         found.append(Claim("cautions", "FAILS", "they are not what the model gives reason for"))
     return tuple(found)
+
+
+def _of_the_words(nobody: Nobody, clf: Classifier) -> tuple[Claim, ...]:
+    """That the sentences about a region name all that it narrows, and say of a person what is so."""
+    region, context, e = nobody.certificate["region"], nobody.certificate["context"], nobody.explanation
+    silent = [j for j, entry in enumerate(region) if _keeps_back(clf, j, entry, j in context["named"])]
+    dates = [j for j in clf.schema_.numbers if clf.schema_.dates[j]]
+    wrong = {
+        "they keep back to whom the region is narrowed": bool(silent),
+        "other features are dates": context["dates"] != dates,
+        "the person is refused": context["accepted"] and e is not None and e.distance > 0,
+    }
+    return tuple(Claim("words", "FAILS", why) for why, is_so in wrong.items() if is_so)
+
+
+def _keeps_back(clf: Classifier, j: int, entry: Any, named: bool) -> bool:
+    """Whether a region leaves out something of a feature that was seen in training, and no word says so."""
+    if "among" in entry:
+        return not named and len(entry["among"]) < len(clf.schema_.values[j] or ())
+    if entry["values"] == "whole" and not (clf.schema_.whole[j] or clf.schema_.dates[j]):
+        return True
+    low, high = clf.feature_range_[:, j]
+    wide = float(entry["low"]) <= low and float(entry["high"]) >= high
+    return not named and (not wide or isinstance(entry["values"], list))
 
 
 def _by_the_model(question: Question, clf: Classifier) -> list[Claim]:

@@ -72,6 +72,10 @@ class Values:
             return named(value)
         return today_text(value, self.reached.get(feature, ""))
 
+    def counted_as(self, feature: Any) -> str:
+        """Today's value of a category as the model has it: shares of classes are about all rare ones."""
+        return named(self.explanation.factual[feature])
+
     def expected(self, feature: Any, value: float, label: Any) -> str:
         """What is expected of a feature in a class; of a category, which share of the class has its value."""
         if feature in self.choices:

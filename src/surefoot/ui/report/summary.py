@@ -62,6 +62,7 @@ class Move:
     feature: str
     depends_on: str
     start: str
+    counted_as: str  # the value of the model that stands for it
     end: str
     price: str
     expected_before: str
@@ -405,6 +406,7 @@ def _move(values: Values, line: dict[Any, Any]) -> Move:
         feature=str(feature),
         depends_on=str(line["depends on"]),
         start=values.today(feature),
+        counted_as=values.counted_as(feature),
         end=values.reached[feature],
         price=f"{values.price(feature):g}",
         expected_before=values.expected(feature, line["expected before"], before),

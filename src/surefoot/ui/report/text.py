@@ -26,7 +26,7 @@ def _moves(summary: Summary) -> list[str]:
     """The categories that change: two lines each or three, since their names are long."""
     return [
         f"  {m.feature}: {m.start} -> {m.end} (price {m.price})\n"
-        + _shares(f"    ({m.expected_before} have {m.start},", f"{m.expected_after} have {m.end})")
+        + _shares(f"    ({m.expected_before} have {m.counted_as},", f"{m.expected_after} have {m.end})")
         for m in summary.moves
     ]
 
