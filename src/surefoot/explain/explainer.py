@@ -654,11 +654,11 @@ class CounterfactualExplainer:
         if self.impute is not None:
             known = self.asker.read(row)
             row = self.classifier.schema_.row(known.numbers, known.state)
-        return reasons_of_row(self.classifier, row, self._wanted(target), self.asker.unchangeable)
+        return reasons_of_row(self.classifier, row, self.asker.wanted(target), self.asker.unchangeable)
 
     def copy(self, **changes: Any) -> CounterfactualExplainer:
         """The same explainer with some of its arguments changed; refits that stay the same are kept."""
-        given = {**self._given, **changes}
+        given = {**self.asker.spec.given, **changes}
         if not changes.keys() & {"classifier", "models", "data", "random_state"}:
             given["models"] = self.refits
         return type(self)(**given)
@@ -703,12 +703,3 @@ class CounterfactualExplainer:
     def kept(self) -> Actions:
         """Dates, and features that a person cannot change, which stay unless the user names them."""
         return self.asker.kept
-
-    @property
-    def _given(self) -> Mapping[str, Any]:
-        """The arguments as the user gave them."""
-        return self.asker.spec.given
-
-    def _wanted(self, target: Any) -> Any:
-        """The target, or the class that the classifier says is wanted."""
-        return self.asker.wanted(target)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from surefoot import __version__
 from surefoot.exceptions import ProblemError
-from surefoot.explain.ask import asker as asking
 from surefoot.explain.ask.question_builder import Asked
 from surefoot.explain.ask.row import split_rows
 from surefoot.explain.ask.target import chosen_target
@@ -347,7 +346,7 @@ def _check(frame: Any, ci: Any, n_jobs: Any) -> None:
 
 def _one_target(explainer: CounterfactualExplainer, target: Any) -> Any:
     """The class that everybody should have."""
-    labels, wanted = explainer.classifier.classes_.tolist(), explainer._wanted(target)
+    labels, wanted = explainer.classifier.classes_.tolist(), explainer.asker.wanted(target)
     if wanted is None:
         raise ProblemError(f"an audit needs a target; the classes are {', '.join(map(repr, labels))}")
     if np.ndim(wanted):
@@ -368,16 +367,16 @@ def _accepted(
     found = (table["status"] == "already_target").to_numpy(bool, copy=True)
     for k in np.flatnonzero(~found & (table["status"] != "invalid").to_numpy(bool)):
         asked = _question(explainer, frame.iloc[k], target)
-        here = None if asked is None else asked.inquiry.task.problem.here
-        found[k] = here is not None and here.margin(here.factual) >= 0
+        found[k] = asked is not None and asked.problem.here.margin(asked.problem.factual) >= 0
     return found
 
 
 def _question(explainer: CounterfactualExplainer, row: pd.Series, target: Any) -> Asked | None:
     """What is asked about a row first; None where it cannot be read."""
-    asker = explainer.asker
-    found = asker.asked_or_refused(asker.first, asking.Row(row, (target,), row.name), target)
-    return found if isinstance(found, Asked) else None
+    try:
+        return explainer.asker.asked(explainer.asker.first, row, target, row.name)
+    except ProblemError:
+        return None
 
 
 def _apart(one: float, other: float) -> float:

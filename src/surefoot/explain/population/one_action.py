@@ -314,7 +314,7 @@ def _refuse_lies(group: _Group, costs: Array) -> None:
 
 def _one_target(explainer: CounterfactualExplainer, frame: pd.DataFrame, target: Any) -> Any:
     """The class that all rows should have."""
-    clf, wanted = explainer.classifier, explainer._wanted(target)
+    clf, wanted = explainer.classifier, explainer.asker.wanted(target)
     labels = clf.classes_.tolist()
     if wanted is not None:
         return chosen_target(wanted, labels, 0)
