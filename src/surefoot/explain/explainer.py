@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,13 +21,12 @@ from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import Reasons, reasons_of_row
 from surefoot.explain.result.trade_off import VALUES, TradeOff, trade_off
-from surefoot.explain.rows import BatchExplainer, RowExplainer
+from surefoot.explain.rows import RowExplainer, explain_rows
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
-from surefoot.search.paper.backends import choose_backend
 from surefoot.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -281,20 +279,7 @@ class CounterfactualExplainer:
         1    optimal     3.676
         2    optimal     2.077
         """
-        return self._batch(rows, target, n_jobs, progress)
-
-    def _batch(
-        self, rows: Any, target: Any, n_jobs: int | None = 1, progress: bool = False, brief: bool = False
-    ) -> Explanations:
-        """The same; in brief where there are too many rows to say at length why some have no answer."""
-        if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-            raise ProblemError(f"n_jobs must be an integer other than 0, or None, not {n_jobs!r}")
-        if self.method != "certified":
-            # A missing solver is one error, not one for each row.
-            choose_backend(self.method, self.paper.backend)
-        with one_blas_thread():
-            asked, each = self.asker.rows(rows, target), RowExplainer(self.asker, self)
-            return Explanations(BatchExplainer(each, asked, n_jobs, brief).carried_out(progress))
+        return explain_rows(self, rows, target, n_jobs, progress)
 
     def accepted(self, rows: Any, target: Any = None) -> list[bool]:
         """Which rows already have the target, threshold included; False for a row that cannot be read.

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.ask.question_builder import Asked
 from surefoot.explain.ask.row import split_rows
 from surefoot.explain.ask.target import chosen_target
+from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.explain.population.cases import (
     COLUMNS,
     COUNTS,
@@ -36,6 +36,7 @@ from surefoot.explain.population.columns import as_frame, result_columns
 from surefoot.explain.population.groups import EVERYBODY, Groups, grouped
 from surefoot.explain.population.run import fingerprints
 from surefoot.explain.population.workers import Done, Job, Row, finished
+from surefoot.explain.rows import check_n_jobs
 from surefoot.files import write_whole
 from surefoot.formats import listed
 from surefoot.problem.question import Question
@@ -338,10 +339,9 @@ def _check(frame: Any, ci: Any, n_jobs: Any) -> None:
         raise ProblemError(f"an audit takes a DataFrame, not {type(frame).__name__}")
     if not len(frame):
         raise ProblemError("an audit needs rows: the table has none")
-    if not isinstance(ci, Real) or isinstance(ci, bool) or not 0 < float(ci) < 1:
+    if not is_number(ci) or not 0 < float(ci) < 1:
         raise ProblemError(f"ci must be a number between 0 and 1, not {ci!r}")
-    if n_jobs is not None and (not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ProblemError(f"n_jobs must be an integer other than 0, or None, not {n_jobs!r}")
+    check_n_jobs(n_jobs)
 
 
 def _one_target(explainer: CounterfactualExplainer, target: Any) -> Any:
