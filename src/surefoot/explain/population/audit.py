@@ -211,7 +211,9 @@ class Audit:
         Returns
         -------
         DataFrame
-            One line for each box: ``region``, ``words``, ``rows`` of the table in it, ``asked``, ``proof``.
+            One line for each box that holds rows of the table, most rows first, none contained in another:
+            ``region`` (as `CounterfactualExplainer.nobody` takes it), ``words``, ``rows`` of the table in
+            it, ``asked`` (those that are not decided as the target: all of them), ``proof`` (a `Nobody`).
         """
         from surefoot.explain.population.regions import regions
 

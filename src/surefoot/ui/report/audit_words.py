@@ -8,12 +8,11 @@ from typing import Any
 import pandas as pd
 
 from surefoot.explain.population.audit import FEW, Audit
-from surefoot.explain.population.cases import NONE
+from surefoot.explain.population.cases import COUNTS, NONE
 from surefoot.formats import number, one_line, share
 
 # Groups that the text shows. Ten times larger, and a terminal shows the last of them only.
 MOST_LINES = 30
-COLUMNS = ("rows", "asked", "found", "none", "undecided")
 
 
 def audit_text(audit: Audit) -> str:
@@ -25,7 +24,7 @@ def audit_text(audit: Audit) -> str:
 
 def _columns(audit: Audit) -> list[str]:
     level = f"{100 * audit.ci:g} % interval"
-    head = ["group", *COLUMNS, "share without", level, "median cost", level, "90 %", "burden"]
+    head = ["group", *COUNTS, "share without", level, "median cost", level, "90 %", "burden"]
     rows = [head, _cells("all", audit.overall)]
     if audit.is_grouped:
         every = zip(group_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
@@ -41,7 +40,7 @@ def _columns(audit: Audit) -> list[str]:
 
 
 def _cells(name: str, figures: Any) -> list[str]:
-    counts = [f"{figures[column]:,}" for column in COLUMNS]
+    counts = [f"{figures[column]:,}" for column in COUNTS]
     shares = [share(figures["none_share"]), interval(figures, "none_share")]
     costs = [cost(figures["cost_median"]), interval(figures, "cost_median"), cost(figures["cost_90"])]
     return [one_line(name), *counts, *shares, *costs, number(figures["burden"])]
