@@ -25,10 +25,7 @@ def audit_text(audit: Audit) -> str:
 def _columns(audit: Audit) -> list[str]:
     level = f"{100 * audit.ci:g} % interval"
     head = ["group", *COUNTS, "share without", level, "median cost", level, "90 %", "burden"]
-    rows = [head, _cells("all", audit.overall)]
-    if audit.is_grouped:
-        every = zip(group_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
-        rows += [_cells(name, figures) for name, figures in every]
+    rows = [head, *group_lines(audit, "all")]
     left = len(rows) - 1 - MOST_LINES
     rows = rows[: 1 + MOST_LINES]
     widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
@@ -37,6 +34,15 @@ def _columns(audit: Audit) -> list[str]:
         for row in rows
     ]
     return [*lines, *([f"  and {left} more groups (audit.by_group)"] if left > 0 else [])]
+
+
+def group_lines(audit: Audit, everybody: str) -> list[list[str]]:
+    """The figures of all rows and of each group, as text."""
+    lines = [_cells(everybody, audit.overall)]
+    if audit.is_grouped:
+        every = zip(group_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
+        lines += [_cells(name, figures) for name, figures in every]
+    return lines
 
 
 def _cells(name: str, figures: Any) -> list[str]:
