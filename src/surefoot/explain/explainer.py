@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,13 +21,12 @@ from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import Reasons, reasons_of_row
 from surefoot.explain.result.trade_off import VALUES, TradeOff, trade_off
-from surefoot.explain.rows import BatchExplainer, RowExplainer
+from surefoot.explain.rows import RowExplainer, explain_rows
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
-from surefoot.search.paper.backends import choose_backend
 from surefoot.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -281,20 +279,7 @@ class CounterfactualExplainer:
         1    optimal     3.676
         2    optimal     2.077
         """
-        return self._batch(rows, target, n_jobs, progress)
-
-    def _batch(
-        self, rows: Any, target: Any, n_jobs: int | None = 1, progress: bool = False, brief: bool = False
-    ) -> Explanations:
-        """The same; in brief where there are too many rows to say at length why some have no answer."""
-        if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-            raise ProblemError(f"n_jobs must be an integer other than 0, or None, not {n_jobs!r}")
-        if self.method != "certified":
-            # A missing solver is one error, not one for each row.
-            choose_backend(self.method, self.paper.backend)
-        with one_blas_thread():
-            asked, each = self.asker.rows(rows, target), RowExplainer(self.asker, self)
-            return Explanations(BatchExplainer(each, asked, n_jobs, brief).carried_out(progress))
+        return explain_rows(self, rows, target, n_jobs, progress)
 
     def accepted(self, rows: Any, target: Any = None) -> list[bool]:
         """Which rows already have the target, threshold included; False for a row that cannot be read.
@@ -654,11 +639,11 @@ class CounterfactualExplainer:
         if self.impute is not None:
             known = self.asker.read(row)
             row = self.classifier.schema_.row(known.numbers, known.state)
-        return reasons_of_row(self.classifier, row, self._wanted(target), self.asker.unchangeable)
+        return reasons_of_row(self.classifier, row, self.asker.wanted(target), self.asker.unchangeable)
 
     def copy(self, **changes: Any) -> CounterfactualExplainer:
         """The same explainer with some of its arguments changed; refits that stay the same are kept."""
-        given = {**self._given, **changes}
+        given = {**self.asker.spec.given, **changes}
         if not changes.keys() & {"classifier", "models", "data", "random_state"}:
             given["models"] = self.refits
         return type(self)(**given)
@@ -703,12 +688,3 @@ class CounterfactualExplainer:
     def kept(self) -> Actions:
         """Dates, and features that a person cannot change, which stay unless the user names them."""
         return self.asker.kept
-
-    @property
-    def _given(self) -> Mapping[str, Any]:
-        """The arguments as the user gave them."""
-        return self.asker.spec.given
-
-    def _wanted(self, target: Any) -> Any:
-        """The target, or the class that the classifier says is wanted."""
-        return self.asker.wanted(target)

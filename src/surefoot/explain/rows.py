@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.exceptions import SurefootError
+from surefoot.exceptions import ProblemError, SurefootError
 from surefoot.explain.answer.executor import answers, attempt, failed, unforeseen
 from surefoot.explain.ask.asker import Asker, Refused, Row
 from surefoot.explain.ask.diversity import difference_words, differing_from
@@ -18,11 +19,41 @@ from surefoot.explain.ask.question_builder import Asked
 from surefoot.explain.ask.row import row_label
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import assembled, refused
+from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.targets import nearest
 from surefoot.problem.answer import Answer
 from surefoot.search.certified.clock import Clock
+from surefoot.search.paper.backends import choose_backend
 from surefoot.status import Status
+from surefoot.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from surefoot.explain.explainer import CounterfactualExplainer
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Refuse a number of processes that makes no sense."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise ProblemError(f"n_jobs must be an integer other than 0, or None, not {n_jobs!r}")
+
+
+def explain_rows(
+    explainer: CounterfactualExplainer,
+    rows: Any,
+    target: Any,
+    n_jobs: int | None = 1,
+    progress: bool = False,
+    brief: bool = False,
+) -> Explanations:
+    """Explain many rows; in brief where there are too many to say at length why some have no answer."""
+    check_n_jobs(n_jobs)
+    if explainer.method != "certified":
+        # A missing solver is one error, not one for each row.
+        choose_backend(explainer.method, explainer.paper.backend)
+    with one_blas_thread():
+        asked, each = explainer.asker.rows(rows, target), RowExplainer(explainer.asker, explainer)
+        return Explanations(BatchExplainer(each, asked, n_jobs, brief).carried_out(progress))
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,9 +51,9 @@ def label_cautions(labels: pd.Series, name: str) -> list[str]:
     shares = seen.value_counts(normalize=True)
     if shares.iloc[0] >= NEARLY_ONE:
         rest = len(seen) - int((seen == shares.index[0]).sum())
-        rows = "1 row" if rest == 1 else f"{rest:,} rows"
+        rows = "1 row of anything else is" if rest == 1 else f"{rest:,} rows of anything else are"
         most = f"{100 * shares.iloc[0]:.2f} % of the labels are {as_text(shares.index[0])!r}"
-        found.append(f"{most}: {rows} of anything else are too few to learn much from")
+        found.append(f"{most}: {rows} too few to learn much from")
     return found
 
 

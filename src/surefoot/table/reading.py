@@ -192,7 +192,7 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     names, header = _checked_names(text, separator, form)
     layout = Layout(text, separator, tuple(names), header, skipped=0 if declared is None else 1)
     try:
-        frame, signs, form = _with_decimal(layout, form)
+        frame, signs, form = with_decimal(layout, form)
     except (pd.errors.ParserError, pd.errors.ParserWarning):
         _refuse_uneven_rows(layout)  # pandas speaks of its own workings
         raise
@@ -205,7 +205,7 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
         encoding if encoding != "utf-8" else "",
         "" if header else "no header",
     )
-    found = _finished(frame, name, form, assumed, signs)
+    found = finished(frame, name, form, assumed, signs)
     return replace(found, decimals={**_written_floats(frame, signs), **found.decimals})
 
 
@@ -219,16 +219,16 @@ def _checked_names(text: str, separator: str, form: Form) -> tuple[list[str], bo
     rows = rows_of(text, separator)
     first, second = next(rows, []), next(rows, None)
     header = has_header(first, form.header, form.expected)
-    names = [cell.strip() for cell in first] if header else _numbered(len(first))
-    _refuse_names(names)
+    names = [cell.strip() for cell in first] if header else numbered(len(first))
+    refuse_names(names)
     if second is not None and len(second) != len(first):
         row = 0 if header else 1
-        raise DataError(f"row {row} has {len(second)} fields, but the {_before(header)} has {len(first)}")
+        raise DataError(f"row {row} has {len(second)} fields, but the {row_before(header)} has {len(first)}")
     return names, header
 
 
-def _refuse_names(names: Sequence[str]) -> None:
-    """The first name may be missing: see `_without_row_names`."""
+def refuse_names(names: Sequence[str]) -> None:
+    """Refuse missing or repeated names; the first may be missing: see `_without_row_names`."""
     if "" in names[1:]:
         raise DataError(f"column {list(names).index('', 1) + 1} has no name")
     twice = duplicate_names(names)
@@ -236,11 +236,13 @@ def _refuse_names(names: Sequence[str]) -> None:
         raise DataError(f"column name {twice[0]!r} occurs more than once")
 
 
-def _numbered(count: int) -> list[str]:
+def numbered(count: int) -> list[str]:
+    """Names for columns that have none."""
     return [f"column_{position + 1}" for position in range(count)]
 
 
-def _before(header: bool) -> str:
+def row_before(header: bool) -> str:
+    """What the row with the expected number of fields is called."""
     return "header" if header else "first row"
 
 
@@ -274,7 +276,7 @@ class Layout:
             )
 
 
-def _with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, Signs, Form]:
+def with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, Signs, Form]:
     """The table, its decimal signs (that of the first rows, unless later ones differ), its text columns."""
     used = form.decimal or "."
     if form.decimal is None:
@@ -338,7 +340,7 @@ def _refuse_uneven_rows(layout: Layout) -> None:
             continue
         quotes = "; text that holds the separator must stand in quotes" if len(row) > width else ""
         raise DataError(
-            f"row {number} has {len(row)} fields, but the {_before(layout.header)} has {width} "
+            f"row {number} has {len(row)} fields, but the {row_before(layout.header)} has {width} "
             f"(line {line + layout.skipped} of the file{quotes})"
         )
 
@@ -350,8 +352,8 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
         raise DataError(f"sheet {title!r} is empty")
     first = ["" if pd.isna(cell) else str(cell).strip() for cell in cells.iloc[0]]
     header = has_header(first, form.header, form.expected)
-    names = first if header else _numbered(len(first))
-    _refuse_names(names)
+    names = first if header else numbered(len(first))
+    refuse_names(names)
     frame = cells.iloc[1 if header else 0 :].set_axis(names, axis=1).reset_index(drop=True)
     sheet = f"sheet {title!r} of {count}" if count > 1 else ""
     how = ("Excel", sheet, "" if header else "no header")
@@ -362,10 +364,10 @@ def _with_text_decimal(frame: pd.DataFrame, name: str, form: Form, how: Sequence
     """A table whose numbers are numbers, but for those that were typed as text."""
     frame = with_plain_cells(frame)
     signs = signs_of(text_columns(frame, form.kept), form.decimal, form.usual)
-    return _finished(frame, name, form, (*how, "decimal comma" if signs.table == "," else ""), signs)
+    return finished(frame, name, form, (*how, "decimal comma" if signs.table == "," else ""), signs)
 
 
-def _finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str], signs: Signs) -> Reading:
+def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str], signs: Signs) -> Reading:
     """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
     frame, unnamed = _without_row_names(frame)
     found, padded = _without_marks(frame, form), []

@@ -33,12 +33,12 @@ from surefoot.table.reading import (
     Form,
     Layout,
     Reading,
-    _before,
-    _finished,
-    _numbered,
-    _refuse_names,
-    _with_decimal,
+    finished,
+    numbered,
     read_table,
+    refuse_names,
+    row_before,
+    with_decimal,
 )
 from surefoot.table.text_column import OTHER, text_columns
 
@@ -181,7 +181,7 @@ class Parquet(Streamed):
                 frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
                 frame.index = pd.RangeIndex(start, start + len(frame))
                 signs = signs_of(text_columns(frame, self.form.kept), self.form.decimal, self.form.usual)
-                yield Chunk(start, _finished(frame, self.name, self.form, self.assumed, signs))
+                yield Chunk(start, finished(frame, self.name, self.form, self.assumed, signs))
                 start += len(frame)
 
 
@@ -227,7 +227,7 @@ class Text(Streamed):
                 frame = layout.parsed(self.signs.table, self.form)
                 frame.index = pd.RangeIndex(start, start + count)
                 self._check_decimal(frame)
-                yield Chunk(start, _finished(frame, self.name, self.form, self.assumed, self.signs))
+                yield Chunk(start, finished(frame, self.name, self.form, self.assumed, self.signs))
                 start += count
 
     def _check_decimal(self, frame: pd.DataFrame) -> None:
@@ -252,7 +252,7 @@ def _text(path: str, form: Form) -> Text:
     text, _ = next(_pieces(path, encoding, layout, SAMPLE), ("", 0))
     signs = Signs(form.decimal or ".")
     if text:
-        _, signs, form = _with_decimal(replace(layout, text=text, header=False), form)
+        _, signs, form = with_decimal(replace(layout, text=text, header=False), form)
     assumed = (
         SEPARATORS.get(separator, repr(separator)) if separator != "," else "",
         "decimal comma" if signs.table == "," else "",
@@ -270,8 +270,8 @@ def _layout(sample: str, separator: str, form: Form, skipped: int) -> Layout:
     rows = (row for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator) if row)
     first = next(rows, [])
     header = has_header(first, form.header, form.expected)
-    names = [name.strip() for name in first] if header else _numbered(len(first))
-    _refuse_names(names)
+    names = [name.strip() for name in first] if header else numbered(len(first))
+    refuse_names(names)
     return Layout("", separator, tuple(names), header, skipped)
 
 
@@ -383,7 +383,7 @@ def _checked(lines: Iterator[str], layout: Layout) -> Iterator[list[str]]:
 def _uneven(row: Sequence[str], number: int, line: int, layout: Layout) -> str:
     width = len(layout.names)
     quotes = "; text that holds the separator must stand in quotes" if len(row) > width else ""
-    fields = f"{len(row)} fields, but the {_before(layout.header)} has {width}"
+    fields = f"{len(row)} fields, but the {row_before(layout.header)} has {width}"
     return f"row {number} has {fields} (line {line} of the file{quotes})"
 
 

@@ -3,13 +3,22 @@
 import os
 import signal
 
+from surefoot.explain.ask.asker import Asker
 from tests.asking import CounterfactualExplainer
 
 
-class Dying(CounterfactualExplainer):
+class DyingAsker(Asker):
     """As others, but for rows with ``years == 666``."""
 
-    def _batch(self, rows, *arguments, **settings):
+    def rows(self, rows, target):
         if (rows["years"] == 666).any():
             os.kill(os.getpid(), signal.SIGKILL)
-        return super()._batch(rows, *arguments, **settings)
+        return super().rows(rows, target)
+
+
+class Dying(CounterfactualExplainer):
+    """Asks with a `DyingAsker`."""
+
+    def __init__(self, classifier, **given):
+        super().__init__(classifier, **given)
+        self.asker = DyingAsker(self.classifier, self.asker.spec, self.refits)

@@ -163,9 +163,7 @@ def test_a_solver_that_fails_on_one_row(explainer, pima, monkeypatch):
 
 
 def test_a_missing_solver_is_one_error(clf, pima, monkeypatch):
-    monkeypatch.setattr(
-        "surefoot.explain.explainer.choose_backend", raising(BackendMissingError("pip install it"))
-    )
+    monkeypatch.setattr("surefoot.explain.rows.choose_backend", raising(BackendMissingError("pip")))
     with pytest.raises(BackendMissingError):
         CounterfactualExplainer(clf, method="qcqp").explain_batch(pima.X.head(3), progress=False)
 

@@ -71,7 +71,7 @@ class Task:
 
     @property
     def is_there(self) -> bool:
-        """Whether the row as it is is allowed and has the target, leaving errors aside."""
+        """Whether the unchanged row is allowed and has the target, leaving errors aside."""
         here, question = self.problem.here, self.question
         return question.allows(question.factual, question.state) and here.margin(here.factual) >= 0
 

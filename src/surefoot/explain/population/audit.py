@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,10 +17,10 @@ from numpy.typing import NDArray
 
 from surefoot import __version__
 from surefoot.exceptions import ProblemError
-from surefoot.explain.ask import asker as asking
 from surefoot.explain.ask.question_builder import Asked
 from surefoot.explain.ask.row import split_rows
 from surefoot.explain.ask.target import chosen_target
+from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.explain.population.cases import (
     COLUMNS,
     COUNTS,
@@ -37,6 +36,7 @@ from surefoot.explain.population.columns import as_frame, result_columns
 from surefoot.explain.population.groups import EVERYBODY, Groups, grouped
 from surefoot.explain.population.run import fingerprints
 from surefoot.explain.population.workers import Done, Job, Row, finished
+from surefoot.explain.rows import check_n_jobs
 from surefoot.files import write_whole
 from surefoot.formats import listed
 from surefoot.problem.question import Question
@@ -211,7 +211,9 @@ class Audit:
         Returns
         -------
         DataFrame
-            One line for each box: ``region``, ``words``, ``rows`` of the table in it, ``asked``, ``proof``.
+            One line for each box that holds rows of the table, most rows first, none contained in another:
+            ``region`` (as `CounterfactualExplainer.nobody` takes it), ``words``, ``rows`` of the table in
+            it, ``asked`` (those that are not decided as the target: all of them), ``proof`` (a `Nobody`).
         """
         from surefoot.explain.population.regions import regions
 
@@ -339,15 +341,14 @@ def _check(frame: Any, ci: Any, n_jobs: Any) -> None:
         raise ProblemError(f"an audit takes a DataFrame, not {type(frame).__name__}")
     if not len(frame):
         raise ProblemError("an audit needs rows: the table has none")
-    if not isinstance(ci, Real) or isinstance(ci, bool) or not 0 < float(ci) < 1:
+    if not is_number(ci) or not 0 < float(ci) < 1:
         raise ProblemError(f"ci must be a number between 0 and 1, not {ci!r}")
-    if n_jobs is not None and (not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ProblemError(f"n_jobs must be an integer other than 0, or None, not {n_jobs!r}")
+    check_n_jobs(n_jobs)
 
 
 def _one_target(explainer: CounterfactualExplainer, target: Any) -> Any:
     """The class that everybody should have."""
-    labels, wanted = explainer.classifier.classes_.tolist(), explainer._wanted(target)
+    labels, wanted = explainer.classifier.classes_.tolist(), explainer.asker.wanted(target)
     if wanted is None:
         raise ProblemError(f"an audit needs a target; the classes are {', '.join(map(repr, labels))}")
     if np.ndim(wanted):
@@ -368,16 +369,16 @@ def _accepted(
     found = (table["status"] == "already_target").to_numpy(bool, copy=True)
     for k in np.flatnonzero(~found & (table["status"] != "invalid").to_numpy(bool)):
         asked = _question(explainer, frame.iloc[k], target)
-        here = None if asked is None else asked.inquiry.task.problem.here
-        found[k] = here is not None and here.margin(here.factual) >= 0
+        found[k] = asked is not None and asked.problem.here.margin(asked.problem.factual) >= 0
     return found
 
 
 def _question(explainer: CounterfactualExplainer, row: pd.Series, target: Any) -> Asked | None:
     """What is asked about a row first; None where it cannot be read."""
-    asker = explainer.asker
-    found = asker.asked_or_refused(asker.first, asking.Row(row, (target,), row.name), target)
-    return found if isinstance(found, Asked) else None
+    try:
+        return explainer.asker.asked(explainer.asker.first, row, target, row.name)
+    except ProblemError:
+        return None
 
 
 def _apart(one: float, other: float) -> float:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import ProblemError
+from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.formats import listed, one_line, suggestion
 
 # What the group of those without a value is called.
@@ -133,7 +133,7 @@ def _as_they_are(_: Any, values: list[Any], __: Any) -> tuple[list[Any], tuple[A
     """Each value is a group; numbers in their order, text in that of the alphabet."""
     labels = [None if _is_hole(value) else _plain(value) for value in values]
     known = {value for value in labels if value is not None}
-    return labels, tuple(sorted(known, key=lambda v: (not _is_number(v), v if _is_number(v) else 0, str(v))))
+    return labels, tuple(sorted(known, key=lambda v: (not is_number(v), v if is_number(v) else 0, str(v))))
 
 
 def _banded(name: Any, values: list[Any], edges: Any) -> tuple[list[Any], tuple[Any, ...]]:
@@ -150,7 +150,7 @@ def _banded(name: Any, values: list[Any], edges: Any) -> tuple[list[Any], tuple[
 
 def _ends(name: Any, edges: Any) -> list[float]:
     found = list(edges) if isinstance(edges, Sequence) and not isinstance(edges, str) else [edges]
-    bad = next((e for e in found if not (_is_number(e) and math.isfinite(e))), None)
+    bad = next((e for e in found if not (is_number(e) and math.isfinite(e))), None)
     if bad is not None or not found:
         raise ProblemError(f"by {name!r}: the ends of bands must be numbers, not {bad if found else edges!r}")
     if any(b <= a for a, b in pairwise(found)):
@@ -172,10 +172,6 @@ def _called(order: tuple[Any, ...]) -> str:
 
 def _is_hole(value: Any) -> bool:
     return np.ndim(value) == 0 and bool(pd.isna(value))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 # Rows below which a quantile has no interval: with fewer, a bootstrap interval of 95 % covers less than
 # nine times in ten. Ten times larger, and groups of fifty would go without.
 LEAST = 8
-SAME = 1e-9  # rounding of a number of rows
+SAME = 1e-9  # rounding of a number of rows; ten times larger changes nothing below a hundred million rows
 
 
 def share_interval(least: int, most: int, rows: int, ci: float) -> tuple[float, float]:

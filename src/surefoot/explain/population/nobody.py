@@ -156,7 +156,7 @@ def nobody(
 def wanted_class(explainer: CounterfactualExplainer, target: Any) -> Any:
     """The one class that is asked about, whoever it is for."""
     labels = explainer.classifier.classes_.tolist()
-    wanted = explainer.classifier.wanted_ if target is None else target
+    wanted = explainer.asker.wanted(target)
     if wanted is None:
         raise ProblemError(f"name the target: one of the classes {labels}")
     return chosen_target(wanted, labels, 0)

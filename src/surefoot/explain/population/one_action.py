@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from surefoot.explain.answer.executor import answers
 from surefoot.explain.ask.giving_way import Rung
 from surefoot.explain.ask.question_builder import Asked
 from surefoot.explain.ask.target import chosen_target
+from surefoot.explain.constraints.arithmetic import is_number
 from surefoot.explain.population.serving import Serving
 from surefoot.explain.population.shared_change import (
     MOST_OF_A_KIND,
@@ -314,7 +315,7 @@ def _refuse_lies(group: _Group, costs: Array) -> None:
 
 def _one_target(explainer: CounterfactualExplainer, frame: pd.DataFrame, target: Any) -> Any:
     """The class that all rows should have."""
-    clf, wanted = explainer.classifier, explainer._wanted(target)
+    clf, wanted = explainer.classifier, explainer.asker.wanted(target)
     labels = clf.classes_.tolist()
     if wanted is not None:
         return chosen_target(wanted, labels, 0)
@@ -422,8 +423,7 @@ def _checked(explainer: CounterfactualExplainer, frame: Any, most: Any, price: A
     if price is not None and share is not None:
         raise ProblemError("give a price or a share, not both")
     for name, value, top in (("price", price, math.inf), ("share", share, 1.0)):
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        if value is not None and not (is_number and 0 < float(value) <= top):
+        if value is not None and not (is_number(value) and 0 < float(value) <= top):
             end = "" if top == math.inf else " up to 1"
             raise ProblemError(f"{name} must be a positive number{end}, not {value!r}")
     return math.inf if price is None else float(price)

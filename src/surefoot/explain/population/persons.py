@@ -178,8 +178,5 @@ def _sum(rule: Rule, constraints: ConstraintSet) -> dict[str, Any]:
 
 
 def _features(limit: AtMost, constraints: ConstraintSet) -> list[int]:
-    return (
-        list(range(len(constraints.names)))
-        if limit.features is None
-        else sorted(limit.concerned(constraints))
-    )
+    every = range(len(constraints.names))
+    return list(every) if limit.features is None else sorted(limit.concerned(constraints))

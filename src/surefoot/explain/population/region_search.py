@@ -2,8 +2,8 @@
 
 What a box of persons may become by constraints on single features lies in a box again. The certified search
 refutes that box at any distance, or finds a point in it. From the point a person is read who may become it;
-where none may, because of limits or of rules over several features, the persons are split, or by whether a
-feature changes.
+where none may, because of limits or of rules over several features, the persons are split by the value of a
+number, or by whether a feature changes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ DRAWN = 20
 CHECK = 1.0  # seconds for the check of a finished proof, even if the time is over; ten would overrun limits
 CANDIDATES = 200  # listed values from which a person is tried to start; ten times as many hardly help
 HALVINGS = 12  # between somebody accepted and somebody refused; ten times as many end at the last digit
-TIDY = 4  # digits of a person's numbers, where any number does
+TIDY = 4  # digits of a person's numbers, where any number will do; ten times as many are not tidy
 TIME_OVER = "The time limit was reached."
 
 
@@ -251,11 +251,8 @@ class RegionSearch:
         low, high = self.said.sum_ends(persons, one)
         low = low if math.isinf(low) else rounded_down(low - Fraction(room))
         high = high if math.isinf(high) else rounded_up(high + Fraction(room))
-        return (
-            None
-            if math.isinf(low) and math.isinf(high)
-            else Row(np.array(one.coefficients), low, high, one.name)
-        )
+        is_open = math.isinf(low) and math.isinf(high)
+        return None if is_open else Row(np.array(one.coefficients), low, high, one.name)
 
     @staticmethod
     def _room(one: Sum, sizes: Sequence[Any]) -> float:

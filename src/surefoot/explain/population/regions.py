@@ -36,6 +36,7 @@ BANDS = 8  # of a number; ten times as many make a hundred times as many cells o
 COLUMNS = ("region", "words", "rows", "asked", "proof")
 ONE_CELL = 1.0  # seconds for one cell; ten times longer, and few hard ones use up all the time
 HALVINGS = 6  # of the band beyond an end: what is left of it is a 64th; ten times as many are all digits
+SHORTER = 1e-3  # of a quantile, by which it may be rounded; ten times larger, and close ones become one
 SHARE_OF_CELLS = 0.6  # of the time; the rest is for ends and certificates, which need it for every box
 
 
@@ -48,29 +49,7 @@ def regions(
     most: int = 20,
     time_limit: float = 60.0,
 ) -> pd.DataFrame:
-    """The largest boxes over one or two features that are proven to hold nobody who has a way.
-
-    Parameters
-    ----------
-    explainer : CounterfactualExplainer
-    frame : DataFrame
-        Whose rows are counted. Boxes that hold none of them are left out.
-    target : label, optional
-        As in `CounterfactualExplainer.nobody`.
-    depth : {1, 2}
-        How many features a box is over.
-    most : int, default=20
-        How many boxes at most.
-    time_limit : float, default=60
-        Seconds; what is found by then is returned.
-
-    Returns
-    -------
-    DataFrame
-        A line for each box, those with most rows first, none contained in another: ``region`` (as
-        `CounterfactualExplainer.nobody` takes it), ``words``, ``rows`` of the table in it, ``asked`` (those
-        that are not decided as the target: all of them), and ``proof``, a `Nobody`.
-    """
+    """The largest boxes in which nobody has a way, with their rows counted; see `Audit.regions`."""
     if depth not in (1, 2) or isinstance(depth, bool):
         raise ProblemError(f"depth must be 1 or 2, not {depth!r}")
     finder = _Finder(explainer, frame, wanted_class(explainer, target), time_limit)
@@ -95,7 +74,8 @@ class _Finder:
         self.places |= {j: k for k, j in enumerate(schema.categories)}
         self.is_number = [j in schema.numbers for j in range(len(schema.names))]
         numbers, codes = schema.encode(frame[list(schema.names)])
-        self.known = np.isfinite(numbers).all(axis=1) & (codes >= 0).all(axis=1)
+        # The rows without holes.
+        self.known = np.asarray(np.isfinite(numbers).all(axis=1) & (codes >= 0).all(axis=1))
         self.numbers, self.codes = numbers, codes
         self.asked = ~np.array(explainer.accepted(frame, target), dtype=bool)
         # Persons who have the target or a way: no box that holds one of them can be proven.
@@ -105,8 +85,7 @@ class _Finder:
         self.refuted: list[set[int]] = [set() for _ in self.features]
 
     def _takes_whole(self, j: int) -> bool:
-        _, _, values, _, _ = self.search.said.persons
-        return values[self.places[j]] is not None
+        return j in self.search.builder.constraints.whole
 
     def _values(self, numbers: Sequence[float], codes: Sequence[int]) -> list[float]:
         """A person's numbers and codes by feature."""
@@ -126,7 +105,7 @@ class _Finder:
         if self._takes_whole(j):
             ends = sorted({low, *(float(math.ceil(cut)) for cut in cuts)})
             return [(a, b - 1) for a, b in zip(ends, [*ends[1:], high + 1], strict=True)]
-        short = [short_between(cut, cut * (1 + 1e-3)) for cut in cuts]
+        short = [short_between(cut, cut * (1 + SHORTER)) for cut in cuts]
         ends = [low, *sorted({cut for cut in short if low < cut < high}), high]
         return list(pairwise(ends))
 
@@ -215,7 +194,7 @@ class _Finder:
 
     def _holds(self, ends: Mapping[int, tuple[float, float]]) -> Flags:
         """Which rows of the table are within the ends."""
-        inside = self._known()
+        inside = self.known.copy()
         for j, (a, b) in ends.items():
             column = (self.numbers if self.is_number[j] else self.codes)[:, self.places[j]]
             inside &= (column >= a) & (column <= b)
@@ -226,14 +205,10 @@ class _Finder:
 
     def rows(self, box: Box) -> Flags:
         """Which rows of the table a box holds."""
-        inside = self._known()
+        inside = self.known.copy()
         for j, bands in box.items():
             inside &= np.logical_or.reduce([self._holds({j: self.bands[j][b]}) for b in bands])
         return inside
-
-    def _known(self) -> Flags:
-        """The rows without holes."""
-        return np.array(self.known, dtype=bool)
 
     def largest(self, boxes: Sequence[Box], most: int) -> list[Box]:
         """The boxes with most rows, without those that another one contains."""

@@ -188,7 +188,7 @@ class Run:
 
 def fingerprints(explainer: CounterfactualExplainer) -> dict[str, Any]:
     """Digests of the models, of what is asked, and of what may change."""
-    given = {k: _plain(v) for k, v in explainer._given.items() if k not in ASIDE}
+    given = {k: _plain(v) for k, v in explainer.asker.spec.given.items() if k not in ASIDE}
     others = () if explainer.refits is None else explainer.refits.searched
     return {
         "model": [explainer.classifier.fingerprint_, *(clf.fingerprint_ for clf in others)],
@@ -227,7 +227,7 @@ def explain_to(
     if chunk < 1:
         raise ProblemError(f"chunk must be at least 1, not {chunk!r}")
     clf = explainer.classifier
-    more["target"] = explainer._wanted(more.get("target"))
+    more["target"] = explainer.asker.wanted(more.get("target"))
     for one in several_targets(more["target"], clf.classes_.tolist()):
         chosen_target(one, clf.classes_.tolist(), 0)
     retry = more.pop("retry", ())

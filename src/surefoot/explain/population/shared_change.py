@@ -26,7 +26,9 @@ FINENESS = (12, 8, 5, 3, 2, 1)
 # and a gigabyte.
 LARGEST = 6_000_000
 DIGITS = 2  # of a step. Ten times as many would be steps that nobody remembers.
-BEYOND = 1.5  # times the largest step of an individual answer: one step that is larger than all of them
+# Times the largest step of an individual answer: one step that is larger than all of them. Ten times larger,
+# and hardly anybody is allowed to take it.
+BEYOND = 1.5
 
 
 class Part(NamedTuple):

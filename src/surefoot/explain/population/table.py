@@ -18,6 +18,7 @@ from surefoot.explain.population.columns import (
 )
 from surefoot.explain.result.batch import entry
 from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.rows import explain_rows
 from surefoot.status import Status
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ ENOUGH = ("enough", "not_enough")
 
 def explain_table(explainer: CounterfactualExplainer, frame: Any, target: Any = None) -> pd.DataFrame:
     """One line for each row, in order; see `CounterfactualExplainer.explain_table`."""
-    explanations = explainer._batch(frame, target, brief=True)
+    explanations = explain_rows(explainer, frame, target, brief=True)
     columns = result_columns(explainer.classifier)
     index = frame.index if isinstance(frame, pd.DataFrame) else None
     return as_frame(columns, [line(e, columns) for e in explanations], index)

@@ -19,6 +19,7 @@ from surefoot.explain.answer.executor import end_with
 from surefoot.explain.population.columns import Column, fitting
 from surefoot.explain.population.table import line
 from surefoot.explain.result.batch import principal_features
+from surefoot.explain.rows import explain_rows
 from surefoot.formats import escaped
 from surefoot.status import Status
 
@@ -84,7 +85,7 @@ class Job(NamedTuple):
         index = pd.Index([row.label], dtype=object)
         frame = pd.DataFrame([row.cells], index, names, dtype=object)
         wanted = [self.target] if isinstance(self.target, list) else self.target
-        e = self.explainer._batch(frame, wanted, brief=True)[0]
+        e = explain_rows(self.explainer, frame, wanted, brief=True)[0]
         stopped = e.status.with_point is Status.INTERRUPTED
         if self.enough and e.answer.point is not None and not stopped:
             e.enough()

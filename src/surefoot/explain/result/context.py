@@ -38,9 +38,7 @@ class Context:
     expected_before: Array | None = None  # of the numbers, as the next two
     expected_after: Array | None = None
     z_score: Array | None = None
-    chance_before: Array | None = (
-        None  # of the categories: how probable their values are, given their parents
-    )
+    chance_before: Array | None = None  # of the categories: the probability of their values, given parents
     chance_after: Array | None = None
     density_percentile: float = math.nan
     method: str = "certified"

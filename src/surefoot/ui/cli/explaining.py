@@ -145,7 +145,7 @@ def _explain_all(
     return DONE if len(explanations.found) == len(explanations) else NOT_FOUND
 
 
-SHOWN_FAILURES = 5
+SHOWN_FAILURES = 5  # rows that are named; ten times as many would hide what was said before
 
 
 def _say_why(explanations: Explanations) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from surefoot.explain.population.audit import Audit
 from surefoot.explain.result.words import allowed_words, kept_words, preset_words, question_words
-from surefoot.formats import number, one_line, share
+from surefoot.formats import number, one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.plots.audit import plot_costs, plot_shares
-from surefoot.ui.report.audit_words import answer_of, cost, group_names, interval
+from surefoot.ui.report.audit_words import answer_of, group_lines, group_names
 from surefoot.ui.report.model import model_facts, model_kind
 from surefoot.ui.report.pictures import Picture, drawn
 from surefoot.ui.report.templates import rendered
@@ -26,21 +26,6 @@ COSTS = (
     "What a change costs those asked, as the question measures it. In the grey band: no way. A dot without a "
     "line: too few for an interval, or one without width."
 )
-
-
-@dataclass(frozen=True)
-class Line:
-    """The figures of a group, as text."""
-
-    name: str
-    counts: tuple[str, ...]
-    share: str
-    share_interval: str
-    median: str
-    median_interval: str
-    far: str
-    burden: str
-    blamed: str
 
 
 @dataclass(frozen=True)
@@ -89,26 +74,9 @@ def audit_fragment(audit: Audit) -> str:
 
 
 def _figures(audit: Audit) -> dict[str, Any]:
-    lines = [_line("all rows", audit.overall)]
-    if audit.is_grouped:
-        every = zip(group_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
-        lines += [_line(name, figures) for name, figures in every]
+    lines = group_lines(audit, "all rows")
     by = " and ".join(map(str, audit.groups.names)) if audit.is_grouped else ""
     return {"answer": answer_of(audit), "lines": lines, "by": by, "notes": audit.notes}
-
-
-def _line(name: str, figures: Any) -> Line:
-    return Line(
-        name,
-        tuple(f"{figures[column]:,}" for column in ("rows", "asked", "found", "none", "undecided")),
-        share(figures["none_share"]),
-        interval(figures, "none_share"),
-        cost(figures["cost_median"]),
-        interval(figures, "cost_median"),
-        cost(figures["cost_90"]),
-        number(figures["burden"]),
-        figures["blamed"] or "-",
-    )
 
 
 def _pictures(audit: Audit) -> list[Picture] | None:

@@ -8,12 +8,11 @@ from typing import Any
 import pandas as pd
 
 from surefoot.explain.population.audit import FEW, Audit
-from surefoot.explain.population.cases import NONE
+from surefoot.explain.population.cases import COUNTS, NONE
 from surefoot.formats import number, one_line, share
 
 # Groups that the text shows. Ten times larger, and a terminal shows the last of them only.
 MOST_LINES = 30
-COLUMNS = ("rows", "asked", "found", "none", "undecided")
 
 
 def audit_text(audit: Audit) -> str:
@@ -25,11 +24,8 @@ def audit_text(audit: Audit) -> str:
 
 def _columns(audit: Audit) -> list[str]:
     level = f"{100 * audit.ci:g} % interval"
-    head = ["group", *COLUMNS, "share without", level, "median cost", level, "90 %", "burden"]
-    rows = [head, _cells("all", audit.overall)]
-    if audit.is_grouped:
-        every = zip(group_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
-        rows += [_cells(name, figures) for name, figures in every]
+    head = ["group", *COUNTS, "share without", level, "median cost", level, "90 %", "burden"]
+    rows = [head, *group_lines(audit, "all")]
     left = len(rows) - 1 - MOST_LINES
     rows = rows[: 1 + MOST_LINES]
     widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
@@ -40,8 +36,17 @@ def _columns(audit: Audit) -> list[str]:
     return [*lines, *([f"  and {left} more groups (audit.by_group)"] if left > 0 else [])]
 
 
+def group_lines(audit: Audit, everybody: str) -> list[list[str]]:
+    """The figures of all rows and of each group, as text."""
+    lines = [_cells(everybody, audit.overall)]
+    if audit.is_grouped:
+        every = zip(group_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
+        lines += [_cells(name, figures) for name, figures in every]
+    return lines
+
+
 def _cells(name: str, figures: Any) -> list[str]:
-    counts = [f"{figures[column]:,}" for column in COLUMNS]
+    counts = [f"{figures[column]:,}" for column in COUNTS]
     shares = [share(figures["none_share"]), interval(figures, "none_share")]
     costs = [cost(figures["cost_median"]), interval(figures, "cost_median"), cost(figures["cost_90"])]
     return [one_line(name), *counts, *shares, *costs, number(figures["burden"])]
