@@ -48,8 +48,8 @@ def test_what_is_proven():
     assert found.person is found.explanation is None
     assert 0 < found.seconds < 30
     assert str(found) == (
-        "Nobody in the region (housing free or rent, debt 4000 to 7633.39, savings little) is decided as "
-        "good or can get there by an allowed change. This is proven, by 1 proof."
+        "Nobody in the region (housing free or rent, debt 4000 to 7633.39, savings little) can get to good "
+        "by an allowed change, and nobody is there already. This is proven, by 1 proof."
     )
     assert verify(found, lender()).ok
     json.dumps(found.certificate, allow_nan=False)
@@ -114,6 +114,22 @@ def test_rules_over_what_persons_are():
     met = asked.nobody({"x0": (-1.5, -0.2), "x1": (-1.5, -0.2)}, "yes")
     assert met.holds is False
     assert met.person["x0"] + met.person["x1"] >= -0.6
+
+
+def test_who_has_the_target_and_breaks_a_rule_is_not_counted_and_that_is_said():
+    X, y = _sums(2)
+    clf = LogisticRegression().fit(X, y)
+    there = X.iloc[[int(np.argmax(clf.decision_function(X)))]]
+    region = {name: float(there[name].iloc[0]) for name in X}
+    stays = dict.fromkeys(X, "stay")
+    asked = CounterfactualExplainer(clf, actions=Actions(stays), data=(X, y))
+    assert asked.nobody(region, "yes").holds is False
+    ruled = CounterfactualExplainer(clf, actions=Actions(stays, rules=["x0 + x1 <= -9"]), data=(X, y))
+    found = ruled.nobody(region, "yes")
+    assert found.holds is True
+    assert found.words.endswith("Persons who are decided as yes but break a rule do not count as there.")
+    strict = CounterfactualExplainer(clf, actions=Actions(stays), threshold=0.999999, data=(X, y))
+    assert "but are below the threshold do not count" in strict.nobody(region, "yes").words
 
 
 def test_logistic_regression():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.days import date_text
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.target import chosen_target
+from surefoot.explain.ask.terms import EVEN
 from surefoot.explain.population.persons import WHOLE
 from surefoot.explain.population.region_search import FORMAT, VERSION, search_region
 from surefoot.explain.result.document import json_text
@@ -85,9 +86,10 @@ class Nobody:
         """The answer in sentences."""
         there, context = f"the region ({region_words(self.certificate)})", self.certificate["context"]
         if self.holds:
-            said = f"Nobody in {there} is decided as {self.target} or can get there by an allowed change."
+            said = f"Nobody in {there} can get to {self.target} by an allowed change, and nobody is there already"
             n_proofs = len(self.certificate["proofs"])
-            return one_line(f"{said} This is proven, by {n_proofs} proof{'s' if n_proofs > 1 else ''}.")
+            proven = f"This is proven, by {n_proofs} proof{'s' if n_proofs > 1 else ''}."
+            return one_line(f"{said}. {proven}{self._uncounted}")
         if self.explanation is None:
             said = f"It is undecided whether anybody in {there} can get to {self.target}."
             return one_line(f"{said} {context['why']}")
@@ -95,6 +97,21 @@ class Nobody:
             said = f"Somebody in {there} is decided as {self.target} already"
             return one_line(f"{said}; nobody who is refused and has a way was found.")
         return one_line(f"Somebody in {there} can get to {self.target} by an allowed change.")
+
+    @property
+    def _uncounted(self) -> str:
+        """Who has the target today and is not counted, because more than the decision is asked for."""
+        rivals = [one for one in self.certificate["requirements"] if one["model"] == 0]
+        more = [
+            ("break a rule", bool(self.certificate["declared"]["rows"])),
+            ("are not typical enough", any(one["kind"] == "density" for one in rivals)),
+            ("are decided otherwise by another model", len(self.certificate["models"]) > 1),
+            ("are below the threshold", any(one.get("threshold", EVEN) > EVEN for one in rivals)),
+        ]
+        why = " or ".join(words for words, asked in more if asked)
+        return (
+            f" Persons who are decided as {self.target} but {why} do not count as being there." if why else ""
+        )
 
     def to_json(self) -> str:
         """The certificate as JSON text, a line for each key."""
