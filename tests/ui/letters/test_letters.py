@@ -15,6 +15,7 @@ from surefoot import (
     ConditionalGaussianNetworkClassifier,
     CounterfactualExplainer,
     Explanation,
+    Status,
     datasets,
     verify,
     write_letter,
@@ -377,3 +378,13 @@ def test_the_example_of_the_docs_is_what_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec("\n".join(line[4:] for line in block.splitlines()), {})
     assert (tmp_path / "letter.txt").read_text("utf-8") == (docs / "letter.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.UNBOUNDED])
+def test_a_search_that_failed_makes_no_letter(cases, status):
+    """It would say that something was looked for, and not found."""
+    explainer, row = cases[1]["not_found"][0]
+    answers = mailing(explainer).answers(row, row.name)
+    said = replace(answers[0], answer=replace(answers[0].answer, status=status, advice="A solver stopped."))
+    with pytest.raises(ProblemError, match=r"nothing to tell the person: .* A solver stopped\."):
+        mailing(explainer).about(Explanations([said]), DAY)

@@ -26,6 +26,8 @@ from surefoot.ui.letters.writer import Writer, is_missing
 
 # Details that a letter lists with their values; of more it says how many. Ten times as many fit on no page.
 MOST_DETAILS = 30
+# How a search ends that says nothing about the person: not even that something was looked for.
+FAILED = (Status.FAILED, Status.UNBOUNDED)
 
 UNMET = mark("Your details do not meet this rule today: {rules}.")
 ALL_UNMET = mark("Your details do not meet these rules today: {rules}.")
@@ -188,7 +190,9 @@ def letter_of(request: Request) -> Letter:
 
 def person_parts(request: Request) -> tuple[Part, ...]:
     """What the person asks first: why, what would change it, and how exact that has to be."""
-    kind = request.kind
+    kind, e = request.kind, request.first
+    if e.status in FAILED:
+        raise ProblemError(f"there is nothing to tell the person: {e.status.sentence} {e.advice}".strip())
     why = _why(request) if kind not in ("there", "invalid") else None
     reached = _reached(request) if kind == "found" else ()
     middle = {"none": _blocked, "not_found": _not_found, "invalid": _invalid}.get(kind)
