@@ -10,6 +10,7 @@ from typing import Any
 
 from surefoot.days import as_days
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.result.broken import broken_rules
 from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -126,12 +127,12 @@ class Request:
     def kind(self) -> str:
         """Which letter it is."""
         e = self.first
-        if e.status is Status.ALREADY_TARGET:
-            return "there"
-        if e.counterfactual is not None and e.changed:
-            return "there" if self.decided == e.target else "found"
         if e.status is Status.INVALID:
             return "invalid"
+        if self.decided == e.target:
+            return "there"
+        if e.counterfactual is not None and e.changed:
+            return "found"
         return "none" if e.status is Status.INFEASIBLE else "not_found"
 
     @property
@@ -226,8 +227,11 @@ def decision_words(request: Request) -> str:
     said = writer.say("The decision in your case is {decision}.", decision=writer.decision(request.decided))
     if kind != "there":
         return said
-    close = "" if e.status is Status.ALREADY_TARGET else CLOSE
-    return " ".join([said, writer.say("Nothing has to change."), *([writer.say(close)] if close else [])])
+    if unmet := _unmet(request):
+        return " ".join([said, writer.say("For this decision nothing has to change."), *unmet])
+    # A row that breaks a rule, be it one that is not named here, is asked about for that reason.
+    is_close = e.status is not Status.ALREADY_TARGET and not broken_rules(e.question)
+    return " ".join([said, writer.say("Nothing has to change."), *([writer.say(CLOSE)] if is_close else [])])
 
 
 def _purpose(request: Request) -> str:
