@@ -75,3 +75,16 @@ def test_what_is_wrong_is_one_line(here, capsys, flags, message):
     said = [line for line in capsys.readouterr().err.strip().splitlines() if "read as" not in line]
     assert len(said) == 1
     assert message in said[0]
+
+
+def test_rows_with_holes_are_told_which_flag_fills_them(here, capsys):
+    table = pd.read_csv("d.csv").astype({"income": float})
+    table.loc[2, "income"] = float("nan")
+    table.to_csv("holes.csv", index=False)
+    ask = ["holes.csv" if text == "d.csv" else text for text in ASK]
+    assert main([*ask, "--html", "h.html"]) == 0
+    said = (
+        "1 of 16 rows cannot be read by the model, and are not asked: they have holes, which --impute fills"
+    )
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert said in (here / "h.html").read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ from surefoot import (
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose import conflict as diagnosis
 from surefoot.explain.diagnose import feasibility_oracle as judging
+from surefoot.explain.diagnose import inquiry
 from surefoot.explain.diagnose.relaxations import parts
 from tests.asking import CounterfactualExplainer
 
@@ -354,3 +355,33 @@ def test_categories_are_named():
     assert e.status is Status.INFEASIBLE
     assert "at most 1 feature changes" in e.conflict
     assert "more than 1 features may change" in e.advice
+
+
+def test_a_step_keeps_the_ends_that_it_needs(clf, bank):
+    """Beyond the range seen in training a step would have no ends: the diagnosis does not ask that."""
+    actions = Actions({"variance": Action("rise", step=0.5)})
+    e = reason(clf, bank.X.iloc[0], actions=actions, immutable=FEATURES[1:], bounds="data")
+    assert "'variance' may only rise" in e.conflict
+    assert "There is one if" in e.advice
+
+
+def test_steps_that_are_too_many_beyond_the_data_are_not_counted(clf, bank):
+    """The range seen in training keeps them few; without it the question cannot be posed."""
+    actions = Actions(
+        dict.fromkeys(FEATURES[1:], "stay") | {"variance": Action(step=0.01, most=1e6)},
+        rules=["variance >= 1000"],
+    )
+    e = asked(clf, bank.X.iloc[0], actions=actions, bounds="data")
+    assert e.status is Status.INFEASIBLE
+    assert "variance >= 1000" in e.advice
+
+
+def test_a_proof_outlives_a_diagnosis_that_fails(clf, bank, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(inquiry, "diagnosed", broken)
+    e = reason(clf, bank.X.iloc[0], immutable=FEATURES)
+    assert e.certificate is not None
+    assert e.conflict == ()
+    assert e.advice.startswith("Why there is none could not be said. An unexpected ZeroDivisionError")

@@ -137,7 +137,8 @@ def test_jobs_do_not_matter(explainer, rows):
 def test_rows_without_a_group_or_a_value_are_said(audit):
     assert "missing" in audit.by_group.index.get_level_values("region")
     assert any("1 row without a value of 'region'" in note for note in audit.notes)
-    assert any("1 of 60 rows cannot be read" in note for note in audit.notes)
+    unread = "1 of 60 rows cannot be read by the model, and are not asked: they have holes, which impute="
+    assert any(note.startswith(unread) for note in audit.notes)
     assert audit.overall["rows"] - audit.overall["asked"] > 1
     assert (audit.table.loc[3, "reason"], audit.cases.kind[3]) == ("invalid_row", "unread")
 
@@ -306,3 +307,17 @@ def test_regions_and_one_action_are_those_of_the_rows_that_were_asked(explainer,
     boxes = audit.regions(depth=1, most=2, time_limit=20)
     assert {"words", "rows", "asked", "proof"} <= set(boxes.columns)
     assert (boxes["rows"] == boxes["asked"]).all()
+
+
+def test_holes_are_told_from_what_nothing_fills(rows):
+    """One row has a hole, another a value that is no number; with holes filled only the other is left."""
+    odd = rows.copy()
+    odd.loc[5, "income"] = math.inf
+    for impute, said in (
+        (None, "2 of 60 rows cannot be read by the model, and are not asked: 1 of them"),
+        ("expected", "1 of 60 rows cannot be read by the model, and are not asked"),
+    ):
+        explainer = CounterfactualExplainer(toy_model(), actions=HARD, impute=impute)
+        notes = explainer.audit(odd, "yes", progress=False).notes
+        assert [note for note in notes if note.startswith(said)], notes
+        assert any("fills" in note for note in notes) == (impute is None)

@@ -15,6 +15,7 @@ from surefoot import (
     ConditionalGaussianNetworkClassifier,
     CounterfactualExplainer,
     Explanation,
+    Status,
     datasets,
     verify,
     write_letter,
@@ -377,3 +378,38 @@ def test_the_example_of_the_docs_is_what_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec("\n".join(line[4:] for line in block.splitlines()), {})
     assert (tmp_path / "letter.txt").read_text("utf-8") == (docs / "letter.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.UNBOUNDED])
+def test_a_search_that_failed_makes_no_letter(cases, status):
+    """It would say that something was looked for, and not found."""
+    explainer, row = cases[1]["not_found"][0]
+    answers = mailing(explainer).answers(row, row.name)
+    said = replace(answers[0], answer=replace(answers[0].answer, status=status, advice="A solver stopped."))
+    with pytest.raises(ProblemError, match=r"nothing to tell the person: .* A solver stopped\."):
+        mailing(explainer).about(Explanations([said]), DAY)
+
+
+@pytest.mark.parametrize("mended", [True, False])
+def test_who_is_there_reads_which_rule_is_not_met(cases, mended):
+    """The decision stands; the rule is the reason why an answer is looked for, not that it is close."""
+    explainer, row = cases[1]["there"][0]
+    rule = f"credit_amount >= {float(row['credit_amount']) + 100}"
+    actions = Actions({} if mended else {"credit_amount": "stay"}, rules=[rule])
+    explainer = CounterfactualExplainer(explainer.classifier, actions=actions)
+    written = mailing(explainer, form=".txt").written(row, row.name, DAY)
+    said = " ".join(written.letter.split())
+    assert written.kind == "there"
+    assert "For this decision nothing has to change. Your details do not meet this rule today: credit" in said
+    assert "It is close" not in said
+    assert "stand in the way" not in said
+
+
+def test_a_rule_over_a_protected_detail_is_not_named_to_who_is_there(cases):
+    explainer, row = cases[1]["there"][0]
+    actions = Actions(rules=[f"credit_amount >= {float(row['credit_amount']) + 100 - row['age']} + age"])
+    explainer = CounterfactualExplainer(explainer.classifier, actions=actions)
+    said = " ".join(mailing(explainer, form=".txt").written(row, row.name, DAY).letter.split())
+    assert "Nothing has to change." in said
+    assert "It is close" not in said
+    assert "rule today" not in said

@@ -86,3 +86,14 @@ def test_axes_stay_within_what_is_possible(bundled):
     for name, (low, high) in (("plas", ax.get_xlim()), ("insu", ax.get_ylim())):
         assert pima.X[name].min() <= low < high <= pima.X[name].max()
     assert all(float(tick).is_integer() for tick in np.concatenate([ax.get_xticks(), ax.get_yticks()]))
+
+
+def test_the_page_says_why_limits_and_values_differ(clf):
+    """With a margin for errors the proposed values lie inside the limits of what is enough; else nothing."""
+    row = refused_rows(clf).iloc[0]
+    for budget in (0.05, 0.0):
+        e = CounterfactualExplainer(clf, budget=budget).explain(row, "yes")
+        said = "with a margin for errors: that is why they differ"
+        assert (said in report_page(e, clf)) == (budget > 0)
+        for one in e.enough().numbers:
+            assert one.low <= e.counterfactual[one.feature] <= one.high

@@ -105,8 +105,7 @@ def _training_matters(oracle: FeasibilityOracle, idle: Sequence[Part], alone: bo
 
 def _beyond(oracle: FeasibilityOracle) -> FeasibilityOracle:
     """An oracle for the same constraints without the range seen in training."""
-    constraints = beyond_training(oracle.constraints)
-    return FeasibilityOracle(oracle.problem, oracle.question, constraints, oracle.seconds_left, oracle.noise)
+    return oracle.under(beyond_training(oracle.constraints))
 
 
 def _without_constraints(oracle: FeasibilityOracle) -> str:

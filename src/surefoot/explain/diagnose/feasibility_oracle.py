@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
+from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -100,6 +101,15 @@ class FeasibilityOracle:
         self._limits = tuple(one for one in question.limits if one.name not in said)
         self._known: dict[frozenset[Part], Verdict] = {}
         self._found: list[Found] = []
+
+    def under(self, constraints: ConstraintSet) -> FeasibilityOracle:
+        """An oracle for the same question under other constraints, in the time that is left.
+
+        What the question asks beyond constraints stays: other ones may be such that it cannot be told apart.
+        """
+        other = copy(self)
+        other.constraints, other._known, other._found = constraints, {}, []
+        return other
 
     @property
     def seconds_left(self) -> float:

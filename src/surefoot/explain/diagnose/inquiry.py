@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.explain.answer.executor import Task
+from surefoot.explain.answer.executor import Task, unforeseen
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose.best import best_probability
 from surefoot.explain.diagnose.brief import briefly
@@ -66,7 +66,7 @@ class Inquiry:
             return found
         if found.status is Status.INFEASIBLE and not self.brief:
             found = self._with_best(found, SHARE_OF_BEST * clock.left)
-        conflict, advice = self._why_none(clock.left)
+        conflict, advice = self._said(clock.left)
         return replace(found, advice=advice, conflict=conflict, seconds=clock.spent)
 
     def _with_best(self, found: Answer, seconds: float) -> Answer:
@@ -90,6 +90,13 @@ class Inquiry:
             problem = self.task.problem
             return is_empty(problem.domain, problem.metric.unit)
         return found.status is Status.INFEASIBLE
+
+    def _said(self, seconds: float) -> tuple[tuple[str, ...], str]:
+        """Why there is nothing; where that cannot be said, that nothing exists holds all the same."""
+        try:
+            return self._why_none(seconds)
+        except Exception as error:  # a defect of ours, which must not cost a proof that is there
+            return (), f"Why there is none could not be said. {unforeseen(error)}"
 
     def _why_none(self, seconds: float) -> tuple[tuple[str, ...], str]:
         """The constraints that exclude each other, and what would have to be given up."""

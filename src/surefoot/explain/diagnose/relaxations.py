@@ -94,9 +94,14 @@ def without(constraints: ConstraintSet, given_up: Iterable[Part]) -> ConstraintS
 
 
 def beyond_training(constraints: ConstraintSet) -> ConstraintSet:
-    """The same constraints without the range seen in training; protected features keep theirs."""
+    """The same constraints without the range seen in training.
+
+    Protected features keep theirs, and so do those whose steps have no other ends.
+    """
     low, high = constraints.low.copy(), constraints.high.copy()
-    free = [i for i in constraints.observed if not constraints.actions[i].protected]
+    actions = {i: constraints.actions[i] for i in constraints.observed}
+    needed = {i for i, one in actions.items() if one.step is not None and one.most is None}
+    free = [i for i, one in actions.items() if not one.protected and i not in needed]
     low[free], high[free] = -np.inf, np.inf
     left = tuple(i for i in constraints.observed if i not in free)
     return replace(constraints, low=low, high=high, observed=left)

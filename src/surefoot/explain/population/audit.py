@@ -162,14 +162,23 @@ class Audit:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What there is to say about the rows and groups before anybody reads the figures."""
-        found, asked = list(self.groups.notes), self.by_group["asked"]
-        unread = int(np.sum(self.cases.kind == UNREAD))
-        if unread:
-            found.append(f"{unread} of {len(self.frame)} rows cannot be read by the model, and are not asked")
+        found, asked = [*self.groups.notes, *self._unread()], self.by_group["asked"]
         few = int(np.sum(asked < FEW))
         if few and len(asked) > 1:
             found.append(f"in {few} of {len(asked)} groups fewer than {FEW} rows are asked: wide intervals")
         return tuple(found)
+
+    def _unread(self) -> list[str]:
+        """How many rows are not asked, and how many of them would be if their holes were filled."""
+        rows = self.frame.loc[self.cases.kind == UNREAD, list(self.explainer.classifier.feature_labels_)]
+        if not len(rows):
+            return []
+        said = f"{len(rows)} of {len(self.frame)} rows cannot be read by the model, and are not asked"
+        holes = int(rows.isna().any(axis=1).sum())
+        if not holes or self.explainer.impute is not None:
+            return [said]
+        which = "they have holes" if holes == len(rows) else f"{holes} of them have holes"
+        return [f"{said}: {which}, which impute='expected' fills"]
 
     @cached_property
     def about(self) -> dict[str, str]:

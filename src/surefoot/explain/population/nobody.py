@@ -86,10 +86,10 @@ class Nobody:
         """The answer in sentences."""
         there, context = f"the region ({region_words(self.certificate)})", self.certificate["context"]
         if self.holds:
-            said = f"Nobody in {there} can get to {self.target} by an allowed change, and nobody is there already"
+            said = f"Nobody in {there} can get to {self.target} by an allowed change"
             n_proofs = len(self.certificate["proofs"])
             proven = f"This is proven, by {n_proofs} proof{'s' if n_proofs > 1 else ''}."
-            return one_line(f"{said}. {proven}{self._uncounted}")
+            return one_line(f"{said}, and nobody is there already. {proven}{self._uncounted}")
         if self.explanation is None:
             said = f"It is undecided whether anybody in {there} can get to {self.target}."
             return one_line(f"{said} {context['why']}")
@@ -109,9 +109,7 @@ class Nobody:
             ("are below the threshold", any(one.get("threshold", EVEN) > EVEN for one in rivals)),
         ]
         why = " or ".join(words for words, asked in more if asked)
-        return (
-            f" Persons who are decided as {self.target} but {why} do not count as being there." if why else ""
-        )
+        return f" Persons who are decided as {self.target} but {why} do not count as there." if why else ""
 
     def to_json(self) -> str:
         """The certificate as JSON text, a line for each key."""

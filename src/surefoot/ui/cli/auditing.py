@@ -9,10 +9,11 @@ from typing import Any
 from surefoot.exceptions import ProblemError
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.population.audit import Audit
+from surefoot.files import write_whole
 from surefoot.ui.cli.main import say, show
 from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import rows_with_groups
-from surefoot.ui.report.page import write_report
+from surefoot.ui.report.audit_page import audit_page
 
 
 def check_flags(options: argparse.Namespace) -> None:
@@ -42,10 +43,10 @@ def run(explainer: CounterfactualExplainer, target: Any, options: argparse.Names
         sys.stdout.write(str(found.to_csv()))
     else:
         show(f"{spoken(str(found))}\n")
-    _write(found, explainer, options)
+    _write(found, options)
 
 
-def _write(found: Audit, explainer: CounterfactualExplainer, options: argparse.Namespace) -> None:
+def _write(found: Audit, options: argparse.Namespace) -> None:
     for path, which in ((options.output, "groups"), (options.table, "table")):
         if path == "-" and which == "table":
             sys.stdout.write(str(found.to_csv(which=which)))
@@ -53,7 +54,7 @@ def _write(found: Audit, explainer: CounterfactualExplainer, options: argparse.N
             found.to_csv(path, which)
             say(f"surefoot: wrote {path}")
     if options.html:
-        write_report(found, options.html, explainer.classifier)
+        write_whole(options.html, audit_page(found, worded=spoken))
         say(f"surefoot: wrote {options.html}")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from surefoot.days import as_days
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.result.broken import broken_rules
 from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -26,6 +27,8 @@ from surefoot.ui.letters.writer import Writer, is_missing
 
 # Details that a letter lists with their values; of more it says how many. Ten times as many fit on no page.
 MOST_DETAILS = 30
+# How a search ends that says nothing about the person: not even that something was looked for.
+FAILED = (Status.FAILED, Status.UNBOUNDED)
 
 UNMET = mark("Your details do not meet this rule today: {rules}.")
 ALL_UNMET = mark("Your details do not meet these rules today: {rules}.")
@@ -124,12 +127,12 @@ class Request:
     def kind(self) -> str:
         """Which letter it is."""
         e = self.first
-        if e.status is Status.ALREADY_TARGET:
-            return "there"
-        if e.counterfactual is not None and e.changed:
-            return "there" if self.decided == e.target else "found"
         if e.status is Status.INVALID:
             return "invalid"
+        if self.decided == e.target:
+            return "there"
+        if e.counterfactual is not None and e.changed:
+            return "found"
         return "none" if e.status is Status.INFEASIBLE else "not_found"
 
     @property
@@ -188,7 +191,9 @@ def letter_of(request: Request) -> Letter:
 
 def person_parts(request: Request) -> tuple[Part, ...]:
     """What the person asks first: why, what would change it, and how exact that has to be."""
-    kind = request.kind
+    kind, e = request.kind, request.first
+    if e.status in FAILED:
+        raise ProblemError(f"there is nothing to tell the person: {e.status.sentence} {e.advice}".strip())
     why = _why(request) if kind not in ("there", "invalid") else None
     reached = _reached(request) if kind == "found" else ()
     middle = {"none": _blocked, "not_found": _not_found, "invalid": _invalid}.get(kind)
@@ -222,8 +227,11 @@ def decision_words(request: Request) -> str:
     said = writer.say("The decision in your case is {decision}.", decision=writer.decision(request.decided))
     if kind != "there":
         return said
-    close = "" if e.status is Status.ALREADY_TARGET else CLOSE
-    return " ".join([said, writer.say("Nothing has to change."), *([writer.say(close)] if close else [])])
+    if unmet := _unmet(request):
+        return " ".join([said, writer.say("For this decision nothing has to change."), *unmet])
+    # A row that breaks a rule, be it one that is not named here, is asked about for that reason.
+    is_close = e.status is not Status.ALREADY_TARGET and not broken_rules(e.question)
+    return " ".join([said, writer.say("Nothing has to change."), *([writer.say(CLOSE)] if is_close else [])])
 
 
 def _purpose(request: Request) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,13 +52,13 @@ COUNTS = {
 }
 
 
-def audit_page(audit: Audit, title: str = "") -> str:
-    """The page, as `write_report` writes it."""
+def audit_page(audit: Audit, title: str = "", worded: Callable[[str], str] = str) -> str:
+    """The page, as `write_report` writes it; hints that name arguments can be worded for other readers."""
     clf = audit.explainer.classifier
     return rendered(
         "audit.html",
         title=title or f"Who can be decided {audit.target}, and at what cost? {len(audit.frame):,} rows",
-        **_figures(audit),
+        **_figures(audit, worded),
         pictures=_pictures(audit),
         counts=[_count(audit, name) for name in COUNTS if len(getattr(audit, name))],
         groups_link=_link(audit, "groups"),
@@ -73,10 +74,15 @@ def audit_fragment(audit: Audit) -> str:
     return rendered("audit_fragment.html", **_figures(audit), level=f"{100 * audit.ci:g}")
 
 
-def _figures(audit: Audit) -> dict[str, Any]:
+def _figures(audit: Audit, worded: Callable[[str], str] = str) -> dict[str, Any]:
     lines = group_lines(audit, "all rows")
     by = " and ".join(map(str, audit.groups.names)) if audit.is_grouped else ""
-    return {"answer": answer_of(audit), "lines": lines, "by": by, "notes": audit.notes}
+    return {
+        "answer": answer_of(audit),
+        "lines": lines,
+        "by": by,
+        "notes": [worded(note) for note in audit.notes],
+    }
 
 
 def _pictures(audit: Audit) -> list[Picture] | None:

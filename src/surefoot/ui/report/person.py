@@ -15,13 +15,19 @@ from surefoot.ui.letters.language import language
 from surefoot.ui.letters.slots import template
 from surefoot.ui.letters.writer import Writer, written_by
 
+MARGIN = (
+    "The limits above are those of what is enough if it is carried out exactly. The values below lie within "
+    "them, with a margin for errors: that is why they differ."
+)
+
 
 @dataclass(frozen=True)
 class Person:
-    """The decision, and the parts below it."""
+    """The decision, the parts below it, and why the analyst reads other numbers; "" where that is not so."""
 
     decision: str
     parts: tuple[Part, ...]
+    margin: str = ""
 
 
 def person_of(
@@ -43,6 +49,8 @@ def person_of(
         day,
     )
     try:
-        return Person(decision_words(request), person_parts(request))
+        parts = person_parts(request)
+        is_wider = copies[0].asks_for_robustness and any(part.ways for part in parts)
+        return Person(decision_words(request), parts, MARGIN if is_wider else "")
     except SurefootError:  # for instance refits that a file only names
         return None
