@@ -60,6 +60,9 @@ def finished_twice(folder, output):
 def stopped(folder, jobs, kills, seed, whole_seconds):
     """Kill the run so many times; how many rows it had finished each time."""
     chance, counts = random.Random(seed), []
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # ignored in the background of a shell, by children too
     for k in range(kills):
         process = subprocess.Popen(command("o.csv", jobs), cwd=folder, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and kept(folder, "o.csv") <= max([0, *counts]):

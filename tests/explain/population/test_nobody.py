@@ -119,8 +119,9 @@ def test_rules_over_what_persons_are():
 def test_who_has_the_target_and_breaks_a_rule_is_not_counted_and_that_is_said():
     X, y = _sums(2)
     clf = LogisticRegression().fit(X, y)
-    there = X.iloc[[int(np.argmax(clf.decision_function(X)))]]
-    region = {name: float(there[name].iloc[0]) for name in X}
+    values = clf.decision_function(X)
+    there = X.iloc[int(np.flatnonzero((values > 0.1) & (values < 1))[0])]
+    region = there.to_dict()
     stays = dict.fromkeys(X, "stay")
     asked = CounterfactualExplainer(clf, actions=Actions(stays), data=(X, y))
     assert asked.nobody(region, "yes").holds is False
@@ -128,7 +129,7 @@ def test_who_has_the_target_and_breaks_a_rule_is_not_counted_and_that_is_said():
     found = ruled.nobody(region, "yes")
     assert found.holds is True
     assert found.words.endswith("Persons who are decided as yes but break a rule do not count as there.")
-    strict = CounterfactualExplainer(clf, actions=Actions(stays), threshold=0.999999, data=(X, y))
+    strict = CounterfactualExplainer(clf, actions=Actions(stays), threshold=0.9, data=(X, y))
     assert "but are below the threshold do not count" in strict.nobody(region, "yes").words
 
 
