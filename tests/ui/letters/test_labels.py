@@ -2,10 +2,13 @@
 
 import tomllib
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.exceptions import DataError
-from surefoot.ui.letters.labels import Label, Labels, labels_template, read_labels
+from surefoot.ui.letters.labels import Label, Labels, OwnNames, labels_template, own_units, read_labels
 from surefoot.ui.letters.language import language
 from surefoot.ui.letters.writer import Writer
 from tests.ui.mixed import toy_model
@@ -98,3 +101,32 @@ def test_files_that_cannot_be_read(clf, tmp_path):
 def test_a_label_is_said_of_any_kind_of_name():
     assert Labels({"3": Label("third")}).of(3).label == "third"
     assert Labels().of("  _ ").label == "-"
+
+
+def test_money_has_cents_where_the_data_have():
+    """Unless the sender says otherwise; amounts in rules are as they were written."""
+    rng = np.random.default_rng(0)
+    rows = {
+        "pay": [f"{v:.2f} €" for v in rng.normal(2000, 300, 80)],
+        "fee": [f"{v} €" for v in rng.integers(10, 99, 80)],
+        "load": [f"{v:.1f} kg" for v in rng.normal(50, 9, 80)],
+    }
+    table = datasets.read_table(pd.DataFrame(rows | {"y": ["a", "b"] * 40}), label="y")
+    money = ConditionalGaussianNetworkClassifier("naive").fit(table.X, table.y)
+    money.recipe_ = table.recipe
+    own = Writer(language("en"), read_labels(None, money))
+    assert [own.value("pay", v) for v in (1468.4, 1900.0)] == ["1,468.40 €", "1,900.00 €"]
+    assert (own.value("fee", 12.0), own.value("load", 12.5)) == ("12 €", "12.5 kg")
+    assert own.number("pay", 100.0) == "100 €"
+    assert 'pay = { label = "pay", unit = "€", decimals = 2 }' in labels_template(money)
+    assert 'load = { label = "load", unit = "kg", decimals = 0 }' in labels_template(money)
+    said = read_labels({"pay": {"unit": "$"}, "load": {"unit": "€", "decimals": 0}}, money)
+    assert (said.of("pay").decimals, said.of("load").decimals) == (2, 0)
+    assert OwnNames(own_units(money)).of("pay").decimals == 2
+
+
+def test_an_estimate_is_rounded_and_said_to_be_one():
+    writer = Writer(language("en"), Labels({"pay": Label(unit="€", decimals=2)}), estimated=("pay",))
+    assert writer.own("pay", 3041.021688096822) == "about 3,041 €"
+    assert writer.own("pay", 3041.0) == "3,041.00 €"
+    assert writer.own("fee", 3041.021688096822) == "3,041.021688096822"

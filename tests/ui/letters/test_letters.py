@@ -27,6 +27,7 @@ from surefoot.ui.letters.language import languages
 from surefoot.ui.letters.slots import TEMPLATES
 from surefoot.ui.letters.ways import found_ways, needed
 from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
+from tests.ui.mixed import refused_rows, toy_model
 
 # Words of those who know the method. None of them may be in a letter.
 FORBIDDEN = (
@@ -413,3 +414,18 @@ def test_a_rule_over_a_protected_detail_is_not_named_to_who_is_there(cases):
     assert "Nothing has to change." in said
     assert "It is close" not in said
     assert "rule today" not in said
+
+
+@pytest.mark.parametrize(("code", "about"), [("en", "about"), ("de", "etwa")])
+def test_estimates_are_rounded_wherever_a_letter_shows_them(code, about):
+    clf = toy_model()
+    hole = refused_rows(clf).iloc[0].copy()
+    hole["income"] = np.nan
+    explainer = CounterfactualExplainer(clf, impute="expected")
+    letters = mailing(explainer, code, form=".txt", target="yes")
+    answers = letters.answers(hole, 1)
+    today = float(answers[0].factual["income"])
+    text = " ".join(letters.about(answers, DAY, row=hole).letter.split())
+    assert not today.is_integer()
+    assert f"income: {about} " in text
+    assert str(today).partition(".")[2] not in text

@@ -159,8 +159,8 @@ def test_dates_and_lists_among_the_rules_in_the_way(clf, table, code):
     kind, text = text_of(clf, row, actions, code)
     assert kind == "none"
     found = {
-        "en": "what you earn can only take certain values: 1,000.5 € and 1,100 €",
-        "de": "what you earn kann nur bestimmte Werte annehmen: 1.000,5 € und 1.100 €",
+        "en": "what you earn can only take certain values: 1,000.50 € and 1,100.00 €",
+        "de": "what you earn kann nur bestimmte Werte annehmen: 1.000,50 € und 1.100,00 €",
     }
     assert found[code] in text
 

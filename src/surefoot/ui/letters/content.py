@@ -23,7 +23,7 @@ from surefoot.ui.letters.rules import broken_lines, rule_lines
 from surefoot.ui.letters.slots import LINES, Template
 from surefoot.ui.letters.ways import Way, found_ways, ways_of
 from surefoot.ui.letters.why import Line, reason_lines, reasons_of
-from surefoot.ui.letters.writer import Writer, is_missing
+from surefoot.ui.letters.writer import Writer, estimated_by, is_missing
 
 # Details that a letter lists with their values; of more it says how many. Ten times as many fit on no page.
 MOST_DETAILS = 30
@@ -406,7 +406,7 @@ def _promise(request: Request) -> Part:
 def _data(request: Request) -> Part:
     writer, e = request.writer, request.first
     names = list(e.factual.index)
-    filled = set(e.question.declared.get("imputed") or ()) if isinstance(e.question, Question) else set()
+    filled = estimated_by(e)
     details = [_detail(writer, name, e.factual[name], str(name) in filled) for name in names[:MOST_DETAILS]]
     more = len(names) - len(details)
     if more > 0:
@@ -424,7 +424,8 @@ def _data(request: Request) -> Part:
 
 
 def _detail(writer: Writer, name: Any, value: Any, filled: bool) -> str:
-    shown = writer.own(name, value) if value == RARE else writer.value(name, value)
+    is_number = isinstance(value, float)
+    shown = writer.own(name, value) if value == RARE or is_number else writer.value(name, value)
     known = {"name": writer.name(name), "value": shown}
     if filled:
         return writer.say("{name}: {value} (was missing, and was estimated)", **known)

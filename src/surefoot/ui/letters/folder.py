@@ -28,7 +28,7 @@ from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.language import harmless, language
 from surefoot.ui.letters.page import page, rendered
 from surefoot.ui.letters.slots import template
-from surefoot.ui.letters.writer import Writer, is_missing
+from surefoot.ui.letters.writer import Writer, estimated_by, is_missing
 
 JOURNAL, REQUEST, INDEX, PROOFS = "journal.jsonl", "request.json", "index.html", "proofs"
 FORMS = (".html", ".txt")
@@ -79,7 +79,7 @@ class Mailing:
     def about(self, found: Explanations, day: datetime.date, to: str = "", row: Any = None) -> Written:
         """The letter that answers about a row make; the row as it was given, where there is one."""
         given = {} if row is None else dict(row)
-        writer = Writer(language(self.language), self.labels, given)
+        writer = Writer(language(self.language), self.labels, given, estimated_by(found[0]))
         request = Request(list(found), self.explainer.classifier, writer, template(self.template), day, to)
         text = rendered(letter_of(request), self.form == ".txt")
         decided = None if request.kind == "invalid" else request.decided

@@ -13,10 +13,12 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.files import read_limited
 from surefoot.formats import suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.table.quantities import CURRENCIES
 from surefoot.ui.letters.slots import SLOTS
 
 FIELDS = ("label", "unit", "decimals", "values")
 LETTER, DECISIONS = "letter", "decisions"
+CENTS = 2  # decimals of money: 12.50 is read as an amount, 12.5 as a number
 MOST_DECIMALS = 9  # ten times as many, and a number fills a line
 LARGEST = 10_000_000  # bytes of a file; ten times larger is no list of names that somebody wrote
 
@@ -32,7 +34,8 @@ class Label:
     unit : str
         Written behind numbers.
     decimals : int
-        At least so many are written; further digits are never rounded away.
+        At least so many are written; further digits are never rounded away. In a file the default is 2 for
+        amounts of money if the data have decimals, else 0.
     values : dict
         What the values of a category are called, by their text.
     """
@@ -72,12 +75,19 @@ class OwnNames(Labels):
 
     def of(self, feature: Any) -> Label:
         """The name itself, with the unit of the data."""
-        return Label(str(feature), self.features.get(str(feature), Label()).unit)
+        found = self.features.get(str(feature), Label())
+        return Label(str(feature), found.unit, found.decimals)
 
 
 def own_units(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Label]:
     """The units that numbers were written with in the data."""
-    return {name: Label(unit=unit) for name, unit in clf.units_.items()}
+    return {name: Label(unit=unit, decimals=_cents(clf, name, unit)) for name, unit in clf.units_.items()}
+
+
+def _cents(clf: ConditionalGaussianNetworkClassifier, name: str, unit: str) -> int:
+    """How many decimals are written where nobody says it: of money, two, unless the data have none."""
+    kinds = {str(feature): kind for feature, kind in clf.feature_kinds_.items()}
+    return CENTS if unit.strip() in CURRENCIES and kinds[name] == "number" else 0
 
 
 def _readable(feature: Any) -> str:
@@ -130,10 +140,19 @@ def _labels(content: Mapping[str, Any], clf: ConditionalGaussianNetworkClassifie
         _check_known(name, SLOTS, f"{where}: {name!r:.60} is not a slot of a letter")
     categories = {str(name): [str(v) for v in values] for name, values in clf.categories_.items()}
     return Labels(
-        {name: _label(entry, f"{where}: {name}", categories.get(name)) for name, entry in entries.items()},
+        {
+            name: _label(_with_cents(entry, clf, name), f"{where}: {name}", categories.get(name))
+            for name, entry in entries.items()
+        },
         _texts(decisions, f"{where}: [{LETTER}.{DECISIONS}]"),
         _texts(letter, f"{where}: [{LETTER}]"),
     )
+
+
+def _with_cents(entry: Any, clf: ConditionalGaussianNetworkClassifier, name: str) -> Any:
+    """An entry with the decimals of its unit, where it has a unit and says nothing of them."""
+    unit = entry.get("unit") if isinstance(entry, Mapping) else None
+    return {"decimals": _cents(clf, name, unit), **entry} if isinstance(unit, str) else entry
 
 
 def _label(entry: Any, where: str, values: list[str] | None) -> Label:
@@ -195,12 +214,10 @@ def labels_template(clf: ConditionalGaussianNetworkClassifier) -> str:
             lines.append(f"{_key(name)} = {{ label = {label}, values = {{ {values} }} }}\n")
         elif kind == "date":
             lines.append(f"{_key(name)} = {label}\n")
-        elif kind == "date":
-            lines.append(f"{_key(name)} = {{ label = {label} }}\n")
         else:
-            unit = _quoted(clf.units_.get(str(name), ""))
-            decimals = "" if kind == "whole" else ", decimals = 0"
-            lines.append(f"{_key(name)} = {{ label = {label}, unit = {unit}{decimals} }}\n")
+            unit = clf.units_.get(str(name), "")
+            decimals = "" if kind == "whole" else f", decimals = {_cents(clf, str(name), unit)}"
+            lines.append(f"{_key(name)} = {{ label = {label}, unit = {_quoted(unit)}{decimals} }}\n")
     if LETTER in map(str, clf.feature_labels_):
         return "".join(lines)
     lines.append(LETTER_HEAD)

@@ -21,7 +21,7 @@ from surefoot.ui.letters.labels import read_labels
 from surefoot.ui.letters.language import language as language_of
 from surefoot.ui.letters.size import size_of
 from surefoot.ui.letters.slots import template as template_of
-from surefoot.ui.letters.writer import Writer, written_by
+from surefoot.ui.letters.writer import Writer, estimated_by, written_by
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -111,7 +111,8 @@ def letter_request(
     if not isinstance(day, datetime.date):
         raise ProblemError(f"date must be a datetime.date, not {date!r:.60}")
     clf = _explained(answers[0], classifier)
-    writer = Writer(language_of(language), read_labels(labels, clf), written_by(answers[0]))
+    known = written_by(answers[0]), estimated_by(answers[0])
+    writer = Writer(language_of(language), read_labels(labels, clf), *known)
     return Request(answers, clf, writer, template_of(template), day, str(to))
 
 

@@ -145,4 +145,6 @@ def _shown(key: str, text: str, feature: Any, e: Explanation, writer: Writer) ->
         return writer.language.all_of([writer.shown(feature, v) for v in listed]) or harmless(text)
     if key == "size" and is_date:
         return writer.say("{count} days", count=writer.language.number(float(text)))
-    return writer.value(feature, as_date(as_days(text)) if is_date else float(text))
+    if is_date:
+        return writer.value(feature, as_date(as_days(text)))
+    return writer.number(feature, float(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
@@ -20,7 +20,7 @@ from surefoot.ui.letters.language import Language, harmless
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes what letters print; every number to its last digit.
+    """Writes what letters print; every number to its last digit, but for those that are estimates.
 
     Parameters
     ----------
@@ -29,11 +29,14 @@ class Writer:
     given : dict, optional
         The row as it was given, by feature: of values that the model puts together with other rare ones it
         knows which one it was.
+    estimated : collection of str, optional
+        Features whose values were missing: what stands for them is known roughly.
     """
 
     language: Language
     labels: Labels
     given: Mapping[Any, Any] = field(default_factory=dict)
+    estimated: Collection[str] = ()
 
     def say(self, message: str, **values: Any) -> str:
         """A message in the letter's language."""
@@ -84,6 +87,8 @@ class Writer:
 
     def own(self, feature: Any, value: Any) -> str:
         """A value of the person's in a sentence; one that is rare as it was given, where that is known."""
+        if str(feature) in self.estimated and isinstance(value, float) and not value.is_integer():
+            return self.say("about {value}", value=self.about(feature, value))
         text = self.given.get(feature)
         if not self._is_rare(feature, value) or is_missing(text) or text == RARE:
             return self.shown(feature, value)
@@ -126,3 +131,9 @@ def written_by(e: Explanation) -> Mapping[Any, Any]:
         for name in e.factual.index
         if str(name) in declared.get("written", {})
     }
+
+
+def estimated_by(e: Explanation) -> tuple[str, ...]:
+    """The features of the row that had no value, and were filled."""
+    declared = e.question.declared if isinstance(e.question, Question) else {}
+    return tuple(declared.get("imputed") or ())

@@ -13,7 +13,7 @@ from surefoot.ui.letters.content import Part, Request, decision_words, person_pa
 from surefoot.ui.letters.labels import OwnNames, own_units
 from surefoot.ui.letters.language import language
 from surefoot.ui.letters.slots import template
-from surefoot.ui.letters.writer import Writer, written_by
+from surefoot.ui.letters.writer import Writer, estimated_by, written_by
 
 MARGIN = (
     "The limits above are those of what is enough if it is carried out exactly. The values below lie within "
@@ -44,7 +44,7 @@ def person_of(
     request = Request(
         copies,
         clf,
-        Writer(language("en"), OwnNames(own_units(clf)), written_by(copies[0])),
+        Writer(language("en"), OwnNames(own_units(clf)), written_by(copies[0]), estimated_by(copies[0])),
         template("neutral"),
         day,
     )
