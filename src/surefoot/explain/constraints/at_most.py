@@ -79,6 +79,10 @@ class AtMost(_Fields, Constraint):
         """The features that it names; none where it is about all."""
         return self.features or ()
 
+    def most_changes(self) -> int:
+        """The limit."""
+        return int(self.most)
+
     def limits(self, place: Place) -> tuple[Limit, ...]:
         """A limit over the features that can change at all; nothing where it lets all of them change."""
         x0, domain = place.now[place.numbers], place.domain

@@ -194,6 +194,14 @@ class Constraint:
         """Features that its rows add up, which a model must measure on plain scales."""
         return ()
 
+    def rules(self) -> tuple[Any, ...]:
+        """Linear rules that mean the same as it does for every row, whatever its values of today."""
+        return ()
+
+    def most_changes(self) -> int | None:
+        """How many of the features that it names (all, if none) may change; None if it sets no limit."""
+        return None
+
     def rows(self, today: Today) -> tuple[Row, ...]:
         """Linear rows that an answer must satisfy."""
         return ()

@@ -146,6 +146,10 @@ class Rule(Constraint):
         named = tuple(name for name, a in self.coefficients.items() if a)
         return named if len(named) > 1 else ()
 
+    def rules(self) -> tuple[Rule, ...]:
+        """Itself."""
+        return (self,)
+
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The sum, with today's values of one row in its ends."""
         coefficients, low, high = self.at(today, "rules")

@@ -73,6 +73,10 @@ class Link(_Fields, Constraint):
         """Both features."""
         return self.rule().added_up()
 
+    def rules(self) -> tuple[Rule, ...]:
+        """The equation between both."""
+        return (self.rule(),)
+
     def rows(self, today: Today) -> tuple[Row, ...]:
         """The equation of one row."""
         return self.rule().rows(today)

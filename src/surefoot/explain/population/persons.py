@@ -12,11 +12,10 @@ from typing import Any
 from surefoot.days import as_days
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import is_number, open_ends
-from surefoot.explain.constraints.at_most import AtMost
 from surefoot.explain.constraints.category import Category
+from surefoot.explain.constraints.constraint import Constraint
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.linear import Rule
-from surefoot.explain.constraints.link import Link
 from surefoot.explain.constraints.number import MOST_LISTED
 from surefoot.formats import exact
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -103,27 +102,26 @@ def declared_document(constraints: ConstraintSet, curved: frozenset[int]) -> dic
 
     Rules over numbers on curved scales are left out, and so are if-then rules: without them more is allowed.
     """
-    rows = [
-        one.rule() if isinstance(one, Link) else one
-        for one in constraints.over_several
-        if isinstance(one, Rule | Link)
-    ]
-    sums = [_sum(rule, constraints) for rule in rows]
-    limits = [one for one in constraints.over_several if isinstance(one, AtMost)]
+    sums = [_sum(rule, constraints) for one in constraints.over_several for rule in one.rules()]
+    limits = [(one.most_changes(), one) for one in constraints.over_several]
     return {
         "features": [
             {"moves": _moves(constraints, i)} if i in constraints.categories else _move(constraints, i)
             for i in range(len(constraints.names))
         ],
         "rows": [row for row in sums if not any(row["coefficients"][k] for k in curved)],
-        "limits": [{"count": int(one.most), "features": _features(one, constraints)} for one in limits],
+        "limits": [
+            {"count": most, "features": _features(one, constraints)}
+            for most, one in limits
+            if most is not None
+        ],
     }
 
 
 def left_out(constraints: ConstraintSet) -> list[str]:
     """The constraints that no proof about a region takes into account, in words."""
-    taken = Rule | Link | AtMost
-    return [str(one.name) for one in constraints.over_several if not isinstance(one, taken)]
+    every = constraints.over_several
+    return [str(one.name) for one in every if not one.rules() and one.most_changes() is None]
 
 
 def _move(constraints: ConstraintSet, i: int) -> dict[str, Any]:
@@ -177,6 +175,5 @@ def _sum(rule: Rule, constraints: ConstraintSet) -> dict[str, Any]:
     return {"coefficients": parts[0], "now": parts[1], **ends}
 
 
-def _features(limit: AtMost, constraints: ConstraintSet) -> list[int]:
-    every = range(len(constraints.names))
-    return list(every) if limit.features is None else sorted(limit.concerned(constraints))
+def _features(limit: Constraint, constraints: ConstraintSet) -> list[int]:
+    return sorted(limit.concerned(constraints)) or list(range(len(constraints.names)))

@@ -7,7 +7,6 @@ from typing import Any
 
 from surefoot.days import as_date
 from surefoot.explain.constraints.arithmetic import open_ends
-from surefoot.explain.constraints.at_most import AtMost
 from surefoot.explain.constraints.constraint import Constraint
 from surefoot.explain.constraints.grammar import Moves, Takes
 from surefoot.explain.constraints.if_then import When
@@ -54,16 +53,17 @@ def rule_words(rule: Constraint, today: Today, dates: frozenset[str], writer: Wr
     if isinstance(rule, When):
         first, then = (_condition(one, today, dates, writer) for one in rule.conditions)
         return writer.say("if {condition}, then {consequence}", condition=first, consequence=then)
-    if isinstance(rule, AtMost):
-        return _limit(rule, writer)
+    most = rule.most_changes()
+    if most is not None:
+        return _limit(most, list(rule.named()), writer)
     return writer.say("the rule {rule}", rule=writer.quoted(harmless(rule.words())))
 
 
-def _limit(rule: AtMost, writer: Writer) -> str:
-    count = writer.language.number(rule.most)
-    if rule.features is None:
+def _limit(most: int, features: list[Any], writer: Writer) -> str:
+    count = writer.language.number(most)
+    if not features:
         return writer.say("at most {count} details may change", count=count)
-    names = writer.language.all_of([writer.name(name) for name in rule.features])
+    names = writer.language.all_of([writer.name(name) for name in features])
     return writer.say("of {names}, at most {count} may change", names=names, count=count)
 
 
