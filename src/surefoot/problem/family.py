@@ -81,6 +81,10 @@ class Family:
     shares: tuple[Share, ...] = ()
     _bases: dict[Any, tuple[Requirement, ...]] = field(default_factory=dict, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """With a copy of what families share: one thread adds to it while another pickles a family."""
+        return {**self.__dict__, "_bases": dict(self._bases)}
+
     @property
     def today(self) -> State:
         """The factual's state."""
