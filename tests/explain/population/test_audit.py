@@ -14,7 +14,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.population.audit import Audit
 from surefoot.explain.population.cases import COLUMNS, Cases, cases_of
 from surefoot.explain.population.groups import grouped
-from surefoot.explain.population.workers import Done
+from surefoot.explain.population.row_job import Done
 from tests.asking import CounterfactualExplainer
 from tests.ui.mixed import toy_model, toy_table
 

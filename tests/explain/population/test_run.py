@@ -19,7 +19,7 @@ from surefoot import Actions, Explanations, verify
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.population import journal as journals
 from surefoot.explain.population.journal import Journal
-from surefoot.explain.population.workers import Job
+from surefoot.explain.population.row_job import Job
 from tests.asking import CounterfactualExplainer
 from tests.ui.mixed import toy_model, toy_table
 

@@ -85,6 +85,25 @@ def test_letters_that_are_gone_or_changed_are_written_again(mailing, rows, whole
     assert (path / "proofs" / "letter-5.json").exists()
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_row_without_a_letter_does_not_stop_the_others(clf, rows, tmp_path, n_jobs):
+    cells = rows.astype(object)
+    cells.iloc[2] = None
+    broken = Refusing(CounterfactualExplainer(clf), clf.classes_[1], Labels(), ways=1)
+    folder = write_letters(broken, cells, tmp_path / "l", ASKED, n_jobs=n_jobs, progress=False)
+    assert folder.unwritten == [f"row {rows.index[2]}: no letter about nothing"]
+    assert sorted(folder.done) == [0, 1, 3, 4, 5]
+
+
+class Refusing(Mailing):
+    """A mailing that refuses rows without any value."""
+
+    def written(self, row, *more):
+        if row.isna().all():
+            raise ProblemError("no letter about nothing")
+        return super().written(row, *more)
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(ProblemError, match="holds other files"):

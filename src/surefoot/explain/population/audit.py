@@ -34,8 +34,9 @@ from surefoot.explain.population.cases import (
 )
 from surefoot.explain.population.columns import as_frame, result_columns
 from surefoot.explain.population.groups import EVERYBODY, Groups, grouped
+from surefoot.explain.population.pool import finished
+from surefoot.explain.population.row_job import Done, Job, Row
 from surefoot.explain.population.run import fingerprints
-from surefoot.explain.population.workers import Done, Job, Row, finished
 from surefoot.explain.rows import check_n_jobs
 from surefoot.files import write_whole
 from surefoot.formats import listed

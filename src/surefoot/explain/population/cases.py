@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from surefoot.explain.population.columns import valid
 from surefoot.explain.population.intervals import quantile, quantile_interval, share_interval
-from surefoot.explain.population.workers import Done
+from surefoot.explain.population.row_job import Done
 from surefoot.status import Status
 
 Array = NDArray[np.float64]

@@ -21,9 +21,10 @@ from surefoot.explain.ask.target import chosen_target, several_targets
 from surefoot.explain.population.columns import Column, result_columns, valid
 from surefoot.explain.population.journal import SEGMENT, Journal
 from surefoot.explain.population.output import Summary, is_parquet, put_in_place
+from surefoot.explain.population.pool import finished
+from surefoot.explain.population.row_job import Job, Row
 from surefoot.explain.population.table import ENOUGH
 from surefoot.explain.population.twins import Twins
-from surefoot.explain.population.workers import Job, Row, finished
 from surefoot.status import Status
 from surefoot.table.again import read_like
 from surefoot.table.labelled import feature_table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from surefoot.explain.population.columns import fitting
-from surefoot.explain.population.workers import Row
+from surefoot.explain.population.row_job import Row
 from surefoot.status import Status
 
 # Rows that are remembered. Ten times larger, and they take a hundred megabytes.

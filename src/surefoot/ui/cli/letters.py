@@ -15,7 +15,7 @@ import pandas as pd
 from surefoot.exceptions import ProblemError
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.files import write_whole
-from surefoot.ui.cli.main import DONE, say
+from surefoot.ui.cli.main import DONE, NOT_FOUND, say
 from surefoot.ui.cli.paths import STANDARD, Folder, Output, check_paths
 from surefoot.ui.cli.tables import model, row_place
 from surefoot.ui.letters.folder import Mailing, rows_digest, write_letters
@@ -106,7 +106,9 @@ def _all(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> i
     counts = pd.Series([folder.done[k]["status"] for k in sorted(folder.done)], dtype=object).value_counts()
     said = ", ".join(f"{count} {status}" for status, count in counts.items())
     say(f"surefoot: {len(folder.done)} letters in {options.output}: {said or 'none'}")
-    return DONE
+    for why in folder.unwritten:
+        say(f"surefoot: no letter: {why}")
+    return NOT_FOUND if folder.unwritten else DONE
 
 
 def _asked(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> dict[str, Any]:

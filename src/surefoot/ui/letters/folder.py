@@ -10,17 +10,16 @@ import datetime
 import hashlib
 import json
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from surefoot.exceptions import DataError, ProblemError, SurefootError
-from surefoot.explain.answer.executor import end_with
 from surefoot.explain.explainer import CounterfactualExplainer, told
+from surefoot.explain.population.pool import finished
 from surefoot.explain.result.batch import Explanations
 from surefoot.files import write_whole
 from surefoot.ui.letters.content import Request, letter_of
@@ -110,12 +109,15 @@ class Folder:
         How many letters there will be.
     done : dict of int -> dict
         The entries of the journal whose files are there, by the place of their row.
+    unwritten : list of str
+        The rows for which no letter could be written, each with the reason.
     """
 
     path: Path
     form: str
     count: int
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
+    unwritten: list[str] = field(default_factory=list)
 
     def name(self, k: int) -> str:
         """The name of the k-th letter, without its ending."""
@@ -244,26 +246,39 @@ def rows_digest(rows: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def letters_as_they_come(
-    mailing: Mailing, rows: pd.DataFrame, open_: list[int], day: datetime.date, n_jobs: int
-) -> Iterator[tuple[int, Written]]:
-    """Letters of the rows at some places, each with its place, by as many processes."""
-    from joblib import Parallel, delayed
+class Applicant(NamedTuple):
+    """A row that gets a letter: its place in the table, its name, its values."""
 
-    parent = os.getpid()
-    work = (delayed(_one)(mailing, k, rows.iloc[k], rows.index[k], day, parent) for k in open_)
-    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work)
+    number: int
+    label: Any
+    row: Any
 
 
-def _one(
-    mailing: Mailing, k: int, row: Any, label: Any, day: datetime.date, parent: int
-) -> tuple[int, Written]:
-    if parent != os.getpid():
-        end_with(parent)
-    try:
-        return k, mailing.written(row, label, day)
-    except SurefootError as error:
-        raise DataError(f"row {label}: {error}") from None
+class Outcome(NamedTuple):
+    """A letter, or why there is none."""
+
+    applicant: Applicant
+    found: Written | None
+    why: str = ""
+    interrupted: bool = False
+
+
+class Letters(NamedTuple):
+    """What is done for each row of a mailing."""
+
+    mailing: Mailing
+    day: datetime.date
+
+    def done(self, applicant: Applicant) -> Outcome:
+        """Write the letter; a row that stops it is named, and does not stop the others."""
+        try:
+            return Outcome(applicant, self.mailing.written(applicant.row, applicant.label, self.day))
+        except SurefootError as error:
+            return Outcome(applicant, None, str(error))
+
+    def given_up(self, applicant: Applicant) -> Outcome:
+        """Say that its processes were lost."""
+        return Outcome(applicant, None, "the process that worked on it was lost, perhaps for want of memory")
 
 
 def write_letters(
@@ -284,8 +299,12 @@ def write_letters(
     with tqdm(
         total=len(rows), initial=len(folder.done), desc="writing", unit="letter", disable=not progress
     ) as bar:
-        for k, found in letters_as_they_come(mailing, rows, missing, day, n_jobs):
-            folder.add(k, rows.index[k], found)
+        applicants = (Applicant(k, rows.index[k], rows.iloc[k]) for k in missing)
+        for applicant, found, why, _ in finished(Letters(mailing, day), applicants, n_jobs):
+            if found is None:
+                folder.unwritten.append(f"row {applicant.label}: {why}")
+            else:
+                folder.add(applicant.number, applicant.label, found)
             bar.update()
     folder.write_index(f"{len(rows)} letters")
     return folder
