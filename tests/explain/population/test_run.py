@@ -297,7 +297,6 @@ def test_a_row_that_takes_its_process_along_is_given_up(tmp_path):
     """In a process of its own: what ends workers is put into the module that they load."""
     code = """
         import os, sys
-        from surefoot.explain.population import workers
         from tests.explain.population.dying import Dying
         from tests.ui.mixed import toy_model, toy_table
         if __name__ == "__main__":

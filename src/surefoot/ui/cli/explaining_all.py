@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
@@ -92,17 +92,22 @@ def _stopped(output: str, terminated: list[int]) -> int:
     """Say what is kept; a process that somebody ended ends by the same signal."""
     say(STOPPED.format(output))
     if terminated:
-        gc.collect()  # what workers shared is removed, of which their keeper would complain
-        signal.signal(terminated[0], signal.SIG_DFL)
-        signal.raise_signal(terminated[0])
+        # After all that multiprocessing clears away at exit (its own have priority 0 and more): semaphores
+        # that workers shared would be left, and their keeper would complain of them.
+        Finalize(None, _end_by, terminated[:1], exitpriority=-1)
     return INTERRUPTED
+
+
+def _end_by(number: int) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 @contextmanager
 def _termination_as_interrupt(output: str) -> Iterator[list[int]]:
     """Take SIGTERM like Ctrl-C, so that workers end first; the list has an entry for each one that came.
 
-    Where Ctrl-C is ignored, as in the background of a shell, the process ends at once, and workers after it.
+    Where Ctrl-C is ignored, as in the background of a shell, nothing waits for the search to return.
     """
     terminated: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -115,7 +120,7 @@ def _termination_as_interrupt(output: str) -> Iterator[list[int]]:
         if callable(as_interrupt):
             as_interrupt(number, frame)
         else:
-            _stopped(output, terminated)
+            raise SystemExit(_stopped(output, terminated))
 
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
