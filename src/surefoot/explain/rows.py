@@ -91,7 +91,7 @@ class RowExplainer:
         while len(found) < n and clock.left > 0 and 0 < found[-1].distance < np.inf:
             differing = differing_from(found, differ, apart)
             asked = self.asker.asked(climb.reached, row, target, row_label(row), differing)
-            explanation = self._answered(asked, clock, clock.left, diagnose=False)
+            explanation = _lasting(self._answered(asked, clock, clock.left, diagnose=False), clock.spent)
             if explanation.answer.point is None:
                 break
             words = difference_words(explanation, found, differ, apart)
@@ -108,27 +108,25 @@ class RowExplainer:
             asked = self.asker.asked(step.rung, row, target, row_label(row))
             part = max(end - clock.spent, 0.0) / (len(targets) - number)
             found.append(self._answered(asked, clock, part, diagnose=step.final))
-        best = nearest(found)
-        return replace(best, answer=replace(best.answer, seconds=clock.spent))
+        return _lasting(nearest(found), clock.spent)
 
     def _answered(self, asked: Asked, clock: Clock, seconds: float, diagnose: bool) -> Explanation:
         """The explanation of one question, within so many seconds."""
-        inquiry = replace(asked.inquiry.within(seconds), diagnose=diagnose and self.asker.spec.diagnose)
-        found = self.explanation(asked, attempt(inquiry), clock.left)
-        return replace(found, answer=replace(found.answer, seconds=clock.spent))
+        inquiry = asked.inquiry.within(seconds, diagnose=diagnose and self.asker.spec.diagnose)
+        return self.explanation(asked, attempt(inquiry), clock.left)
 
     def explanation(self, asked: Asked, found: Answer, seconds: float = np.inf) -> Explanation:
         """An answer with what the classifier says of it; where that fails, one that says so."""
         place = self.asker.classifier, asked.question, asked.problem
-        known = self._known(asked.label) | {"refits": self.asker.refits, "seconds": seconds}
+        by = {"refits": self.asker.refits, "seconds": seconds, "made_by": self.made_by}
+        known = self._known(asked.label) | by
         try:
-            explanation = assembled(*place, found, **known)
+            return assembled(*place, found, **known)
         except SurefootError:
             raise
         except Exception as error:
             nothing = failed(Status.FAILED, asked.problem, unforeseen(error))
-            explanation = assembled(*place, nothing, **known)
-        return replace(explanation, made_by=self.made_by)
+            return assembled(*place, nothing, **known)
 
     def refusal(self, found: Refused, label: Any) -> Explanation:
         """The explanation of a row about which nothing can be asked."""
@@ -209,10 +207,14 @@ class BatchExplainer:
         """What is carried out for one of several questions about a row, which share its time."""
         climb, spec = self.climbs[k], self.each.asker.spec
         seconds = climb.share(spec.options.time_limit - self.spent[k]) / sharing
-        diagnose = climb.step.final and spec.diagnose
-        return replace(asked.inquiry.within(seconds), diagnose=diagnose, brief=self.brief)
+        return asked.inquiry.within(seconds, diagnose=climb.step.final and spec.diagnose, brief=self.brief)
 
     def _take(self, k: int, found: Explanation, bar: Any) -> None:
         self.climbs[k].send(found)
         if not self.climbs[k].goes_on:
             bar.update()
+
+
+def _lasting(explanation: Explanation, seconds: float) -> Explanation:
+    """The explanation, which took so many seconds in all."""
+    return replace(explanation, answer=replace(explanation.answer, seconds=seconds))

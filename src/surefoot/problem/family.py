@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,8 @@ class Family:
 
     def __getstate__(self) -> dict[str, Any]:
         """With a copy of what families share: one thread adds to it while another pickles a family."""
-        return {**self.__dict__, "_bases": dict(self._bases)}
+        kept = {name: value for name, value in self.__dict__.items() if name != "here"}
+        return {**kept, "_bases": dict(self._bases)}
 
     @property
     def today(self) -> State:
@@ -180,7 +182,7 @@ class Family:
         more = (self.mixture(self.shares[number], weights) for number, weights in mixtures)
         return replace(self, requirements=(*self.requirements, *more), shares=(), _bases={})
 
-    @property
+    @cached_property
     def here(self) -> RobustProblem:
         """The problem in the factual's state, whatever if-then rules and limits say of it."""
         return self.problem(domain=self.domain)

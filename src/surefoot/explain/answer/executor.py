@@ -67,7 +67,8 @@ class Task:
         if self.printable:
             left = self.settings.options.time_limit - (time.perf_counter() - start)
             found = in_decimals(question, self.problem, found, max(left, GRACE))
-        return replace(found, seconds=time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        return replace(found, seconds=seconds, search_seconds=seconds)
 
     @property
     def is_there(self) -> bool:

@@ -149,6 +149,8 @@ class Climb:
         """The final explanation, which says what gave way."""
         found = self.found
         assert found is not None
+        if len(self.tried) == 1:
+            return found
         answer = replace(found.answer, search_seconds=self.searched)
         if self.reached != self.first and answer.point is not None:
             answer = replace(answer, advice=f"{self._gave_way(len(found.changed))} {answer.advice}".strip())

@@ -53,15 +53,14 @@ class Inquiry:
     diagnose: bool = True
     brief: bool = False
 
-    def within(self, seconds: float) -> Inquiry:
+    def within(self, seconds: float, diagnose: bool = True, brief: bool = False) -> Inquiry:
         """The same with so many seconds for all of it."""
-        return replace(self, task=self.task.within(seconds))
+        return replace(self, task=self.task.within(seconds), diagnose=diagnose, brief=brief)
 
     def answer(self) -> Answer:
         """Search; where nothing exists, say which constraints stand in the way. All within the time limit."""
         clock = Clock(self.task.settings.options.time_limit)
         found = self.task.answer()
-        found = replace(found, search_seconds=found.seconds)
         if not self.diagnose or not self._is_hopeless(found):
             return found
         if found.status is Status.INFEASIBLE and not self.brief:

@@ -332,7 +332,7 @@ def _other_class(explainer: CounterfactualExplainer, frame: pd.DataFrame, labels
 
 def _searched(asked: dict[int, Asked], seconds: float, n_jobs: int | None) -> dict[int, Individual]:
     """What the certified search finds for each row by itself."""
-    work = [(k, replace(one.inquiry.within(seconds), diagnose=False)) for k, one in asked.items()]
+    work = [(k, one.inquiry.within(seconds, diagnose=False)) for k, one in asked.items()]
     with answers(work, n_jobs) as stream:
         found = dict(stream)
     individuals = {}

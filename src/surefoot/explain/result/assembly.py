@@ -47,25 +47,29 @@ def assembled(
     answer: Answer,
     refits: RefittedModels | None = None,
     seconds: float = np.inf,
+    made_by: Any = None,
     **known: Any,
 ) -> Explanation:
     """The Explanation of one row, from its question, the problem that this poses, and the answer to it.
 
-    Fresh ``refits`` judge the answer. ``seconds`` are left for all of it; ``known`` is what only the
-    explainer knows: ``tol``, ``method``, ``row``.
+    Fresh ``refits`` judge the answer. ``seconds`` are left for all of it; ``made_by`` and ``known`` are what
+    only the explainer knows: itself, ``tol``, ``method``, ``row``.
     """
-    answer = replace(answer, state=answer.state or question.state)
+    if not answer.state and question.state:
+        answer = replace(answer, state=question.state)
     scores = _scores_of(clf, question, answer)
     is_certified = known["method"] == "certified"
     if is_certified:  # points of the other methods may miss by a tolerance
         answer = _judged_by_scores(clf, question, answer, scores)
     distance = np.inf if answer.point is None else _distance(question, problem, answer)
-    answer = replace(answer, lower_bound=min(answer.lower_bound, distance))
+    if answer.lower_bound > distance:
+        answer = replace(answer, lower_bound=distance)
     others, unit = () if refits is None else refits.searched, problem.metric.unit
     if is_certified and is_doubtful(question, answer, distance, unit, scores):
         answer = rechecked(question, answer, (clf, *others), seconds)
     if distance not in (0, np.inf):
-        answer = replace(answer, advice=_made_safe(clf, question, problem, seconds) or answer.advice)
+        safe = _made_safe(clf, question, problem, seconds)
+        answer = replace(answer, advice=safe) if safe else answer
     violation = _violation(clf, question, answer, scores)
     context = Context(
         distance=distance,
@@ -81,7 +85,7 @@ def assembled(
         model_share=_model_share(clf, refits, question, answer),
         **known,
     )
-    return Explanation(question, answer, context, others)
+    return Explanation(question, answer, context, others, made_by=made_by)
 
 
 def _scores_of(clf: Classifier, question: Question, answer: Answer) -> Array:
