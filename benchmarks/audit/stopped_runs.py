@@ -1,11 +1,13 @@
 """A run killed at random moments and resumed: is its table that of an undisturbed run, and is anything lost?
 
-Rows of German credit, resampled with noise in the amounts. The same command is killed with -9 (and, every
-third time, ended by SIGTERM or Ctrl-C) and started again until it was stopped so many times; then it runs to
-its end. Printed: whether both tables are equal but for times, how many rows were finished more than once
-(rows in flight at a kill are not counted: nothing is known of them), and whether a process was left behind.
+Rows of German credit or Pima, resampled with noise in the numbers. The same command is killed with -9 (and,
+two times of four, ended by SIGTERM or Ctrl-C) and started again until it was stopped so many times; then it
+runs to its end. Printed: whether both tables are equal but for times, how many rows were finished more than
+once (rows in flight at a kill are not counted: nothing is known of them), and whether a process was left
+behind.
 
-usage: python benchmarks/audit/stopped_runs.py [--rows 20000] [--kills 10] [--jobs 2] [--seed 0] [--full-disk]
+usage: python benchmarks/audit/stopped_runs.py [--data pima] [--rows 20000] [--kills 10] [--jobs 2]
+                                               [--seed 0] [--full-disk]
 
 ``--full-disk`` needs the rights to mount a small file system in memory, and runs on it with too little room.
 """
@@ -27,22 +29,31 @@ import pandas as pd
 
 from surefoot import ConditionalGaussianNetworkClassifier, datasets
 
+# How each table is loaded, the numbers that get noise, their decimals, and the class that is wanted.
+DATA = {
+    "german_credit": (datasets.load_german_credit, ("credit_amount", "duration_months", "age"), 0, "good"),
+    "pima": (datasets.load_pima, ("plas", "mass", "pedi", "age"), 3, "0"),
+}
 
-def prepared(folder, rows):
-    data = datasets.load_german_credit()
+
+def prepared(folder, rows, name):
+    load, noisy, digits, _ = DATA[name]
+    data = load()
     clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(data.X, data.y)
     clf.save(folder / "m.json")
     rng = np.random.default_rng(0)
     table = data.X.sample(rows, replace=True, random_state=0).reset_index(drop=True)
-    for name in ("credit_amount", "duration_months", "age"):
-        table[name] = (table[name] * np.exp(rng.normal(0, 0.1, rows))).round().astype(int)
+    for name in noisy:
+        whole = (table[name] % 1 == 0).all()
+        noise = (table[name] * np.exp(rng.normal(0, 0.1, rows))).round(0 if whole else digits)
+        table[name] = noise.astype(table[name].dtype)
     table.insert(0, "id", [f"=c{k}" for k in range(rows)])
     table.to_csv(folder / "d.csv", index=False)
 
 
-def command(output, jobs):
-    asked = ("--all", "--target", "good", "--id", "id", "--quiet", "--jobs", str(jobs))
-    return [sys.executable, "-m", "surefoot", "explain", "m.json", "d.csv", *asked, "--output", output]
+def command(output, asked):
+    flags = ("--all", "--target", DATA[asked.data][3], "--id", "id", "--quiet", "--jobs", str(asked.jobs))
+    return [sys.executable, "-m", "surefoot", "explain", "m.json", "d.csv", *flags, "--output", output]
 
 
 def kept(folder, output):
@@ -57,14 +68,14 @@ def finished_twice(folder, output):
     return len(numbers) - len(set(numbers))
 
 
-def stopped(folder, jobs, kills, seed, whole_seconds):
+def stopped(folder, asked, whole_seconds):
     """Kill the run so many times; how many rows it had finished each time."""
-    chance, counts = random.Random(seed), []
+    chance, counts, kills = random.Random(asked.seed), [], asked.kills
     signal.signal(
         signal.SIGINT, signal.default_int_handler
     )  # ignored in the background of a shell, by children too
     for k in range(kills):
-        process = subprocess.Popen(command("o.csv", jobs), cwd=folder, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command("o.csv", asked), cwd=folder, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and kept(folder, "o.csv") <= max([0, *counts]):
             time.sleep(0.05)
         time.sleep(chance.random() * 0.5 * whole_seconds / kills)
@@ -94,16 +105,16 @@ def left_behind(folder):
     return found
 
 
-def full_disk(folder, jobs):
+def full_disk(folder, asked):
     small = folder / "small"
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "none", str(small)], check=True)
     try:
-        done = subprocess.run(command("small/o.csv", jobs), cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(command("small/o.csv", asked), cwd=folder, capture_output=True, text=True)
         rows = kept(folder, "small/o.csv")
         print(f"full disk: status {done.returncode}, {rows} rows kept; it says: {done.stderr.strip()}")
         subprocess.run(["mount", "-o", "remount,size=200m", str(small)], check=True)
-        done = subprocess.run(command("small/o.csv", jobs), cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(command("small/o.csv", asked), cwd=folder, capture_output=True, text=True)
         said = [line for line in done.stderr.splitlines() if "explanations:" in line]
         print(f"with room: status {done.returncode}; {said}; equal: {equal(folder, 'small/o.csv')}")
     finally:
@@ -117,19 +128,20 @@ def equal(folder, output):
 
 def main():
     about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    about.add_argument("--data", choices=DATA, default="german_credit")
     for name, value in (("rows", 20_000), ("kills", 10), ("jobs", 2), ("seed", 0)):
         about.add_argument(f"--{name}", type=int, default=value)
     about.add_argument("--full-disk", action="store_true")
     asked = about.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        prepared(folder, asked.rows)
+        prepared(folder, asked.rows, asked.data)
         start = time.perf_counter()
-        subprocess.run(command("whole.csv", asked.jobs), cwd=folder, capture_output=True)
+        subprocess.run(command("whole.csv", asked), cwd=folder, capture_output=True)
         seconds = time.perf_counter() - start
         print(f"undisturbed: {seconds:.1f} s, {asked.rows / seconds:.1f} rows per second", flush=True)
-        counts = stopped(folder, asked.jobs, asked.kills, asked.seed, seconds)
-        again = subprocess.Popen(command("o.csv", asked.jobs), cwd=folder, stderr=subprocess.PIPE, text=True)
+        counts = stopped(folder, asked, seconds)
+        again = subprocess.Popen(command("o.csv", asked), cwd=folder, stderr=subprocess.PIPE, text=True)
         twice = 0
         while again.poll() is None:
             with suppress(OSError, ValueError, IndexError):  # a line is being written, or the folder is gone
@@ -141,7 +153,7 @@ def main():
         print(f"kept rows never fell: {counts == sorted(counts)}; equal tables: {equal(folder, 'o.csv')}")
         print(f"left: {sorted(os.listdir(folder))}; processes left behind: {left_behind(folder)}")
         if asked.full_disk:
-            full_disk(folder, asked.jobs)
+            full_disk(folder, asked)
 
 
 if __name__ == "__main__":
