@@ -286,3 +286,11 @@ def test_hostile_names_are_harmless():
     found = explainer().one_action(lending()[0][lender().predict(lending()[0]) == "bad"].head(3), "good")
     hostile = type(found)(change, found.table, 1.0, found.frontier, found.grid, 2, "<b>")
     assert "<b>" not in hostile._repr_html_()
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 11, 12])
+def test_the_steps_of_a_few_rows_are_all_there(count):
+    """The smallest one too: it is what the row that is nearest needs."""
+    changes = np.array([*range(1, count + 1), -3, 0], dtype=float)
+    assert shared_change._quantiles(changes, 12, short=False) == [-3.0, *map(float, range(1, count + 1))]
+    assert shared_change._quantiles(np.arange(1.0, 101.0), 4, short=False) == [25.0, 50.0, 75.0, 100.0]
