@@ -128,6 +128,15 @@ def test_no_change_of_the_grid_is_better(refused, coarse, budget):
     assert half.cost == pytest.approx(ranked[:, 2].min())
 
 
+def test_of_changes_that_cost_the_same_the_one_that_serves_most_is_taken(refused):
+    """Every move of a category costs one: a share that the first of them serves says nothing of the rest."""
+    moves = Actions({"housing": Action(), "savings": Action()}, at_most=1)
+    asking = explainer(actions=moves, immutable=["income", "months", "debt", "phone"])
+    found = asking.one_action(refused, "good", most=1)
+    assert found.cost == 1.0
+    assert asking.one_action(refused, "good", most=1, share=1 / len(refused)).share == found.share
+
+
 def test_what_is_served_is_decided_and_allowed(refused):
     found = explainer(budget=0.05).one_action(refused, "good", most=3)
     change = list(found.change.itertuples(index=False, name=None))
