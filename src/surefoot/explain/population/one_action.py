@@ -31,7 +31,7 @@ from surefoot.explain.population.shared_change import (
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.nested import asks_for_more
 from surefoot.explain.result.reasons import named_value, value_text
-from surefoot.formats import in_list, number, part
+from surefoot.formats import in_a_row, in_list, number, part
 from surefoot.problem.question import Question
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
@@ -280,8 +280,7 @@ def change_words(change: pd.DataFrame) -> str:
     >>> change_words(pd.DataFrame(lines, columns=["feature", "kind", "by", "to"]))
     'debt falls by 25 % and home becomes own'
     """
-    found = [_part_words(*line) for line in change[PART_COLUMNS].itertuples(index=False)]
-    return " and ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))
+    return in_a_row([_part_words(*line) for line in change[PART_COLUMNS].itertuples(index=False)])
 
 
 def _part_words(feature: Any, kind: str, by: float, to: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from surefoot.explain.population.audit import Audit
 from surefoot.explain.result.words import allowed_words, kept_words, preset_words, question_words
-from surefoot.formats import number, one_line
+from surefoot.formats import in_a_row, number, one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.plots.audit import plot_costs, plot_shares
 from surefoot.ui.report.audit_words import answer_of, cost_words, group_lines, group_names
@@ -76,7 +76,7 @@ def audit_fragment(audit: Audit) -> str:
 
 def _figures(audit: Audit, worded: Callable[[str], str] = str) -> dict[str, Any]:
     lines = group_lines(audit, "all rows")
-    by = " and ".join(map(str, audit.groups.names)) if audit.is_grouped else ""
+    by = in_a_row(list(map(str, audit.groups.names))) if audit.is_grouped else ""
     return {
         "answer": answer_of(audit),
         "lines": lines,

@@ -10,7 +10,7 @@ import pandas as pd
 from surefoot.explain.population.audit import FEW, Audit
 from surefoot.explain.population.cases import COUNTS, FAR, MIDDLE, NONE
 from surefoot.explain.population.intervals import rank
-from surefoot.formats import number, one_line, share
+from surefoot.formats import in_a_row, number, one_line, share
 from surefoot.problem.question import Question
 
 # Groups that the text shows. Ten times larger, and a terminal shows the last of them only.
@@ -134,7 +134,7 @@ def cost_words(question: Question) -> str:
 def _by_group(audit: Audit) -> str:
     """Which groups are farthest apart, among those with enough rows to say so."""
     large = audit.by_group[audit.by_group["asked"] >= FEW]
-    by = " and ".join(map(str, audit.groups.names))
+    by = in_a_row(list(map(str, audit.groups.names)))
     if len(large) < 2:
         fewer = "no group has" if large.empty else "only one group has"
         return f"By {by}, {fewer} {FEW} rows asked or more: too few to compare groups."
