@@ -225,6 +225,17 @@ def listed(names: Sequence[Any], most: int = 8) -> str:
     return ", ".join(repr(name) for name in names[:most]) + (", ..." if len(names) > most else "")
 
 
+def in_a_row(parts: Sequence[str]) -> str:
+    """Parts of a sentence, the last of them after "and".
+
+    Examples
+    --------
+    >>> in_a_row(["age"]), in_a_row(["age", "sex", "region"])
+    ('age', 'age, sex and region')
+    """
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+
+
 def first_names(names: Sequence[str], most: int = 12) -> str:
     """The first of some names, and how many more there are.
 

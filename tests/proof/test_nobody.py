@@ -542,6 +542,24 @@ def test_a_change_that_is_not_declared_proves_nothing():
         assert verdict(forged) == FAILS
 
 
+def test_a_person_is_decided_by_the_models_of_the_file():
+    found = somebody()
+    found["explanation"]["question"]["models"] = ["0123456789abcdef"]
+    assert verdict(found) == FAILS
+
+
+def test_a_rule_is_kept_up_to_rounding():
+    """Explanations keep equations up to a billionth of their terms, on either side, and of nothing else."""
+    ends = exact.Sum([1.0, -1.0], [0.0, 0.0], 0.0, 0.0, "")
+    said = exact.read_nobody(exact.read_model(content()), nobody())
+    one = exact.Persons((0.0, 0.0), (0.0, 0.0), (None, None), (), {})
+    room = 2**-29  # of two terms of one: a little less than two billionths
+    for kept in ((1.0, 1.0), (1.0 + room, 1.0), (1.0, 1.0 + room), (0.0, 0.0)):
+        assert exact._adds_up(said, one, ends, kept)
+    for broken in ((1.0 + 2 * room, 1.0), (1.0, 1.0 + 2 * room), (room / 4, 0.0), (0.0, room / 4)):
+        assert not exact._adds_up(said, one, ends, broken)
+
+
 def test_a_whole_person_has_whole_numbers():
     reach = exact.Reach(-2.0, 0.0, exact.WHOLE)
     assert exact.is_in(reach, -1.0)

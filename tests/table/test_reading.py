@@ -236,6 +236,11 @@ def test_parquet(tmp_path):
     assert feature_table(path, ["age"], label="customer").index.tolist() == ["x", "y", "z"]
 
 
+def test_lists_name_rows_as_text(tmp_path):
+    pd.DataFrame({"age": [1.0, 2.0], "who": [[7], [8, 9]]}).to_parquet(tmp_path / "t.parquet")
+    assert feature_table(tmp_path / "t.parquet", ["age"], label="who").index.tolist() == ["[7]", "[8 9]"]
+
+
 def test_excel(tmp_path):
     pytest.importorskip("openpyxl")
     path = tmp_path / "loans.xlsx"

@@ -80,6 +80,16 @@ def test_rows_that_have_the_target_are_counted(run):
     assert "already; --no" not in err
 
 
+def test_where_all_have_the_target_there_is_no_page(run, folder):
+    lines = (folder / "rows.csv").read_text().splitlines()
+    (folder / "accepted.csv").write_text("\n".join([lines[0], *lines[7:]]) + "\n")
+    flags = ("--all", "--json", "-", "--html", "page.html")
+    status, out, err = explain(run, *flags, data="accepted.csv")
+    assert (status, json.loads(out)) == (0, [])
+    assert "there is no row to explain, so page.html is not written" in err
+    assert not (folder / "page.html").exists()
+
+
 def test_a_threshold_decides_who_has_the_target(run):
     _, out, _ = explain(run, "--all", "--json", "-", "--threshold", "0.99", "--skip-accepted")
     assert len(json.loads(out)) > 6

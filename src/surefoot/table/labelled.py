@@ -152,7 +152,10 @@ def feature_table(
     if frame.empty:
         raise DataError(f"{where}there are no rows")
     rows = frame[names].set_axis(list(features), axis=1)
-    return rows if label is None else rows.set_axis(frame[label].tolist(), axis=0)
+    if label is None:
+        return rows
+    called = [str(value) if np.ndim(value) else value for value in frame[label].tolist()]  # a list, as text
+    return rows.set_axis(called, axis=0)
 
 
 def two_valued_numbers(frame: pd.DataFrame) -> list[Any]:

@@ -128,6 +128,15 @@ def test_no_change_of_the_grid_is_better(refused, coarse, budget):
     assert half.cost == pytest.approx(ranked[:, 2].min())
 
 
+def test_of_changes_that_cost_the_same_the_one_that_serves_most_is_taken(refused):
+    """Every move of a category costs one: a share that the first of them serves says nothing of the rest."""
+    moves = Actions({"housing": Action(), "savings": Action()}, at_most=1)
+    asking = explainer(actions=moves, immutable=["income", "months", "debt", "phone"])
+    found = asking.one_action(refused, "good", most=1)
+    assert found.cost == 1.0
+    assert asking.one_action(refused, "good", most=1, share=1 / len(refused)).share == found.share
+
+
 def test_what_is_served_is_decided_and_allowed(refused):
     found = explainer(budget=0.05).one_action(refused, "good", most=3)
     change = list(found.change.itertuples(index=False, name=None))
@@ -286,3 +295,11 @@ def test_hostile_names_are_harmless():
     found = explainer().one_action(lending()[0][lender().predict(lending()[0]) == "bad"].head(3), "good")
     hostile = type(found)(change, found.table, 1.0, found.frontier, found.grid, 2, "<b>")
     assert "<b>" not in hostile._repr_html_()
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 11, 12])
+def test_the_steps_of_a_few_rows_are_all_there(count):
+    """The smallest one too: it is what the row that is nearest needs."""
+    changes = np.array([*range(1, count + 1), -3, 0], dtype=float)
+    assert shared_change._quantiles(changes, 12, short=False) == [-3.0, *map(float, range(1, count + 1))]
+    assert shared_change._quantiles(np.arange(1.0, 101.0), 4, short=False) == [25.0, 50.0, 75.0, 100.0]

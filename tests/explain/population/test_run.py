@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import zlib
 
 import numpy as np
 import pandas as pd
@@ -126,37 +125,64 @@ def test_half_a_line_counts_for_nothing(explainer, rows, expected, tmp_path, mon
     assert same(output, expected)
 
 
-def checked_line(body):
-    return b"%08x %s\n" % (zlib.crc32(body), body)
-
-
 @pytest.mark.parametrize(
-    "line",
+    "body",
     [
-        b"\0" * 40 + b"\n",
-        checked_line(b"{}"),
-        checked_line(b"[1]"),
-        checked_line(b'["a", [], null]'),
-        checked_line(b"[-5, [], null]"),
-        checked_line(b'[99999, ["x"], null]'),
-        checked_line(b"[1, [], null]"),
-        checked_line(b'[1, ["1", "no status"], null]'),
-        checked_line(b"[" * 100_000),
-        checked_line(b"[1, [], [0, 5, 9]]"),
+        b"{}",
+        b"[1]",
+        b'["a", [], null]',
+        b"[-5, [], null]",
+        b'[99999, ["x"], null]',
+        b"[1, [], null]",
+        b'[1, ["1", "no status"], null]',
+        b"[" * 100_000,
+        b"[1, [], [0, 5, 9, 0]]",
     ],
 )
-def test_lines_that_no_run_wrote_count_for_nothing(explainer, rows, tmp_path, monkeypatch, line):
+def test_lines_that_no_run_wrote_count_for_nothing(explainer, rows, tmp_path, monkeypatch, body):
     output = tmp_path / "out.parquet"
     with monkeypatch.context() as patch:
         stop_after(patch, 3)
         with pytest.raises(Stop):
             run(explainer, rows.head(4), output)
-    part = tmp_path / "out.parquet.parts" / "rows-000000.jsonl"
-    part.write_bytes(part.read_bytes() + line)
-    run(explainer, rows.head(4), output)
+    with Journal(output) as journal:
+        journal.begin({key: journal.manifest[key] for key in journals.PARTS}, resume=True)
+        part = journal.folder / "rows-000000.jsonl"
+        part.write_bytes(part.read_bytes() + b"\0" * 40 + b"\n" + journal._checked(body))
+    assert run(explainer, rows.head(4), output).computed in (1, 2)  # the line may stand in the place of one
     whole = run(explainer, rows.head(4), tmp_path / "whole.parquet")
     assert whole.rows == 4
     assert same(output, pd.read_parquet(tmp_path / "whole.parquet"))
+
+
+def test_lines_of_another_run_count_for_nothing(explainer, rows, expected, tmp_path, monkeypatch):
+    outputs = {0.3: tmp_path / "other.parquet", None: tmp_path / "out.parquet"}
+    for budget, output in outputs.items():
+        asked = explainer if budget is None else explainer.copy(budget=budget)
+        with monkeypatch.context() as patch:
+            stop_after(patch, 10)
+            with pytest.raises(Stop):
+                run(asked, rows, output)
+    other, own = (tmp_path / f"{path.name}.parts" / "rows-000000.jsonl" for path in outputs.values())
+    own.write_bytes(own.read_bytes() + other.read_bytes())
+    assert run(explainer, rows, tmp_path / "out.parquet").computed == 20
+    assert same(tmp_path / "out.parquet", expected)
+
+
+@pytest.mark.parametrize("keep", [None, 0, 300])
+def test_a_row_whose_proof_was_lost_is_asked_again(explainer, clf, rows, tmp_path, monkeypatch, keep):
+    """Of the files of a run, a power cut may spare one and not the other."""
+    proofs = tmp_path / "proofs.jsonl"
+    with monkeypatch.context() as patch:
+        stop_after(patch, 4)
+        with pytest.raises(Stop):
+            run(explainer, rows.head(6), tmp_path / "out.csv", certificates=proofs)
+    part = tmp_path / "out.csv.parts" / "proofs-000000.jsonl"
+    part.unlink() if keep is None else part.write_bytes(part.read_bytes()[:keep])
+    assert run(explainer, rows.head(6), tmp_path / "out.csv", certificates=proofs).computed == 6
+    explanations = Explanations.from_json(proofs.read_text())
+    assert [e.row for e in explanations] == rows["id"].head(6).tolist()
+    assert all(verify(e, clf).ok for e in explanations)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b"null", b"[" * 100_000])

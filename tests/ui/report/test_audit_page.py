@@ -3,6 +3,7 @@
 import base64
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 from surefoot import write_report
 from surefoot.exceptions import DataError
 from surefoot.ui.plots.audit import plot_audit
-from surefoot.ui.report.audit_words import answer_of
+from surefoot.ui.report.audit_words import answer_of, cost_words, group_lines
 from tests.asking import CounterfactualExplainer
 from tests.ui.mixed import toy_model, toy_table
 
@@ -95,3 +96,55 @@ def test_a_notebook_shows_the_table(audit):
     text = audit._repr_html_()
     assert "share without a way" in text
     assert EVIL not in text
+
+
+def with_kinds(audit, found, none, undecided):
+    """The same audit, its first rows found at the costs 1, 2, 3 ..., then none, then undecided."""
+    kinds = ["found"] * found + ["none"] * none + ["undecided"] * undecided
+    kinds += ["accepted"] * (len(audit.frame) - len(kinds))
+    costs = np.where(np.array(kinds) == "found", np.arange(1.0, len(kinds) + 1), np.inf)
+    low = np.where(np.array(kinds) == "undecided", 0.5, costs)
+    cases = replace(audit.cases, kind=np.array(kinds, dtype=object), low=low, high=costs)
+    return replace(audit, cases=cases)
+
+
+def test_where_everybody_has_a_way_the_answer_says_so(audit):
+    assert answer_of(with_kinds(audit, 20, 0, 0))[0] == (
+        "20 of 30 rows are not decided yes; for each of them an allowed change is enough (share without a "
+        "way: 0.0 %, 95 % interval 0.0 % to 16.8 %)."
+    )
+    assert answer_of(with_kinds(audit, 12, 0, 8))[0] == (
+        "20 of 30 rows are not decided yes; for 12 of them an allowed change is enough, 8 are undecided, and "
+        "nobody is proven to have no way (share without a way: 0.0 %, 95 % interval 0.0 % to 63.9 %)."
+    )
+
+
+def test_no_way_is_said_only_where_that_is_proven(audit):
+    """Of 20 asked, half are the first 10 and nine tenths the first 18."""
+    for counts, median, interval, far in (
+        ((20, 0, 0), "10.00", "6.000 to 14.00", "18.00"),
+        ((17, 3, 0), "10.00", "6.000 to 14.00", "no way"),
+        ((17, 2, 1), "10.00", "5.000 to 14.00", "not known"),
+        ((9, 11, 0), "no way", "6.000 to no way", "no way"),
+        ((9, 10, 1), "not known", "5.000 to not known", "no way"),
+        ((1, 19, 0), "no way", "no way to no way", "no way"),
+    ):
+        overall = group_lines(with_kinds(audit, *counts), "all")[0]
+        assert overall[8:11] == [median, interval, far], counts
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "in standard deviations from what the other features lead to expect, added up; each category"),
+        ({"norm": 2}, "as the root of their squares"),
+        (
+            {"norm": np.inf, "distance": "cost"},
+            "in standard deviations times their prices, the largest alone",
+        ),
+    ],
+)
+def test_how_costs_are_counted(settings, words):
+    explainer = CounterfactualExplainer(toy_model(), **{"norm": 1, **settings})
+    found = explainer.audit(toy_table(4)[0], "yes", progress=False)
+    assert words in cost_words(found.question)

@@ -1,8 +1,11 @@
 """The page of many rows opens with the answer."""
 
+import re
+
 import pytest
 
 from surefoot import Actions, write_report
+from surefoot.ui.report.batch_words import batch_answer
 from tests.asking import CounterfactualExplainer
 from tests.ui.mixed import toy_model, toy_table
 
@@ -39,6 +42,18 @@ def test_the_page_opens_with_the_answer(batch, tmp_path):
         assert f"For {counts['infeasible']} it is proven that no allowed change is enough." in page
         assert "in the way: " in page
     assert page.count("<article>") == asked
+    assert '<th>why</th><th class="number">rows</th>' in page
+
+
+def test_every_row_is_counted_in_the_answer(batch):
+    said = " ".join(batch_answer(batch))
+    found = re.findall(r"^(\d+) of 40|For (\d+) |rest, (\d+) cannot", said)
+    assert sum(int(n) for some in found for n in some if n) == 40, said
+    rows = toy_table(40)[0]
+    hurried = CounterfactualExplainer(toy_model(), budget=0, time_limit=1e-9)
+    stopped = hurried.explain_batch(rows, "yes", progress=False)
+    assert (open_ := len(stopped) - len(stopped.found)) > 1
+    assert " ".join(batch_answer(stopped)).endswith(f"Of the rest, {open_} are undecided.")
 
 
 def test_many_rows_are_folded(batch, tmp_path):

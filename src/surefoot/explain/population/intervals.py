@@ -39,7 +39,7 @@ def quantile(values: Array, level: float) -> float:
     """
     if not len(values):
         return math.nan
-    return float(np.sort(values)[_rank(level, len(values)) - 1])
+    return float(np.sort(values)[rank(level, len(values)) - 1])
 
 
 def quantile_interval(low: Array, high: Array, level: float, ci: float) -> tuple[float, float]:
@@ -64,11 +64,12 @@ def quantile_interval(low: Array, high: Array, level: float, ci: float) -> tuple
     if n < LEAST:
         return math.nan, math.nan
     places = np.arange(1, n + 1)
-    reached = stats.binom.sf(_rank(level, n) - 1, n, places / n)  # P(quantile of a resample <= that value)
+    reached = stats.binom.sf(rank(level, n) - 1, n, places / n)  # P(quantile of a resample <= that value)
     first = int(np.searchsorted(reached, (1 - ci) / 2))
     last = min(int(np.searchsorted(reached, (1 + ci) / 2)), n - 1)
     return float(np.sort(low)[first]), float(np.sort(high)[last])
 
 
-def _rank(level: float, rows: int) -> int:
+def rank(level: float, rows: int) -> int:
+    """Which of so many sorted values is their quantile, counted from 1."""
     return max(1, math.ceil(level * rows - SAME))

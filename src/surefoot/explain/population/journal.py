@@ -3,7 +3,8 @@
 Beside the output lies a folder, ``OUTPUT.parts``: a manifest that says what was asked of which table, and
 segments of two thousand rows. To a segment a line is appended for each row that is finished: a checksum and
 the row's line of the table as JSON. Whatever stops the process leaves whole lines, and at most a part of one,
-which counts for nothing.
+which counts for nothing. Nor does a line of another run, whose checksums begin elsewhere, or one whose proof
+is not on disk as it was written.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SEGMENT = 2000
 # Seconds between the moments at which rows are forced onto the disk. Ten times larger, and a power cut, not
 # a kill, loses ten seconds of work; a tenth, and disks do little else.
 BETWEEN_SYNCS = 1.0
-FORMAT, VERSION = "surefoot run", 1
+FORMAT, VERSION = "surefoot run", 2
 # What a run is about, by the key in the manifest: all of it must be as before when it goes on.
 PARTS = {
     "model": "the model",
@@ -59,7 +60,7 @@ class Record(NamedTuple):
 
     number: int
     line: list[Any]
-    proof: tuple[int, int] | None = None  # place and length in the segment's file of proofs
+    proof: tuple[int, int, int] | None = None  # place and length in the segment's file, and a checksum
 
 
 class Journal:
@@ -77,6 +78,7 @@ class Journal:
         self._lock: BinaryIO | None = None
         self._open: dict[str, BinaryIO] = {}
         self._synced = time.monotonic()
+        self._seed = 0  # where the checksums of this run begin
 
     def __enter__(self) -> Journal:
         self._refuse_strange()
@@ -126,6 +128,7 @@ class Journal:
         RunChangedError
             Naming what has changed since the run began.
         """
+        self._seed = zlib.crc32(json.dumps(about, sort_keys=True).encode())
         known = self.manifest if resume else None
         if known is not None:
             changed = [words for key, words in PARTS.items() if known.get(key) != about.get(key)]
@@ -179,7 +182,7 @@ class Journal:
         except FileNotFoundError:
             return found
         with file:
-            for record in filter(None, map(_record, file)):
+            for record in filter(None, map(self._record, file)):
                 if record.number // SEGMENT == segment:
                     found[record.number] = record
         return found
@@ -195,9 +198,9 @@ class Journal:
         segment = number // SEGMENT
         kept = None
         if proof is not None:
-            kept = self._append(self._path(segment, "proofs"), proof), len(proof)
-        body = json.dumps([number, values, kept]).encode()
-        self._append(self._path(segment), b"%08x %s\n" % (zlib.crc32(body), body))
+            place = self._append(self._path(segment, "proofs"), proof)
+            kept = place, len(proof), zlib.crc32(proof)
+        self._append(self._path(segment), self._checked(json.dumps([number, values, kept]).encode()))
         if time.monotonic() - self._synced > BETWEEN_SYNCS:
             self.sync()
 
@@ -215,6 +218,31 @@ class Journal:
         with open(self._path(record.number // SEGMENT, "proofs"), "rb") as file:
             file.seek(record.proof[0])
             return file.read(record.proof[1])
+
+    def is_whole(self, record: Record) -> bool:
+        """Whether the proof of a finished row, if it is kept, is on disk as it was written."""
+        if record.proof is None:
+            return True
+        try:
+            return zlib.crc32(self.proof(record)) == record.proof[2]
+        except FileNotFoundError:
+            return False
+
+    def _checked(self, body: bytes) -> bytes:
+        """A line of a segment."""
+        return b"%08x %s\n" % (zlib.crc32(body, self._seed), body)
+
+    def _record(self, line: bytes) -> Record | None:
+        """What a line of a segment says; None where it is not whole, or not of this run."""
+        body = line.rstrip(b"\n").partition(b" ")[2]
+        if line != self._checked(body):
+            return None
+        match parsed_or_none(body):
+            case [int(number), [*values], None]:
+                return Record(number, values)
+            case [int(number), [*values], [int(place), int(length), int(checksum)]]:
+                return Record(number, values, (place, length, checksum))
+        return None
 
     def _append(self, path: Path, content: bytes) -> int:
         """Append to a file, all or nothing; the place where it begins."""
@@ -237,19 +265,6 @@ class Journal:
 
 # Files that stay open. Ten times larger is no harm; one alone, and files are opened again and again.
 MOST_OPEN = 8
-
-
-def _record(line: bytes) -> Record | None:
-    """A line of a segment; None where it is not whole, or not of ours."""
-    checksum, _, body = line.rstrip(b"\n").partition(b" ")
-    if not line.endswith(b"\n") or b"%08x" % zlib.crc32(body) != checksum:
-        return None
-    match parsed_or_none(body):
-        case [int(number), [*values], None]:
-            return Record(number, values)
-        case [int(number), [*values], [int(place), int(length)]]:
-            return Record(number, values, (place, length))
-    return None
 
 
 def parsed_or_none(body: bytes) -> Any:

@@ -31,7 +31,7 @@ from surefoot.explain.population.shared_change import (
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.nested import asks_for_more
 from surefoot.explain.result.reasons import named_value, value_text
-from surefoot.formats import in_list, number, part
+from surefoot.formats import in_a_row, in_list, number, part
 from surefoot.problem.question import Question
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
@@ -219,12 +219,7 @@ def _chosen(group: _Group, most: int, price: float, share: float | None) -> OneA
     question = next(iter(group.asked.values())).question if group.asked else None
     lines = [part_line(one, question) for one in parts] if question else []
     grid = pd.DataFrame(lines, columns=PART_COLUMNS)
-    if share is None:
-        best = serving.largest(price)
-    else:
-        count = _count(share, rows)
-        best = serving.cheapest(count) if count <= len(places) else None
-        price = math.inf if best is None else float(serving.ranked[best, count - 1])
+    best, price = _best(serving, price, None if share is None else _count(share, rows))
     costs = np.full(rows, math.inf)
     if best is not None:
         costs[places] = serving.costs[best]
@@ -236,6 +231,16 @@ def _chosen(group: _Group, most: int, price: float, share: float | None) -> OneA
     frontier = _frontier(group, serving, grid)
     change = grid.iloc[chosen].reset_index(drop=True)
     return OneAction(change, table, price, frontier, grid, most, group.target, not serving.undecided)
+
+
+def _best(serving: Serving, price: float, count: int | None) -> tuple[int | None, float]:
+    """The change that serves most rows at a price, or at the lowest price at which so many are served."""
+    if count is not None:
+        cheapest = serving.cheapest(count) if count <= len(serving.asked) else None
+        if cheapest is None:
+            return None, math.inf
+        price = float(serving.ranked[cheapest, count - 1])
+    return serving.largest(price), price
 
 
 def _frontier(group: _Group, serving: Serving, grid: pd.DataFrame) -> pd.DataFrame:
@@ -275,8 +280,7 @@ def change_words(change: pd.DataFrame) -> str:
     >>> change_words(pd.DataFrame(lines, columns=["feature", "kind", "by", "to"]))
     'debt falls by 25 % and home becomes own'
     """
-    found = [_part_words(*line) for line in change[PART_COLUMNS].itertuples(index=False)]
-    return " and ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))
+    return in_a_row([_part_words(*line) for line in change[PART_COLUMNS].itertuples(index=False)])
 
 
 def _part_words(feature: Any, kind: str, by: float, to: Any) -> str:

@@ -42,7 +42,6 @@ RETRIED = {
 }
 # Arguments of an explainer that are no part of its question, or that have a fingerprint of their own.
 ASIDE = ("classifier", "data", "models", "actions", "time_limit")
-Skip = Callable[[pd.DataFrame], Sequence[bool]]
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,6 @@ class Run:
     progress : bool
     words : callable
         What the advice is passed through.
-    skip : callable, optional
-        From a frame to whether each of its rows is left out.
     """
 
     explainer: CounterfactualExplainer
@@ -86,7 +83,6 @@ class Run:
     enough: bool = False
     progress: bool = True
     words: Callable[[str], str] = str
-    skip: Skip | None = None
 
     @property
     def columns(self) -> list[Column]:
@@ -95,7 +91,7 @@ class Run:
 
     def about(self) -> dict[str, Any]:
         """What must be the same when a run goes on, by the keys of the manifest."""
-        kept = [*self.columns, self.certificates is not None, self.skip is not None]
+        kept = [*self.columns, self.certificates is not None]
         return {
             **fingerprints(self.explainer),
             "target": repr(_plain(self.target)),
@@ -167,13 +163,12 @@ class Run:
         known, at = set[int](), -1
         for start, reading in self.source.chunks(self.chunk):
             table = self._features(reading)
-            left_out = [False] * len(table) if self.skip is None else self.skip(table)
             values = table.to_numpy(dtype=object).tolist()
             for k, (label, row) in enumerate(zip(table.index.tolist(), values, strict=True)):
                 if (start + k) // SEGMENT != at:
                     at = (start + k) // SEGMENT
                     known = self._finished(journal, at)
-                if start + k in known or left_out[k]:
+                if start + k in known:
                     bar.update()
                 else:
                     yield Row(start + k, label, row)
@@ -183,7 +178,7 @@ class Run:
         again = {RETRIED[name] for name in self.retry}
         width, status = len(self.columns), [column.name for column in self.columns].index("status")
         records = [one for one in journal.records(segment).values() if len(one.line) == width]
-        known = [one for one in records if one.line[status] in set(Status)]
+        known = [one for one in records if one.line[status] in set(Status) and journal.is_whole(one)]
         return {one.number for one in known if Status(one.line[status]).with_point not in again}
 
 

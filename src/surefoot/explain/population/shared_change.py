@@ -192,7 +192,7 @@ def _quantiles(changes: Array, fineness: int, short: bool) -> list[float]:
         if not len(sizes):
             continue
         levels = np.linspace(0, 1, fineness + 1)[1:]
-        steps = np.quantile(sizes, levels, method="higher").tolist()
+        steps = np.quantile(sizes, levels, method="inverted_cdf").tolist()
         if short:
             more = [math.ceil(BEYOND * steps[-1])] if (sizes % 1 == 0).all() else [BEYOND * steps[-1]]
             steps = [shortened(size) for size in (*steps, *(more if fineness > 1 else []))]

@@ -204,6 +204,8 @@ def _write(
         say(f"surefoot: wrote {options.json}")
     if options.save_models:
         _save_models(explainer, options.save_models)
-    if options.html:
+    if options.html and isinstance(explained, Explanations) and not explained:
+        say(f"surefoot: there is no row to explain, so {options.html} is not written")
+    elif options.html:
         write_report(explained, options.html, explainer.classifier)
         say(f"surefoot: wrote {options.html}")

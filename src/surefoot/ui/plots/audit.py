@@ -15,6 +15,8 @@ from surefoot.ui.plots.style import FACTUAL, INK, MUTED, TARGET, label_axes, new
 
 MORE = "#ffffff"  # inside of the mark for nine tenths
 ROOM = 1.15  # of the largest cost, beyond which marks for no way are
+# Of the axis, beyond which figures would run into the words at its end. A tenth of it, and there are none.
+LAST = 0.75
 
 
 def plot_audit(audit: Audit, *, axes: Any = None, max_groups: int = 24) -> Any:
@@ -103,8 +105,9 @@ def _costs(ax: Any, figures: pd.DataFrame) -> None:
     ax.plot(ends[3], places, "^", color=MORE, markeredgecolor=INK, markersize=6, label="90 %")
     ax.plot(ends[1], places, "o", color=TARGET, markeredgecolor=INK, markersize=6, label="median")
     ax.set_xlim(-0.02 * edge, edge * 1.05)
-    ticks = [x for x in ax.get_xticks() if 0 <= x < edge * 0.85]
-    ax.set_xticks([*ticks, edge], [*(f"{x:g}" for x in ticks), "no way"])
+    ticks = [x for x in ax.get_xticks() if 0 <= x < edge * LAST]
+    end = "none known" if figures["undecided"].any() else "no way"
+    ax.set_xticks([*ticks, edge], [*(f"{x:g}" for x in ticks), end])
     label_axes(ax, "cost: dot, median with its interval;\ntriangle, nine tenths of those asked", "")
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from surefoot.explain.population.audit import Audit
 from surefoot.explain.result.words import allowed_words, kept_words, preset_words, question_words
-from surefoot.formats import number, one_line
+from surefoot.formats import in_a_row, number, one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.plots.audit import plot_costs, plot_shares
-from surefoot.ui.report.audit_words import answer_of, group_lines, group_names
+from surefoot.ui.report.audit_words import answer_of, cost_words, group_lines, group_names
 from surefoot.ui.report.model import model_facts, model_kind
 from surefoot.ui.report.pictures import Picture, drawn
 from surefoot.ui.report.templates import rendered
@@ -24,8 +24,8 @@ MOST_COUNTED = 12
 MOST_GROUPS = 8
 SHARES = "Of those asked, for how many it is proven that no allowed change is enough; lines are intervals."
 COSTS = (
-    "What a change costs those asked, as the question measures it. In the grey band: no way. A dot without a "
-    "line: too few for an interval, or one without width."
+    "What a change costs those asked. In the grey band: no way, or none known. A dot without a line: too few "
+    "for an interval, or one without width."
 )
 
 
@@ -76,7 +76,7 @@ def audit_fragment(audit: Audit) -> str:
 
 def _figures(audit: Audit, worded: Callable[[str], str] = str) -> dict[str, Any]:
     lines = group_lines(audit, "all rows")
-    by = " and ".join(map(str, audit.groups.names)) if audit.is_grouped else ""
+    by = in_a_row(list(map(str, audit.groups.names))) if audit.is_grouped else ""
     return {
         "answer": answer_of(audit),
         "lines": lines,
@@ -151,10 +151,11 @@ def _question(audit: Audit) -> dict[str, Any]:
     """What was asked of a row, in words."""
     question = audit.question
     if question is None:
-        return {"words": "", "allowed": (), "more": ()}
+        return {"words": "", "costs": "", "allowed": (), "more": ()}
     more = (preset_words(question), kept_words(question))
     return {
         "words": question_words(question),
+        "costs": cost_words(question),
         "allowed": allowed_words(question),
         "more": [line for line in more if line],
     }

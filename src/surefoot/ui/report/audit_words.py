@@ -8,11 +8,15 @@ from typing import Any
 import pandas as pd
 
 from surefoot.explain.population.audit import FEW, Audit
-from surefoot.explain.population.cases import COUNTS, NONE
-from surefoot.formats import number, one_line, share
+from surefoot.explain.population.cases import COUNTS, FAR, MIDDLE, NONE
+from surefoot.explain.population.intervals import rank
+from surefoot.formats import in_a_row, number, one_line, share
+from surefoot.problem.question import Question
 
 # Groups that the text shows. Ten times larger, and a terminal shows the last of them only.
 MOST_LINES = 30
+NO_WAY, NOT_KNOWN = "no way", "not known"
+TOGETHER = {1.0: "added up", 2.0: "as the root of their squares", math.inf: "the largest alone"}
 
 
 def audit_text(audit: Audit) -> str:
@@ -48,8 +52,9 @@ def group_lines(audit: Audit, everybody: str) -> list[list[str]]:
 def _cells(name: str, figures: Any) -> list[str]:
     counts = [f"{figures[column]:,}" for column in COUNTS]
     shares = [share(figures["none_share"]), interval(figures, "none_share")]
-    costs = [cost(figures["cost_median"]), interval(figures, "cost_median"), cost(figures["cost_90"])]
-    return [one_line(name), *counts, *shares, *costs, number(figures["burden"])]
+    median, far = _cost(figures, "cost_median", MIDDLE), _cost(figures, "cost_90", FAR)
+    burden = number(figures["burden"])
+    return [one_line(name), *counts, *shares, median, interval(figures, "cost_median"), far, burden]
 
 
 def group_names(table: pd.DataFrame) -> list[str]:
@@ -57,9 +62,15 @@ def group_names(table: pd.DataFrame) -> list[str]:
     return [one_line(", ".join(map(str, key if isinstance(key, tuple) else (key,)))) for key in table.index]
 
 
-def cost(value: float) -> str:
-    """A cost in words: an infinite one is no way at all."""
-    return "no way" if value == math.inf else number(value)
+def _cost(figures: Any, name: str, level: float) -> str:
+    """A quantile of costs: an infinite one is no way at all, if enough of those asked provably have none."""
+    asked = figures["asked"]
+    proven = asked - figures["none"] < rank(level, asked)
+    return _finite(figures[name], NO_WAY if proven else NOT_KNOWN)
+
+
+def _finite(value: float, otherwise: str) -> str:
+    return otherwise if value == math.inf else number(value)
 
 
 def interval(figures: Any, name: str) -> str:
@@ -67,8 +78,10 @@ def interval(figures: Any, name: str) -> str:
     low, high = figures[f"{name}_low"], figures[f"{name}_high"]
     if math.isnan(low):
         return "-"
-    shown = share if name == "none_share" else cost
-    return f"{shown(low)} to {shown(high)}"
+    if name == "none_share":
+        return f"{share(low)} to {share(high)}"
+    above = NOT_KNOWN if figures["undecided"] and low < math.inf else NO_WAY
+    return f"{_finite(low, NO_WAY)} to {_finite(high, above)}"
 
 
 def answer_of(audit: Audit) -> list[str]:
@@ -78,25 +91,50 @@ def answer_of(audit: Audit) -> list[str]:
     rows = f"{len(audit.frame):,} row{'s' * (len(audit.frame) != 1)}"
     if not asked:
         return [f"None of {rows} was refused {audit.target}: there is nobody to ask about."]
+    refused = f"{asked:,} of {rows} {'is' if asked == 1 else 'are'} not decided {audit.target}"
+    said = _with_none(audit) if none else _all_found(audit)
+    return [f"{refused}; {said}.", *([_by_group(audit)] if audit.is_grouped else []), _costs(audit)]
+
+
+def _with_none(audit: Audit) -> str:
+    """For how many it is proven that there is no way."""
+    overall = audit.overall
+    who = "it" if overall["asked"] == 1 else f"{overall['none']:,} of them ({_share(overall, audit)})"
     open_ = f", and {overall['undecided']:,} are undecided" if overall["undecided"] else ""
-    who = "it" if asked == 1 else f"{none:,} of them ({_share(overall, audit)})"
-    if not none:
-        who = f"none of them ({_share(overall, audit)})"
-    first = (
-        f"{asked:,} of {rows} {'is' if asked == 1 else 'are'} not decided {audit.target}; for {who} it is "
-        f"proven that no allowed change is enough{open_}."
-    )
-    return [first, *([_by_group(audit)] if audit.is_grouped else []), _costs(audit)]
+    return f"for {who} it is proven that no allowed change is enough{open_}"
+
+
+def _all_found(audit: Audit) -> str:
+    """For how many a way is known, where nobody is proven to have none."""
+    overall = audit.overall
+    found, open_ = overall["found"], overall["undecided"]
+    who = "it" if overall["asked"] == 1 else f"{found:,} of them" if open_ else "each of them"
+    known = f"for {who} an allowed change is enough" if found else "no allowed change is known for them"
+    rest = f", {open_:,} are undecided, and nobody is proven to have no way" if open_ else ""
+    return f"{known}{rest} (share without a way: {_share(overall, audit)})"
 
 
 def _share(figures: Any, audit: Audit) -> str:
     return f"{share(figures['none_share'])}, {100 * audit.ci:g} % interval {interval(figures, 'none_share')}"
 
 
+def cost_words(question: Question) -> str:
+    """How the costs of changes are counted."""
+    units = "standard deviations from what the other features lead to expect"
+    if question.whitening == "given":
+        units = "the coordinates of the given matrix"
+    elif question.prices is not None:
+        units = "standard deviations times their prices"
+    numbers = f"changes of numbers are counted in {units}, {TOGETHER[question.norm]}"
+    categories = "each category that changes costs 1, or its price if actions name one"
+    parts = [*([numbers] if question.numbers else []), *([categories] if question.choices else [])]
+    return f"Costs: {'; '.join(parts)}."
+
+
 def _by_group(audit: Audit) -> str:
     """Which groups are farthest apart, among those with enough rows to say so."""
     large = audit.by_group[audit.by_group["asked"] >= FEW]
-    by = " and ".join(map(str, audit.groups.names))
+    by = in_a_row(list(map(str, audit.groups.names)))
     if len(large) < 2:
         fewer = "no group has" if large.empty else "only one group has"
         return f"By {by}, {fewer} {FEW} rows asked or more: too few to compare groups."

@@ -22,31 +22,37 @@ WHY = {
 
 
 def batch_answer(batch: Explanations) -> list[str]:
-    """The answer in two or three sentences."""
+    """The answer in a few sentences, in which every row is counted."""
     accepted = [e for e in batch if e.status is Status.ALREADY_TARGET]
     asked = len(batch) - len(accepted)
     if not asked:
-        return [f"All {len(batch)} rows are decided as wanted already."]
+        return [f"All {len(batch):,} rows are decided as wanted already."]
     changed = [e for e in batch.found if e.status is not Status.ALREADY_TARGET]
-    there = f"{len(accepted)} of {len(batch)} rows are decided as wanted already. " if accepted else ""
+    there = f"{len(accepted):,} of {len(batch):,} rows are decided as wanted already. " if accepted else ""
     others = "other" if accepted else "row"
-    lines = [f"{there}For {len(changed)} of the {asked} {others}{'s' * (asked != 1)} a change is enough."]
+    lines = [f"{there}For {len(changed):,} of the {asked:,} {others}{'s' * (asked != 1)} a change is enough."]
     numbers = [len(e.changed) for e in changed if e.changed]
     if numbers:
         often = Counter(feature for e in changed for feature in e.changed).most_common(3)
-        named = ", ".join(f"{in_list(str(name))} ({count})" for name, count in often)
+        named = ", ".join(f"{in_list(str(name))} ({count:,})" for name, count in often)
         middle = statistics.median_low(numbers)
         lines.append(
             f"Half of them change {middle} feature{'s' * (middle != 1)} or fewer; most often: {named}."
         )
     proven = sum(e.status is Status.INFEASIBLE for e in batch)
+    unread = sum(e.status is Status.INVALID for e in batch)
+    open_ = asked - len(changed) - proven - unread
     if proven:
-        lines.append(f"For {proven} it is proven that no allowed change is enough.")
+        lines.append(f"For {proven:,} it is proven that no allowed change is enough.")
+    if unread or open_:
+        said = [f"{unread:,} cannot be read"] * bool(unread)
+        said += [f"{open_:,} {'is' if open_ == 1 else 'are'} undecided"] * bool(open_)
+        lines.append(f"Of the rest, {' and '.join(said)}.")
     return lines
 
 
 def why_none(batch: Explanations) -> list[tuple[str, int]]:
-    """Why rows have no counterfactual, counted; and which constraints stand in the way."""
+    """Why rows have no counterfactual, counted; and which constraints stand in the way, several in some."""
     reasons = Counter(reason(e) for e in batch if e.answer.point is None)
     found = [(WHY.get(word, word.replace("_", " ")), count) for word, count in reasons.most_common()]
     blamed = Counter(wish for e in batch if e.answer.point is None for wish in e.conflict)

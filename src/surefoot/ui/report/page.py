@@ -141,7 +141,7 @@ def _costs(found: TradeOff, title: str) -> str:
 def _batch(batch: Explanations, title: str) -> str:
     return rendered(
         "batch.html",
-        title=title or f"What would have to change: {len(batch)} rows",
+        title=title or f"What would have to change: {len(batch):,} rows",
         overview=overview_of(batch),
         presets=presets_of(batch),
         pictures=batch_pictures(batch),

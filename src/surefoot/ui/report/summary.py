@@ -169,7 +169,7 @@ def _harmless(value: T) -> T:
 
 def overview_of(batch: Explanations) -> list[tuple[str, str]]:
     """What a reader wants to know of a batch: pairs of a heading and its text."""
-    lines = [("rows", str(len(batch)))]
+    lines = [("rows", f"{len(batch):,}")]
     lines += [(status.replace("_", " "), str(count)) for status, count in batch.counts().items()]
     moved = [e for e in batch.found if is_change(e)]
     if not moved:
