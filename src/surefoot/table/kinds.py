@@ -39,7 +39,8 @@ EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
 EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
 
 CODE_NAME = re.compile(
-    r"(^|[\W_])(zip|plz|postal|code|cd)($|[\W_\d])|zip_?code|post_?(al)?_?code|postleitzahl|[a-z](Code|Zip)$",
+    r"(^|[\W_])(zip|plz|postal|code)($|[\W_\d])|[\W_]cd$|zip_?code|post_?(al)?_?code|postleitzahl"
+    r"|[a-z](Code|Zip)$",
     re.IGNORECASE,
 )
 ROW_NAME = re.compile(
