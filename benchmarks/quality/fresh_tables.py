@@ -100,7 +100,7 @@ def lungs_marks(rng, path):
         loss=clean["loss"].map(comma), verstorben=y, Bemerkung=remarks(rng, len(X)),
     )  # fmt: skip
     path.write_bytes(bad.to_csv(index=False, sep="\t").encode("latin-1"))
-    flags = ("--missing", {"meal.cal": ["9999"], "pat.karno": ["-1"]})
+    flags = ("--missing", "meal.cal", "9999", "--missing", "pat.karno", "-1")
     return (clean, y, ("Klinikgröße",)), "verstorben", flags
 
 

@@ -23,7 +23,7 @@ from surefoot.model.fitting import check_settings
 from surefoot.model.refits import Kept, keep_refits, time_for_refits
 from surefoot.model.selection import select
 from surefoot.model.structure.knowledge import Knowledge
-from surefoot.table.again import read_like
+from surefoot.table.again import chunk_reader
 from surefoot.table.kinds import NAMES, ORDERED, WHOLE, few_whole_values
 from surefoot.table.label import label_cautions
 from surefoot.table.labelled import feature_table, missing_label_faults, plain_labels
@@ -90,8 +90,9 @@ def run_predict(options: argparse.Namespace) -> int:
     """``surefoot predict``: chunk by chunk, in as much memory as one takes."""
     clf = model(options.model, options)
     table = streamed_rows(options, clf)
+    read = chunk_reader(table, clf)
     texts = (
-        csv_text(_predicted(clf, chunk.reading, options), header=chunk.start == 0)
+        csv_text(_predicted(clf, read(chunk.reading), options), header=chunk.start == 0)
         for chunk in table.chunks(CHUNK)
     )
     first = next(texts, None)
@@ -108,7 +109,7 @@ def run_predict(options: argparse.Namespace) -> int:
 def _predicted(
     clf: ConditionalGaussianNetworkClassifier, reading: Reading, options: argparse.Namespace
 ) -> pd.DataFrame:
-    rows = feature_table(read_like(reading, clf), clf.feature_labels_, label=options.id)
+    rows = feature_table(reading, clf.feature_labels_, label=options.id)
     frame = pd.DataFrame({"row": rows.index, "predicted": clf.predict(rows)})
     if options.proba:
         shares = clf.predict_proba(rows)
