@@ -7,8 +7,8 @@ of holes, yes and no in several spellings, remarks, constants, copies. "read as"
 calibrated), by 5-fold cross-validation with the same folds, on the clean table, whose kinds are known, and on
 the faulty one. No rule was chosen by the nine after the twelve, nor by the last thirteen, which showed faults
 that were mended (`cd40` was a code, empty columns were refused). Differences are in points; one point of log
-loss is 0.01. Seconds (processor time) and peak memory are those of `surefoot fit FILE --structure tan --folds 0`,
-start of Python included.
+loss is 0.01. Seconds (processor time) and peak memory are those of `surefoot fit FILE --structure tan --folds
+0`, start of Python included.
 
 usage: python benchmarks/run.py faulty_tables      (TABLES=heart in the environment for those of that name)
 """
