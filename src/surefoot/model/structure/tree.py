@@ -114,8 +114,9 @@ def edge_costs(
     """What each edge is expected to cost on new rows: half a nat for each of its parameters, per row.
 
     In each class, an edge from a category of ``a`` values to one of ``b`` values has ``(a - 1)(b - 1)``
-    parameters, and a number counts as two values: a slope, or a mean for each value. Without this price a
-    code that tells nothing, but has many values, is a parent by chance.
+    parameters, and a number counts as two values: a slope, or a mean for each value. Variances, which
+    smoothing holds close to that of the class, are not counted. Without this price a code that tells
+    nothing, but has many values, is a parent by chance.
 
     Parameters
     ----------
