@@ -1,13 +1,16 @@
 """The next table is read as the first one was; a column of another kind is named in one line."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot.exceptions import DataError
-from surefoot.table.again import read_again
+from surefoot.exceptions import DataError, SurefootWarning
+from surefoot.table.again import chunk_reader, read_again
 from surefoot.table.reading import Form, framed
 from surefoot.table.recipe import Recipe, Step
+from surefoot.table.stream import streamed
 
 RECIPE = Recipe(
     {
@@ -123,3 +126,63 @@ def test_truth_values_beside_a_mark_stay_truth_values():
 
 def test_numbers_that_are_truth_values_stay_numbers():
     assert again({"cards": np.array([True, False])}).frame["cards"].tolist() == [1.0, 0.0]
+
+
+class Model:
+    """What `chunk_reader` asks of a classifier."""
+
+    recipe_, categories_ = RECIPE, CATEGORIES
+    feature_labels_ = tuple(RECIPE.steps)
+
+
+def in_chunks(frame, size):
+    """All chunks of a table, read again, and what was warned of."""
+    table = streamed(pd.DataFrame(frame))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SurefootWarning)
+        read = chunk_reader(table, Model)
+        parts = [read(chunk.reading).frame for chunk in table.chunks(size)]
+    return pd.concat(parts), [str(warning.message) for warning in caught]
+
+
+def test_every_row_counts_for_the_order_of_dates_in_a_stream():
+    days = ["3/4/2021", "5/6/2021", "3/27/2021", "7/8/2021", "9/10/2021"]
+    found, said = in_chunks({"applied": days, "cards": [1, 2, 3, 4.5, 5.5]}, 1)
+    assert found["applied"].dt.month.tolist() == [3, 5, 3, 7, 9]
+    assert said == [
+        "'applied' is written month first here and was day first when the model was made",
+        "'cards' held whole numbers when the model was made, and has decimals in 1 row here",
+    ]
+    with pytest.raises(DataError, match="'applied': some dates begin with the day and others with the month"):
+        in_chunks({"applied": ["27/3/2021", "3/27/2021"]}, 1)
+
+
+def test_dates_that_were_clear_and_are_not_any_more_are_said():
+    found = again({"seen": ["3/4/2021", "5/6/2021"]})
+    assert found.frame["seen"].dt.month.tolist() == [3, 5]
+    assert found.notes == ("'seen': '3/4/2021' can be read in two ways; month first because of the slashes",)
+
+
+def test_another_unit_is_said():
+    recipe = Recipe({"income": Step("number", unit="€")})
+    for unit, notes in ((" USD", 1), (" €", 0), ("", 0)):
+        reading = framed(pd.DataFrame({"income": [f"1.234,50{unit}", f"900,00{unit}"]}), Form())
+        found = read_again(reading, recipe, {})
+        assert found.frame["income"].tolist() == [1234.5, 900]
+        assert len(found.notes) == notes
+    assert "'income' was in € when the model was made and is in USD here" in in_usd(recipe)
+
+
+def in_usd(recipe):
+    return read_again(framed(pd.DataFrame({"income": ["1.5 USD", "2.5 USD"]}), Form()), recipe, {}).notes[0]
+
+
+@pytest.mark.parametrize("rare", [(), ("(rare)",)])
+def test_zeros_that_a_spreadsheet_took_from_codes_are_put_back(rare):
+    recipe, known = Recipe({"zip": Step("code")}), {"zip": ("01067", "80331", *rare)}
+    found = read_again(framed(pd.DataFrame({"zip": [1067, 80331, None]}), Form()), recipe, known)
+    assert found.frame["zip"].tolist()[:2] == ["01067", "80331"]
+    assert found.frame["zip"].isna().tolist() == [False, False, True]
+    assert found.notes[1:] == ("'zip' has lost zeros in front here: they are put back",)
+    as_before = read_again(framed(pd.DataFrame({"zip": ["01067", "1067"]}), Form()), recipe, known)
+    assert as_before.frame["zip"].tolist() == ["01067", "1067"]

@@ -132,3 +132,12 @@ def test_a_sign_that_changes_on_the_way_is_refused_in_a_stream(tmp_path):
     path = table(tmp_path / "t.csv", ";", rate=texts)
     with pytest.raises(DataError, match=r"from row 1500 on column 'rate' has decimal commas \('1,5'\)"):
         list(streamed(path).chunks(100))
+
+
+def test_in_a_table_of_both_signs_it_is_said_how_an_unclear_number_is_read(tmp_path):
+    rate, size = [f"{k / 4:.2f}" for k in range(N)], [f"{k / 8:.2f}".replace(".", ",") for k in range(N)]
+    path = table(tmp_path / "t.csv", ";", rate=rate, size=size, weight=["3.504 lbs", "2.130 lbs"] * (N // 2))
+    notes = read_table(path).notes
+    assert any(
+        note.startswith("'weight': 2.130 is read as 2.13, like other columns with points") for note in notes
+    )

@@ -259,3 +259,54 @@ def test_the_source_is_not_changed():
     before = frame.copy()
     read_table(frame)
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_laboratory_values_are_no_codes(other):
+    """CD4 cells are counted; a code is called cd only at the end of a name."""
+    frame = pd.DataFrame(
+        {"cd40": np.arange(200, 200 + 7 * N, 7), "region_cd": repeated(11, 12, 13), "other": other}
+    )
+    assert read_table(frame).kinds["kind"].to_dict() == {
+        "cd40": "whole",
+        "region_cd": "code",
+        "other": "number",
+    }
+
+
+def test_the_flag_beside_a_code_of_numbers_makes_it_a_number(other):
+    frame = pd.DataFrame({"zip": np.arange(N) * 37 + 10_000, "other": other})
+    kinds = read_table(frame).kinds
+    assert (kinds.loc["zip", "kind"], kinds.loc["zip", "change"]) == ("code", "--numeric zip")
+
+
+@pytest.mark.parametrize("ids", [[f"N{k // 2}A" for k in range(N)], [7 * (k // 2) for k in range(N)]])
+def test_names_of_patients_who_come_twice_are_identifiers(other, ids):
+    found = read_table(pd.DataFrame({"Patient ID": ids, "visits": repeated(1, 2, 3), "other": other}))
+    assert found.kinds.loc["Patient ID", "kind"] == "identifier"
+
+
+def test_why_text_is_no_number_or_date_is_said(other):
+    amounts = [f"{k} {'USD' if k % 2 else 'EUR'}" for k in range(N)]
+    days = repeated("27.03.2021", "03.27.2021", *(f"{k:02}.01.2020" for k in range(1, 25)))
+    notes = read_table(pd.DataFrame({"paid": amounts, "day": days, "other": other})).notes
+    assert "'paid': numbers in several units (EUR, USD); write them in one to have them as numbers" in notes
+    assert any(note.startswith("'day': some dates begin with the day and others with") for note in notes)
+
+
+def test_a_word_among_dates_is_a_slip_and_is_named(other):
+    days = pd.Series(pd.date_range("2021-01-01", periods=N).strftime("%d.%m.%Y"))
+    days[7] = "next week"
+    frame = pd.DataFrame({"seen": days, "other": other})
+    with pytest.raises(
+        DataError, match=r"'seen' is not a date in row 7: 'next week' \(if that means"
+    ) as error:
+        read_table(frame)
+    assert "--missing seen 'next week'" in str(error.value)
+    found = read_table(frame, missing={"seen": ["next week"]})
+    assert (found.kinds.loc["seen", "kind"], found.frame["seen"].isna().sum()) == ("date", 1)
+    assert read_table(frame, categorical="seen").kinds.loc["seen", "kind"] == "category"
+
+
+def test_a_table_of_labels_alone_is_refused():
+    with pytest.raises(DataError, match="no columns to learn from beside the label 'y'"):
+        read_table(pd.DataFrame({"y": ["a", "b"]}), "y")

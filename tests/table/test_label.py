@@ -6,6 +6,7 @@ import pytest
 
 from surefoot.exceptions import DataError
 from surefoot.table.label import label_cautions
+from surefoot.table.labelled import missing_label_faults
 
 RNG = np.random.default_rng(0)
 
@@ -50,3 +51,16 @@ def test_decimals_as_written_are_numbers():
     with pytest.raises(DataError, match=r"holds 200 different numbers, from 0 to 28.429: that is a number"):
         label_cautions(labels, "rate")
     assert label_cautions(pd.Series(["1.5", "2.5"] * 30), "rate") == []
+
+
+def test_classes_that_differ_in_capitals_only_are_cautioned():
+    labels = pd.Series(["Good", "good", "bad"] * 20)
+    assert label_cautions(labels, "risk") == [
+        "the label 'risk' has classes that differ in capitals only: 'Good' and 'good'"
+    ]
+
+
+def test_labels_missing_at_the_end_are_perhaps_no_rows():
+    end = "; at the end of a table that is a line of totals, or an empty one: take it out"
+    assert missing_label_faults(pd.Series(["a", "b", None, None]), "y")[0].endswith(f"rows 2, 3{end}")
+    assert missing_label_faults(pd.Series(["a", None, "b"]), "y")[0].endswith("row 1")

@@ -93,7 +93,7 @@ def test_duplicate_names(frame, tmp_path):
         (b"\x1f\x8b\x08\x00broken", "not a whole gzip file"),
         (b"PAR1 is not enough", "Parquet"),
         (b"PK\x03\x04 is not enough", "Excel"),
-        (b"a,b,y\n1,2,3\n4\n5,6,7\n", "row 1 has 1 fields, but the header has 3"),
+        (b"a,b,y\n1,2,3\n4\n5,6,7\n", "row 1 has 1 field, but the header has 3"),
         (b"a,y\n1,2\n3,4,5\n", r"row 1 has 3 fields, but the header has 2 \(line 3 of the file; text that"),
         (b'a,y\n"1\n",2\n\n3,4,5\n', r"row 1 has 3 fields, but the header has 2 \(line 5 of the file"),
         (b"sep=;\na;y\n1;2\n3;4;5\n", r"row 1 has 3 fields, but the header has 2 \(line 4 of the file"),

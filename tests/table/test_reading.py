@@ -12,6 +12,7 @@ from surefoot import datasets
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.table.labelled import feature_table, table
 from surefoot.table.reading import Form, read_table
+from surefoot.table.stream import streamed
 
 
 @pytest.fixture
@@ -292,3 +293,47 @@ def test_missing_features_and_names_of_rows(file):
         feature_table(path, ["sex"], label="Name")
     with pytest.raises(DataError, match=r"\(another separator\?\)"):
         feature_table(file("a b c\n1 2 3\n"), ["a", "b"])
+
+
+@pytest.mark.parametrize("end", [",,\n", ",\t,\n"])
+def test_empty_columns_without_a_name_are_left_out(file, end):
+    path = file("a,y" + ",,\n" + "".join(f"{k},x{end}" for k in range(5)))
+    assert read(path).frame.columns.tolist() == ["a", "y"]
+    assert next(iter(streamed(path).chunks(2))).reading.frame.columns.tolist() == ["a", "y"]
+
+
+def test_a_value_in_a_column_without_a_name_is_named(file):
+    path = file("a,,y\n1,,x\n2,7,x\n")
+    with pytest.raises(DataError, match="column 2 has no name, and row 1 holds '7'"):
+        read(path)
+    with pytest.raises(DataError, match="column 2 has no name, and row 1 holds '7'"):
+        list(streamed(path).chunks(1))
+
+
+@pytest.mark.parametrize(
+    ("head", "count"), [("# exported, today\n#\n", 2), ("#end of month\r\n", 1), ("sep=,\n# all\n", 1)]
+)
+def test_comments_at_the_top_are_left_out_and_that_is_said(file, head, count):
+    path = file(f"{head}age,y\n31,a\n45,b\n47\n")
+    with pytest.raises(DataError, match=f"line {head.count(chr(10)) + 4} of the file"):
+        read(path)
+    path = file(f"{head}age,y\n31,a\n45,b\n")
+    reading = read(path)
+    assert reading.frame["age"].tolist() == [31, 45]
+    said = f"{count} line{'s' * (count > 1)} of comments at its top left out"
+    assert reading.notes == (said,)
+    assert said in streamed(path).said
+    assert next(iter(streamed(path).chunks(9))).reading.frame["age"].tolist() == [31, 45]
+
+
+def test_a_name_may_begin_with_a_number_sign(file):
+    assert read(file("#,age\n1,31\n2,45\n")).frame.columns.tolist() == ["#", "age"]
+
+
+def test_titles_and_open_quotes_are_told_from_other_faults(file):
+    with pytest.raises(DataError, match="the header has 1; if it is a title, leave it out"):
+        read(file("Loans in 2024\nage,y\n31,a\n"))
+    with pytest.raises(DataError, match=r"lines 3 to 5 of the file; is a quote not closed"):
+        read(file('age,y\n31,a\n"45,b\n47,a\n48,b\n'))
+    with pytest.raises(DataError, match=r"a quote is not closed; it begins in line 3 of the file"):
+        read(file('age,y\n31,a\n45,"b\n47,a\n48,b'))

@@ -56,7 +56,7 @@ def test_parquet_and_frames(tmp_path):
     ("content", "message"),
     [
         (b"", "empty"),
-        (b"a,b\n1,2\n3\n", r"row 1 has 1 fields, but the header has 2 \(line 3"),
+        (b"a,b\n1,2\n3\n", r"row 1 has 1 field, but the header has 2 \(line 3"),
         (b"a,b\n" + b"1,2\n" * 3000 + b"1,2,3\n", r"row 3000 has 3 fields.*line 3002.*quotes"),
         (b"a,b\n1,\0\n", "neither text nor a table"),
         (b"a,a\n1,2\n", "'a' occurs more than once"),

@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from surefoot import ConditionalGaussianNetworkClassifier, __version__
 from surefoot.datasets import load_german_credit
 from surefoot.datasets.bundled import FOLDER
 from surefoot.ui.cli import main
+from surefoot.ui.cli.main import say
 from surefoot.ui.cli.parser import parser
 from surefoot.ui.report.demo import MAY_CHANGE
 
@@ -224,3 +226,22 @@ def test_backends(capsys):
     assert [line.split()[0] for line in lines] == ["gurobi", "highs", "scip"]
     assert all("ready" in line for line in lines)
     assert "inner loops are compiled" in printed.err or "inner loops are in Python" in printed.err
+
+
+def test_lines_are_broken_between_words_in_a_terminal_only(monkeypatch):
+    words = "surefoot: " + "long words " * 20
+    for terminal in (True, False):
+        stream = io.StringIO()
+        stream.isatty = lambda terminal=terminal: terminal
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setenv("COLUMNS", "80")
+        say(words)
+        lines = stream.getvalue().splitlines()
+        assert " ".join(line.strip() for line in lines) == words.strip()
+        assert (max(map(len, lines)) <= 80) == terminal
+
+
+def test_the_next_step_is_a_command_of_its_own(fit, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    *_, err = fit()
+    assert err.splitlines()[-1] == f"surefoot actions {tmp_path / 'model.json'} --output actions.toml"

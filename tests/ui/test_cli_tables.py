@@ -454,6 +454,8 @@ def test_dates_and_rare_values_survive(run, fit, lender, tmp_path):
     holes = int((batch["status"] == "invalid").sum())
     assert holes == 3
     assert f"surefoot: {holes} rows have missing values; say --impute" in err
+    kept = run("explain", model, table, "--all", "--quiet", "--output", page.with_suffix(".csv"))[2]
+    assert f"surefoot: {holes} rows have missing values; say --impute" in kept
     status, out, err = run("explain", model, table, "--all", "--quiet", "--impute", "--output", "-")
     assert not (pd.read_csv(io.StringIO(out))["status"] == "invalid").any()
     assert "--impute" not in err

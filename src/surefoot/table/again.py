@@ -2,34 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.formats import first_names
-from surefoot.table.dates import ORDERS, Dates, as_days, digits_as_days, without_clock
+from surefoot.table.dates import ORDERS, Dates, as_days, digits_as_days, without_clock, written
 from surefoot.table.kinds import DATE, EXCEL_EPOCH, NAMES, TRUTH, WHOLE, is_number, text_dates, without
 from surefoot.table.rare import RARE, as_text
 from surefoot.table.reading import Reading
 from surefoot.table.recipe import Recipe, Step
+from surefoot.table.stream import Streamed
 from surefoot.table.text_column import AMONG_NUMBERS
 
 MOSTLY = 0.5
+NOT_CLEAR = ("dmy", "mdy")  # orders of dates that may be taken for each other
+# Rows at a time when the order of dates is looked for. Ten times as many take hundreds of megabytes.
+ORDER_ROWS = 10_000
 
 
 def read_like(reading: Reading, clf: Any) -> Reading:
     """The table as the one was read of which a classifier was made; as it is where nobody knows."""
+    return reading if clf.recipe_ is None else _read(reading, _of_features(clf), clf)
+
+
+def chunk_reader(table: Streamed, clf: Any) -> Callable[[Reading], Reading]:
+    """What reads each chunk of a table as `read_like` does.
+
+    Dates of all chunks are read in one order, for which every row counts; notes are warnings, each once.
+    """
     if clf.recipe_ is None:
-        return reading
+        return lambda reading: reading
+    recipe, said = _of_features(clf), set[str]()
+    orders = _orders(table, recipe)
+    steps = {name: replace(step, order=orders.get(name, step.order)) for name, step in recipe.steps.items()}
+    for name, order in orders.items():
+        warnings.warn(_other_order(name, order, recipe.steps[name].order), SurefootWarning, stacklevel=2)
+
+    def read(reading: Reading) -> Reading:
+        found = _read(reading, replace(recipe, steps=steps), clf)
+        for note in found.notes[len(reading.notes) :]:
+            what = re.sub(r"\d[\d,]*", "", note.rsplit(": ", 1)[0])  # the same may be true of other rows
+            if what not in said:
+                warnings.warn(note, SurefootWarning, stacklevel=2)
+            said.add(what)
+        return found
+
+    return read
+
+
+def _of_features(clf: Any) -> Recipe:
     features = {str(name) for name in clf.feature_labels_}
     own = {name: step for name, step in clf.recipe_.steps.items() if name in features}
+    return Recipe(own, clf.recipe_.label)
+
+
+def _read(reading: Reading, recipe: Recipe, clf: Any) -> Reading:
     try:
-        return read_again(reading, replace(clf.recipe_, steps=own), clf.categories_)
+        return read_again(reading, recipe, clf.categories_)
     except DataError as error:
         raise DataError(f"{reading.name}: {error}") from None
+
+
+def _orders(table: Streamed, recipe: Recipe) -> dict[str, str]:
+    """Column of dates -> the order that some of its rows prove, where it is not the one of the recipe."""
+    names = [name for name, step in recipe.steps.items() if step.kind == DATE]
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for chunk in table.chunks(ORDER_ROWS) if names else ():
+        for name in [name for name in names if name in chunk.reading.frame]:
+            found[name] |= _proven(chunk.reading.frame[name])
+            if len(found[name]) > 1:
+                both = "some dates begin with the day and others with the month"
+                raise DataError(f"{table.name}: column {name!r}: {both}; write them in one order")
+    proven = {name: order for name, orders in found.items() for order in orders}
+    return {name: order for name, order in proven.items() if order != recipe.steps[name].order}
+
+
+def _proven(column: pd.Series) -> set[str]:
+    """The orders of those dates that can only be read in one way."""
+    parts = (written(text) for text in column.dropna().unique() if isinstance(text, str))
+    open_ones = [one for one in parts if one is not None and not one.order]
+    days = any(one.first > 12 >= one.second for one in open_ones)
+    months = any(one.second > 12 >= one.first for one in open_ones)
+    return {*(["dmy"] * days), *(["mdy"] * months)}
 
 
 def read_again(reading: Reading, recipe: Recipe, categories: Mapping[Any, Sequence[Any]]) -> Reading:
@@ -53,7 +113,7 @@ def read_again(reading: Reading, recipe: Recipe, categories: Mapping[Any, Sequen
         if name in frame.columns:
             column, said = _column(name, frame[name], step, known.get(name, ()), reading.day_first)
             frame[name] = column
-            notes += said
+            notes += [*said, *_other_unit(name, step, reading.units.get(name, ""))]
     return replace(reading, frame=frame, notes=tuple(notes))
 
 
@@ -86,6 +146,13 @@ def _numbers(name: str, column: pd.Series, kind: str) -> tuple[pd.Series, list[s
     return column, [note] if fractions else []
 
 
+def _other_unit(name: str, step: Step, unit: str) -> list[str]:
+    """That numbers have another unit than they had: nobody converts them."""
+    if not unit or not step.unit or unit.casefold() == step.unit.casefold():
+        return []
+    return [f"{name!r} was in {step.unit} when the model was made and is in {unit} here: taken as it is"]
+
+
 def _dates(name: str, column: pd.Series, order: str, day_first: bool) -> tuple[pd.Series, list[str]]:
     if pd.api.types.is_datetime64_any_dtype(column):
         return without_clock(column)[0], []
@@ -93,17 +160,20 @@ def _dates(name: str, column: pd.Series, order: str, day_first: bool) -> tuple[p
         return _days_in_digits(name, column, order), []
     texts = column.mask(column.isin(AMONG_NUMBERS))
     seen = texts.dropna()
-    expected = order if order in ORDERS else None
+    expected = order if order in NOT_CLEAR else None
     read = text_dates(seen, expected, day_first)
     if read is not None and not read.wrong:
-        return as_days(texts.map(read.days)), []
+        return as_days(texts.map(read.days)), [f"{name!r}: {read.why}"] if read.unclear else []
     other = text_dates(seen, None, day_first)
     if other is not None and not other.unclear and not other.wrong:
-        note = f"{name!r} is written {ORDERS[other.order]} here and was {_was(order)} when the model was made"
-        return as_days(texts.map(other.days)), [note]
+        return as_days(texts.map(other.days)), [_other_order(name, other.order, order)]
     if read is None:
         raise DataError(_changed(name, f"held dates ({_was(order)})", seen[~seen.map(_reads).astype(bool)]))
     return as_days(texts.map(read.days)), [_no_dates(name, texts, read)]
+
+
+def _other_order(name: str, order: str, was: str) -> str:
+    return f"{name!r} is written {ORDERS[order]} here and was {_was(was)} when the model was made"
 
 
 def _was(order: str) -> str:
@@ -143,15 +213,31 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
     known = {str(value) for value in values}
     if not known:
         return column, []
+    column, lost = _with_zeros(name, column, known)
     if RARE in known:  # values that it does not know are rare for the model; people see their own
-        return column.map(as_text, na_action="ignore").astype(object), []
+        return column.map(as_text, na_action="ignore").astype(object), lost
     texts = column.dropna().map(as_text)
     strange = texts[~texts.isin(known)]
     if len(strange) <= MOSTLY * len(texts) or len(texts) < 2:
-        return column, []
+        return column, lost
     shown = first_names([repr(value) for value in strange.unique()[:20]], 3)
     was = first_names(sorted(known), 3)
     return column, [f"{name!r} was a category ({was}), and mostly holds other values here: {shown}"]
+
+
+def _with_zeros(name: str, column: pd.Series, known: set[str]) -> tuple[pd.Series, list[str]]:
+    """Codes of one length that have lost their zeros in front, as in a spreadsheet, with them again."""
+    codes = known - {RARE}
+    lengths = {len(code) for code in codes}
+    padded = len(lengths) == 1 and all(map(str.isdigit, codes)) and any(code[0] == "0" for code in codes)
+    texts = column.map(as_text, na_action="ignore").astype(object)
+    seen = texts.dropna()
+    if not padded or not seen.map(str.isdigit).all() or seen.str.startswith("0").any():
+        return column, []
+    whole = texts.map(lambda text: text.zfill(min(lengths)), na_action="ignore")
+    if (whole == texts)[texts.notna()].all():
+        return column, []
+    return whole, [f"{name!r} has lost zeros in front here: they are put back"]
 
 
 def _changed(name: str, was: str, wrong: pd.Series) -> str:

@@ -79,7 +79,7 @@ def signs_of(
     else:
         table = proven or ("." if "." in signs else ",")
         others = [column for column in columns if sure.get(column.name, table) != table]
-        found = Signs(table, {column.name: OTHER[table] for column in others}, _mixed(others, table))
+        found = Signs(table, {column.name: OTHER[table] for column in others}, _mixed(others, columns, table))
     again = {c.name: _usual(c, known) for c in columns if c.is_unclear and _usual(c, known)}
     return replace(found, own={**found.own, **again})
 
@@ -102,10 +102,18 @@ def other_sign(column: TextColumn, sign: str) -> str:
     return f"column {column.name!r} has decimal {DECIMALS[OTHER[sign]]}s ({example!r})"
 
 
-def _mixed(others: Sequence[TextColumn], table: str) -> tuple[str, ...]:
+def _mixed(others: Sequence[TextColumn], columns: Sequence[TextColumn], table: str) -> tuple[str, ...]:
+    """That a table has both signs, and how the numbers are read that may have either."""
     if not others:
         return ()
-    return (f"{other_sign(others[0], table)}, others have {DECIMALS[table]}s: each is read by its own",)
+    unclear = (_Doubt(column, columns, {}, "") for column in columns if column.is_unclear)
+    like = (
+        f"like other columns with {DECIMALS[table]}s; write it without signs between groups if that is wrong"
+    )
+    return (
+        f"{other_sign(others[0], table)}, others have {DECIMALS[table]}s: each is read by its own",
+        *(f"{_as_read(doubt, table)}, {like}" for doubt in unclear),
+    )
 
 
 @dataclass(frozen=True)
@@ -209,7 +217,10 @@ def _reasoned(
 
 
 def _note(doubt: _Doubt, sign: str, why: str) -> str:
+    return f"{_as_read(doubt, sign)}, since {why} (--decimal {OTHER[sign]} says otherwise)"
+
+
+def _as_read(doubt: _Doubt, sign: str) -> str:
     example = doubt.signed[0]
     value = float(example.replace(OTHER[sign], "").replace(sign, "."))
-    other = f"--decimal {OTHER[sign]} says otherwise"
-    return f"{doubt.column.name!r}: {example} is read as {value:.10g}, since {why} ({other})"
+    return f"{doubt.column.name!r}: {example} is read as {value:.10g}"

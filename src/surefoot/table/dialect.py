@@ -8,6 +8,7 @@ import io
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from surefoot.exceptions import DataError
 from surefoot.formats import listed
@@ -24,6 +25,7 @@ MARKS = {
 }
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')
+COMMENT_LINE = re.compile(r"#( [^\r\n]*|[^,;\t|\r\n]*)(\r\n|\n|\r)")  # "#nr;age" are names
 
 
 def decoded(content: bytes) -> tuple[str, str]:
@@ -49,10 +51,27 @@ def decoded(content: bytes) -> tuple[str, str]:
         return content.decode("latin-1"), "latin-1"
 
 
-def declared_separator(text: str) -> tuple[str | None, str]:
-    """What a first line ``sep=;``, which spreadsheets write, says; and the text after it."""
+class Beginning(NamedTuple):
+    """What stands before a table: the separator that it declares, how long it is, and in how many lines."""
+
+    separator: str | None
+    length: int
+    lines: int
+
+
+def beginning(text: str) -> Beginning:
+    r"""A first line ``sep=;``, which spreadsheets write, and comments: ``# `` or ``#`` and a single field.
+
+    Examples
+    --------
+    >>> beginning("# exported today\nage,risk\n31,low\n")
+    Beginning(separator=None, length=17, lines=1)
+    """
     found = SEPARATOR_LINE.match(text)
-    return (found[1], text[found.end() :]) if found else (None, text)
+    length, lines = (found.end(), 1) if found else (0, 0)
+    while comment := COMMENT_LINE.match(text, length):
+        length, lines = comment.end(), lines + 1
+    return Beginning(found[1] if found else None, length, lines)
 
 
 def checked_separator(separator: str) -> str:
@@ -90,6 +109,29 @@ def numbered_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a text table, each with the line that it ends in, counted from 1."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     return ((reader.line_num, row) for row in reader if row)
+
+
+def uneven(row: Sequence[str], number: int, width: int, before: str) -> str:
+    """That a row has another number of fields than the one ``before``."""
+    fields = f"{len(row)} field{'s' * (len(row) != 1)}"
+    return f"row {number} has {fields}, but the {before} has {width}"
+
+
+def first_line(row: Sequence[str], line: int) -> int:
+    """The line in which a row begins that ends in this one."""
+    ends = sum(len(re.findall(r"\r\n|\n|\r", cell)) for cell in row)
+    return (
+        line - ends + row[-1].endswith(("\n", "\r"))
+    )  # the end of the file closes a quote behind its last line
+
+
+def where(row: Sequence[str], line: int, width: int) -> str:
+    """The lines of a row with too few or too many fields, and what may be wrong."""
+    first = first_line(row, line)
+    if first < line:
+        return f" (lines {first} to {line} of the file; is a quote not closed?)"
+    quotes = "; text that holds the separator must stand in quotes" if len(row) > width > 1 else ""
+    return f" (line {line} of the file{quotes})"
 
 
 def has_header(first: Sequence[str], header: bool | None, expected: Sequence[str]) -> bool:

@@ -11,7 +11,17 @@ import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError
-from surefoot.table.dates import FIRST_SHORT, Dates, as_days, dates, digits_as_days, without_clock
+from surefoot.formats import first_names
+from surefoot.table.dates import (
+    FIRST_SHORT,
+    Dates,
+    as_days,
+    dates,
+    digits_as_days,
+    without_clock,
+    written,
+)
+from surefoot.table.quantities import quantity
 from surefoot.table.rare import RARE, as_text, together
 from surefoot.table.said import Said
 from surefoot.table.scales import natural_order
@@ -25,6 +35,9 @@ NAMES = (CATEGORY, ORDERED, CODE)
 
 FEW_ROWS = 20  # with fewer, values differ by chance
 NEARLY_ALL = 0.95
+# Of the rows: so many values of a column that is called an identifier name what rows are about, patients who
+# come twice. With a tenth, branches that a lender numbers would be left out.
+HALF = 0.5
 # Whole numbers with so many values may be names. With ten times as many, ages are tried as categories too.
 FEW_VALUES = 10
 ROWS_PER_VALUE = 5  # a value with fewer rows tells nothing as a category
@@ -39,7 +52,8 @@ EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
 EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
 
 CODE_NAME = re.compile(
-    r"(^|[\W_])(zip|plz|postal|code|cd)($|[\W_\d])|zip_?code|post_?(al)?_?code|postleitzahl|[a-z](Code|Zip)$",
+    r"(^|[\W_])(zip|plz|postal|code)($|[\W_\d])|[\W_]cd$|zip_?code|post_?(al)?_?code|postleitzahl"
+    r"|[a-z](Code|Zip)$",
     re.IGNORECASE,
 )
 ROW_NAME = re.compile(
@@ -243,7 +257,7 @@ def _counts_rows(name: str, seen: pd.Series) -> bool:
     """Whether whole numbers, each of them once, count the rows or name them."""
     if len(seen) < FEW_ROWS or seen.nunique() < len(seen):
         return bool(
-            len(seen) >= FEW_ROWS and ROW_NAME.search(str(name)) and seen.nunique() >= NEARLY_ALL * len(seen)
+            len(seen) >= FEW_ROWS and ROW_NAME.search(str(name)) and seen.nunique() >= HALF * len(seen)
         )
     numbers = seen.to_numpy()
     steps = np.diff(numbers)
@@ -266,20 +280,54 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
         return replace(_dates(name, column, read), missing=marks)
     column, spelling = _truth_words(column)
     texts = [as_text(value) for value in column.dropna().unique()]
+    _refuse_slips(name, column, texts)
     found = _left_out_text(name, texts, len(seen))
     if found is None:
-        found, spelling = _names(name, column, texts, said), (*spelling, *_same_but_for_case(name, texts))
-    return replace(found, missing=marks, notes=(*found.notes, *spelling))
+        alike = same_but_for_case(texts)
+        found = _names(name, column, texts, said)
+        apart = f"{name!r}: {alike} differ in capitals only, and are kept apart"
+        spelling = (*spelling, apart) if alike else spelling
+    return replace(found, missing=marks, notes=(*found.notes, *spelling, *_nearly(name, texts)))
 
 
-def _same_but_for_case(name: str, texts: Sequence[str]) -> tuple[str, ...]:
-    """That values are kept apart which somebody may have meant to be the same."""
+def _refuse_slips(name: str, column: pd.Series, texts: Sequence[str]) -> None:
+    """Refuse dates among which a few texts are none, as numbers are."""
+    wrong = [text for text in texts if written(text) is None] if _mostly_dates(texts) else []
+    if 0 < len(wrong) <= (1 - NEARLY_ALL) * len(texts):
+        row = column.index[column.isin(wrong)][0]
+        example, column_name = as_text(column[row])[:40], shlex.quote(str(name))
+        raise DataError(
+            f"column {name!r} is not a date in row {row}: {example!r} (if that means that there is none, say "
+            f"--missing {column_name} {shlex.quote(example)}; if all are names, {flag('categorical', name)})"
+        )
+
+
+def _mostly_dates(texts: Sequence[str]) -> bool:
+    """Whether most of some texts are dates: a quick look before all are read."""
+    sample = texts[:: max(1, len(texts) // FEW_ROWS)] if len(texts) >= FEW_ROWS else []
+    return sum(written(text) is not None for text in sample) > len(sample) / 2
+
+
+def _nearly(name: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """What keeps text from being numbers or dates, where all of it looks like them."""
+    read = [quantity(text) for text in texts[:FEW_ROWS]]
+    units = sorted({one.unit for text in texts if (one := quantity(text))}) if read and all(read) else []
+    if len(units) > 1:
+        shown = first_names([unit or "none" for unit in units], 3)
+        return (f"{name!r}: numbers in several units ({shown}); write them in one to have them as numbers",)
+    if _mostly_dates(texts) and all(map(written, texts)):
+        both = "some dates begin with the day and others with the month"
+        return (f"{name!r}: {both}; write them in one order to have them as dates",)
+    return ()
+
+
+def same_but_for_case(texts: Sequence[str]) -> str:
+    """Two values which somebody may have meant to be the same; "" where there are none."""
     alike: dict[str, list[str]] = {}
     for text in texts:
         alike.setdefault(text.casefold(), []).append(text)
     twice = next((sorted(group) for group in alike.values() if len(group) > 1), None)
-    shown = "" if twice is None else " and ".join(map(repr, twice[:2]))
-    return (f"{name!r}: {shown} differ in capitals only, and are kept apart",) if shown else ()
+    return "" if twice is None else " and ".join(map(repr, twice[:2]))
 
 
 def _without_dashes(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
@@ -362,6 +410,9 @@ def _left_out_text(name: str, texts: Sequence[str], rows: int) -> Column | None:
         why = f"differs in nearly every row ({len(texts):,} values): left out"
         kind = TEXT if words >= 2 else IDENTIFIER
         return Column(name, kind, why, flag("categorical", name))
+    if rows >= FEW_ROWS and ROW_NAME.search(str(name)) and len(texts) >= HALF * rows:
+        why = f"its name says that it names the rows ({len(texts):,} values): left out"
+        return Column(name, IDENTIFIER, why, flag("categorical", name))
     if words >= MANY_WORDS and len(texts) > max(LONG_CODES, REMARKS * rows):
         why = f"{len(texts):,} remarks of {words:.0f} words on average: left out"
         return Column(name, TEXT, why, flag("categorical", name))
@@ -392,7 +443,8 @@ def _with_few_values(column: Column, said: Said) -> Column:
     if not rare:
         return column
     why = f"{column.why}; the {rare:,} rarest are put together as {RARE}"
-    return replace(column, cells=values, why=why, change="--most-values N")
+    change = column.change if column.change.startswith("--numeric") else "--most-values N"
+    return replace(column, cells=values, why=why, change=change)
 
 
 def _one_value(column: pd.Series, seen: pd.Series) -> str:

@@ -219,7 +219,11 @@ def plain_labels(y: Any) -> Any:
 def missing_label_faults(labels: pd.Series, name: str) -> list[str]:
     """Say in which rows there is no label."""
     missing = labels.isna().to_numpy()
-    return [f"label column {name!r} is missing (NaN) in {_rows(missing)}"] if missing.any() else []
+    if not missing.any():
+        return []
+    last = missing[-int(missing.sum()) :].all()
+    end = "; at the end of a table that is a line of totals, or an empty one: take it out" if last else ""
+    return [f"label column {name!r} is missing (NaN) in {_rows(missing)}{end}"]
 
 
 def joined(found: list[str]) -> str:

@@ -21,19 +21,25 @@ from surefoot.table.cells import with_plain_cells
 from surefoot.table.decimals import Signs, signs_of
 from surefoot.table.dialect import (
     SEPARATORS,
+    Beginning,
+    beginning,
     checked_separator,
-    declared_separator,
     decoded,
+    first_line,
     guessed_separator,
     has_header,
     numbered_rows,
     rows_of,
+    uneven,
+    where,
 )
 from surefoot.table.packed import excel_sheet, gunzipped, parquet_frame
+from surefoot.table.rare import as_text
 from surefoot.table.text_column import DECIMALS, MISSING, TextColumn, text_columns
 
 STANDARD_INPUT = "-"
 DECIMAL_ROWS = 1000
+NAMELESS = "\0column "  # before the number of a column without a name; no name in a file holds a zero byte
 GZIP, ZIP, PARQUET, OLD_EXCEL = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0"
 
 
@@ -187,14 +193,17 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     text, encoding = decoded(content)
     if "\0" in text:
         raise DataError("is neither text nor a table that can be read (CSV, Parquet, Excel)")
-    declared, text = declared_separator(text)
-    separator = form.separator or declared or guessed_separator(text)
+    start = beginning(text)
+    text = text[start.length :]
+    separator = form.separator or start.separator or guessed_separator(text)
     names, header = _checked_names(text, separator, form)
-    layout = Layout(text, separator, tuple(names), header, skipped=0 if declared is None else 1)
+    layout = Layout(text, separator, tuple(names), header, skipped=start.lines)
     try:
         frame, signs, form = with_decimal(layout, form)
-    except (pd.errors.ParserError, pd.errors.ParserWarning):
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         _refuse_uneven_rows(layout)  # pandas speaks of its own workings
+        if "EOF inside string" in str(error):
+            raise DataError(_open_quote(layout)) from None
         raise
     last = frame.iloc[:, -1]
     if (last.isna() | (last.astype(str) == "")).any():
@@ -206,7 +215,14 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
         "" if header else "no header",
     )
     found = finished(frame, name, form, assumed, signs)
+    found = replace(found, notes=tuple(filter(None, (comments(start), *found.notes))))
     return replace(found, decimals={**_written_floats(frame, signs), **found.decimals})
+
+
+def comments(start: Beginning) -> str:
+    """That lines before the table are left out; "" where there are none but the separator's."""
+    count = start.lines - (start.separator is not None)
+    return f"{count} line{'s' * (count != 1)} of comments at its top left out" if count else ""
 
 
 def _written_floats(frame: pd.DataFrame, signs: Signs) -> dict[str, str]:
@@ -219,21 +235,25 @@ def _checked_names(text: str, separator: str, form: Form) -> tuple[list[str], bo
     rows = rows_of(text, separator)
     first, second = next(rows, []), next(rows, None)
     header = has_header(first, form.header, form.expected)
-    names = [cell.strip() for cell in first] if header else numbered(len(first))
-    refuse_names(names)
+    names = checked_names([cell.strip() for cell in first]) if header else numbered(len(first))
     if second is not None and len(second) != len(first):
         row = 0 if header else 1
-        raise DataError(f"row {row} has {len(second)} fields, but the {row_before(header)} has {len(first)}")
+        title = "; if it is a title, leave it out" if header and len(second) > len(first) else ""
+        raise DataError(f"{uneven(second, row, len(first), row_before(header))}{title}")
     return names, header
 
 
-def refuse_names(names: Sequence[str]) -> None:
-    """Refuse missing or repeated names; the first may be missing: see `_without_row_names`."""
-    if "" in names[1:]:
-        raise DataError(f"column {list(names).index('', 1) + 1} has no name")
-    twice = duplicate_names(names)
+def checked_names(names: Sequence[str]) -> list[str]:
+    """The names, refused where one is repeated; columns without one are numbered.
+
+    The first may have no name (see `_without_row_names`), and so may empty ones (`_without_empty_columns`).
+    """
+    twice = duplicate_names([name for name in names if name])
     if twice:
         raise DataError(f"column name {twice[0]!r} occurs more than once")
+    return [
+        name or (f"{NAMELESS}{position}" if position > 1 else "") for position, name in enumerate(names, 1)
+    ]
 
 
 def numbered(count: int) -> list[str]:
@@ -332,17 +352,20 @@ def _has_fractions(frame: pd.DataFrame) -> bool:
     return bool(((numbers % 1).fillna(0) != 0).any(axis=None))
 
 
+def _open_quote(layout: Layout) -> str:
+    """Where the quote begins that the end of the file does not close."""
+    *_, (line, row) = numbered_rows(layout.text, layout.separator)
+    return f"a quote is not closed; it begins in line {first_line(row, line) + layout.skipped} of the file"
+
+
 def _refuse_uneven_rows(layout: Layout) -> None:
     """Name the first row with fewer or more fields than there are names."""
     width, first = len(layout.names), -1 if layout.header else 0
     for number, (line, row) in enumerate(numbered_rows(layout.text, layout.separator), start=first):
         if len(row) == width:
             continue
-        quotes = "; text that holds the separator must stand in quotes" if len(row) > width else ""
-        raise DataError(
-            f"row {number} has {len(row)} fields, but the {row_before(layout.header)} has {width} "
-            f"(line {line + layout.skipped} of the file{quotes})"
-        )
+        what = uneven(row, number, width, row_before(layout.header))
+        raise DataError(f"{what}{where(row, line + layout.skipped, width)}")
 
 
 def _excel(content: bytes, name: str, form: Form) -> Reading:
@@ -352,8 +375,7 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
         raise DataError(f"sheet {title!r} is empty")
     first = ["" if pd.isna(cell) else str(cell).strip() for cell in cells.iloc[0]]
     header = has_header(first, form.header, form.expected)
-    names = first if header else numbered(len(first))
-    refuse_names(names)
+    names = checked_names(first) if header else numbered(len(first))
     frame = cells.iloc[1 if header else 0 :].set_axis(names, axis=1).reset_index(drop=True)
     sheet = f"sheet {title!r} of {count}" if count > 1 else ""
     how = ("Excel", sheet, "" if header else "no header")
@@ -369,7 +391,7 @@ def _with_text_decimal(frame: pd.DataFrame, name: str, form: Form, how: Sequence
 
 def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str], signs: Signs) -> Reading:
     """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
-    frame, unnamed = _without_row_names(frame)
+    frame, unnamed = _without_row_names(_without_empty_columns(frame))
     found, padded = _without_marks(frame, form), []
     units: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
@@ -409,6 +431,18 @@ def _without_marks(frame: pd.DataFrame, form: Form) -> pd.DataFrame:
         if name in frame.columns and not pd.api.types.is_numeric_dtype(frame[name]):
             found[name] = frame[name].mask(frame[name].astype(str).str.strip().isin([str(v) for v in values]))
     return found
+
+
+def _without_empty_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table without columns that have neither a name nor a value, as spreadsheets write them."""
+    for name in [name for name in frame.columns if str(name).startswith(NAMELESS)]:
+        held = frame[name].dropna()
+        held = held[held.astype(str).str.strip() != ""]
+        if len(held):
+            number, example = str(name).removeprefix(NAMELESS), as_text(held.iloc[0])
+            raise DataError(f"column {number} has no name, and row {held.index[0]} holds {example[:40]!r}")
+        frame = frame.drop(columns=name)
+    return frame
 
 
 def _without_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:

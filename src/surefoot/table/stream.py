@@ -10,7 +10,7 @@ import itertools
 import os
 import stat
 import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -22,7 +22,15 @@ from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import CHUNK, LARGEST, too_large, unpacked_limit
 from surefoot.formats import one_line
 from surefoot.table.decimals import Signs, other_sign, signs_of
-from surefoot.table.dialect import MARKS, SEPARATOR_LINE, SEPARATORS, guessed_separator, has_header
+from surefoot.table.dialect import (
+    MARKS,
+    SEPARATORS,
+    beginning,
+    guessed_separator,
+    has_header,
+    uneven,
+    where,
+)
 from surefoot.table.packed import refuse_large_parquet
 from surefoot.table.reading import (
     GZIP,
@@ -33,10 +41,11 @@ from surefoot.table.reading import (
     Form,
     Layout,
     Reading,
+    checked_names,
+    comments,
     finished,
     numbered,
     read_table,
-    refuse_names,
     row_before,
     with_decimal,
 )
@@ -245,10 +254,10 @@ def _text(path: str, form: Form) -> Text:
         sample = "".join(itertools.islice(some, SAMPLE + 2))
     if not sample.strip():
         raise DataError("the file is empty")
-    found = SEPARATOR_LINE.match(sample)
-    declared = found[1] if found else None
-    separator = form.separator or declared or guessed_separator(sample[found.end() :] if found else sample)
-    layout = _layout(sample[found.end() :] if found else sample, separator, form, int(found is not None))
+    start = beginning(sample)
+    sample = sample[start.length :]
+    separator = form.separator or start.separator or guessed_separator(sample)
+    layout = _layout(sample, separator, form, start.lines)
     text, _ = next(_pieces(path, encoding, layout, SAMPLE), ("", 0))
     signs = Signs(form.decimal or ".")
     if text:
@@ -258,6 +267,7 @@ def _text(path: str, form: Form) -> Text:
         "decimal comma" if signs.table == "," else "",
         encoding.removesuffix("-sig") if encoding not in ("utf-8", "utf-8-sig") else "",
         "" if layout.header else "no header",
+        comments(start),
     )
     rows = lines - layout.header - layout.skipped
     layout = replace(layout, text="")
@@ -270,8 +280,7 @@ def _layout(sample: str, separator: str, form: Form, skipped: int) -> Layout:
     rows = (row for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator) if row)
     first = next(rows, [])
     header = has_header(first, form.header, form.expected)
-    names = [name.strip() for name in first] if header else numbered(len(first))
-    refuse_names(names)
+    names = checked_names([name.strip() for name in first]) if header else numbered(len(first))
     return Layout("", separator, tuple(names), header, skipped)
 
 
@@ -375,16 +384,11 @@ def _checked(lines: Iterator[str], layout: Layout) -> Iterator[list[str]]:
         if not row:
             continue
         if len(row) != len(layout.names):
-            raise DataError(_uneven(row, number, reader.line_num + layout.skipped, layout))
+            width = len(layout.names)
+            what = uneven(row, number, width, row_before(layout.header))
+            raise DataError(f"{what}{where(row, reader.line_num + layout.skipped, width)}")
         number += 1
         yield row
-
-
-def _uneven(row: Sequence[str], number: int, line: int, layout: Layout) -> str:
-    width = len(layout.names)
-    quotes = "; text that holds the separator must stand in quotes" if len(row) > width else ""
-    fields = f"{len(row)} fields, but the {row_before(layout.header)} has {width}"
-    return f"row {number} has {fields} (line {line} of the file{quotes})"
 
 
 def _kept(lines: Iterator[str], taken: list[str]) -> Iterator[str]:

@@ -175,9 +175,11 @@ def _typed(reading: Reading, said: Said) -> Table:
     frame = _plain_days(reading.frame.drop(columns=list(said.drop), errors="ignore"))
     said.check(list(reading.frame.columns))
     _refuse_label(reading.frame, said.label)
-    if frame.empty:
+    if not len(frame):
         raise DataError("there are no rows")
     features = [name for name in frame.columns if name != said.label]
+    if not features:
+        raise DataError("there are no columns to learn from" + _beside(said.label))
     _refuse_faults(frame[features], said)
     columns = {
         name: _described(decided(name, frame[name], said, reading.day_first), reading) for name in features
@@ -195,6 +197,10 @@ def _typed(reading: Reading, said: Said) -> Table:
     notes += suspected_holes(table[[name for name in order if name != said.label]])
     kinds = _kinds([columns[name] for name in frame.columns])
     return Table(table, kinds, tuple(notes), Recipe.of(columns, said.label), said.label, reading.name)
+
+
+def _beside(label: str | None) -> str:
+    return "" if label is None else f" beside the label {label!r}"
 
 
 def _label_column(name: str, labels: pd.Series) -> Column:

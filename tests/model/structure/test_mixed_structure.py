@@ -131,6 +131,26 @@ def test_an_edge_without_information_is_left_out(rng):
     assert learn_mixed_tree(np.empty((400, 0)), independent, (0, 1), np.arange(400) % 2).dag.n_edges == 0
 
 
+def test_a_code_that_tells_nothing_is_nobodys_parent():
+    """Chance alone gives many pairs some information; a parent of many values costs more than that."""
+    rng = np.random.default_rng(2)
+    code, answers = rng.integers(0, 12, 1500), rng.integers(0, 2, (1500, 3))
+    numbers = rng.normal(size=(1500, 8))
+    classes = rng.integers(0, 2, 1500)
+    codes = np.column_stack([code, answers])
+    information = corrected_mutual_information(feature_codes(numbers, codes, (0, 1, 2, 3), 8), classes)
+    assert (information[0, 4:] > 0).any()
+    report = learn_mixed_tree(numbers, codes, (0, 1, 2, 3), classes)
+    assert not [edge for edge in report.dag.edges if 0 in edge]
+
+
+def test_a_code_that_tells_much_is_a_parent(rng):
+    code = rng.integers(0, 12, 1500)
+    numbers = (rng.normal(size=12)[code] + 0.5 * rng.normal(size=1500))[:, None]
+    report = learn_mixed_tree(numbers, code[:, None], (0,), np.arange(1500) % 2)
+    assert list(report.dag.edges) == [(0, 1)]
+
+
 def test_weights_are_repetitions():
     tree = random_mixed_tree(6, 1)
     X, codes, classes = tree.sample(200, np.random.default_rng(0))

@@ -18,6 +18,7 @@ from surefoot.problem.mixed import State
 from surefoot.table.rare import RARE, as_text
 
 Array = NDArray[np.float64]
+FILLS = "impute='expected'"  # in whatever is said of a row with holes
 
 
 def row_label(row: Any) -> Any:
@@ -55,9 +56,7 @@ def _refuse_holes(values: Sequence[Any], names: Sequence[Any]) -> None:
     holes = [name for name, value in pairs if np.ndim(value) == 0 and pd.isna(value)]
     if holes:
         are, named = "is" if len(holes) == 1 else "are", ", ".join(map(in_list, holes))
-        raise ProblemError(
-            f"the row cannot be explained: {named} {are} missing; impute='expected' fills holes"
-        )
+        raise ProblemError(f"the row cannot be explained: {named} {are} missing; {FILLS} fills holes")
 
 
 def row_values(row: Any, names: Sequence[Any]) -> Array:
@@ -68,7 +67,7 @@ def row_values(row: Any, names: Sequence[Any]) -> Array:
         return numbers
     for name, number, value in zip(names, numbers, values, strict=True):
         if not np.isfinite(number):
-            hint = "; impute='expected' fills holes" if value is None or value != value else ""
+            hint = f"; {FILLS} fills holes" if value is None or value != value else ""
             raise ProblemError(f"the row's value of {name!r} is not a finite number: {_shown(value)}{hint}")
     return numbers
 

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import pandas as pd
 
 from surefoot.exceptions import MissingDependencyError, ProblemError
+from surefoot.explain.ask.row import FILLS
 from surefoot.explain.population.columns import NUMBER, PREFIXES, Column, arrow_schema, as_frame
 from surefoot.explain.population.journal import Journal
 from surefoot.status import Status
@@ -43,6 +44,8 @@ class Summary:
         How many have one.
     lost : list of (row, sentences)
         The first rows without a counterfactual.
+    holes : int
+        How many have none because of missing values.
     """
 
     output: Path
@@ -52,6 +55,7 @@ class Summary:
     computed: int = 0
     cautions: int = 0
     lost: list[tuple[str, str]] = field(default_factory=list)
+    holes: int = 0
 
     def __str__(self) -> str:
         counts = ", ".join(f"{n} {status}" for status, n in self.counts.items())
@@ -72,6 +76,7 @@ class Summary:
         self.cautions += bool(line["cautions"])
         if not Status(line["status"]).has_point:
             self.reasons[line["reason"]] += 1
+            self.holes += FILLS in line["advice"]
             if len(self.lost) < SHOWN:
                 self.lost.append((line["row"], f"{line['message']} {line['advice']}".strip()))
 
@@ -112,8 +117,8 @@ def put_in_place(
             records = journal.records(segment)
             lines = [dict(zip(names, records[number].line, strict=True)) for number in sorted(records)]
             for line in lines:
-                line["advice"] = words(line["advice"])
                 summary._take(line)
+                line["advice"] = words(line["advice"])
             write(as_frame(columns, [list(line.values()) for line in lines]))
     if certificates is not None:
         beside = journal.folder / "certificates.tmp"

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from numbers import Integral
 from pathlib import Path
@@ -26,7 +27,7 @@ from surefoot.explain.population.row_job import Job, Row
 from surefoot.explain.population.table import ENOUGH
 from surefoot.explain.population.twins import Twins
 from surefoot.status import Status
-from surefoot.table.again import read_like
+from surefoot.table.again import chunk_reader
 from surefoot.table.labelled import feature_table
 from surefoot.table.reading import Form, Reading
 from surefoot.table.recipe import Recipe
@@ -127,7 +128,11 @@ class Run:
 
     def _features(self, reading: Reading) -> pd.DataFrame:
         clf = self.explainer.classifier
-        return feature_table(read_like(reading, clf), clf.feature_labels_, label=self.id)
+        return feature_table(self._read(reading), clf.feature_labels_, label=self.id)
+
+    @cached_property
+    def _read(self) -> Callable[[Reading], Reading]:
+        return chunk_reader(self.source, self.explainer.classifier)
 
     def _explained(self, journal: Journal) -> int:
         """Explain the rows that are left; how many there were."""

@@ -76,8 +76,8 @@ def learn_mixed_tree(
 ) -> StructureReport:
     """The same for tables with categories or holes: no edge leads from a number to a category.
 
-    Informations are corrected for chance (`corrected_mutual_information`), and edges that carry none are
-    left out, so the tree may fall into several.
+    Informations are corrected for chance (`corrected_mutual_information`) and lowered by what an edge costs
+    (`edge_costs`): edges that are not worth it are left out, so the tree may fall into several.
 
     Parameters
     ----------
@@ -98,10 +98,42 @@ def learn_mixed_tree(
     _refuse_number_as_root(known, root, positions)
     codes = feature_codes(X, categories, positions, n_bins, weights)
     information = corrected_mutual_information(codes, classes, weights)
+    information = np.maximum(information - edge_costs(codes, positions, classes, weights), 0.0)
     edges = _best_branching(information, kinds, root) if known else _two_trees(information, positions, root)
     edges = [edge for edge in edges if information[edge] > 0 or edge in known.required]
     objective = sum(information[edge] for edge in edges)
     return StructureReport("tan", Dag.from_edges(n, edges), objective=float(objective), scores=information)
+
+
+def edge_costs(
+    codes: NDArray[np.intp],
+    positions: Sequence[int],
+    classes: NDArray[np.intp],
+    weights: Array | None = None,
+) -> Array:
+    """What each edge is expected to cost on new rows: half a nat for each of its parameters, per row.
+
+    In each class, an edge from a category of ``a`` values to one of ``b`` values has ``(a - 1)(b - 1)``
+    parameters, and a number counts as two values: a slope, or a mean for each value. Variances, which
+    smoothing holds close to that of the class, are not counted. Without this price a code that tells
+    nothing, but has many values, is a parent by chance.
+
+    Parameters
+    ----------
+    codes : array of shape (rows, n_features)
+        What `feature_codes` returns.
+    positions : sequence of int
+        Positions of the categories among the features.
+    classes : array of shape (rows,)
+    weights : array of shape (rows,), optional
+    """
+    w = np.ones(len(codes)) if weights is None else weights
+    freedom = np.ones(codes.shape[1])
+    freedom[list(positions)] = codes.max(axis=0)[list(positions)]
+    known = codes >= 0
+    together = (known * w[:, None]).T @ known
+    count = len(np.unique(classes[w > 0]))
+    return np.asarray(count * np.outer(freedom, freedom) / 2 / np.maximum(together, 1.0))
 
 
 def _two_trees(information: Array, positions: Sequence[int], root: int | None) -> list[Edge]:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.exceptions import NoCounterfactualError, ProblemError
+from surefoot.explain.ask.row import FILLS
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.trade_off import VALUES
 from surefoot.files import write_whole
 from surefoot.status import Status
-from surefoot.ui.cli.explaining_all import explain_to_file, goes_to_file, refuse_unused
+from surefoot.ui.cli.explaining_all import explain_to_file, goes_to_file, refuse_unused, say_holes
 from surefoot.ui.cli.main import DONE, INTERRUPTED, NOT_FOUND, say, show_sentences
 from surefoot.ui.cli.more import more_text, with_more
 from surefoot.ui.cli.paths import refit_path
@@ -23,8 +24,6 @@ from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import csv_text, model, row_place, rows_of_table
 from surefoot.ui.report.page import write_report
 from surefoot.ui.report.summary import presets_of
-
-FILLS = "impute='expected'"  # in the advice about a row with holes
 
 
 def run_explain(options: argparse.Namespace) -> int:
@@ -138,7 +137,7 @@ def _explain_all(
     for words in (*presets_of(explanations), *dict.fromkeys(e.kept for e in explanations if e.kept)):
         say(f"surefoot: {spoken(words)}")
     _say_why(explanations)
-    _say_holes(explanations)
+    say_holes(sum(e.status is Status.INVALID and FILLS in e.advice for e in explanations))
     _say_cautions(explanations, options)
     if any(e.status.with_point is Status.INTERRUPTED for e in explanations):
         return INTERRUPTED
@@ -157,14 +156,6 @@ def _say_why(explanations: Explanations) -> None:
         say(f"surefoot: row {e.row}: {spoken(e.outcome)}")
     if len(lost) > SHOWN_FAILURES:
         say(f"surefoot: and {len(lost) - SHOWN_FAILURES} more without a counterfactual")
-
-
-def _say_holes(explanations: Explanations) -> None:
-    """How many rows have holes, and what fills them."""
-    holes = sum(e.status is Status.INVALID and FILLS in e.advice for e in explanations)
-    if holes:
-        rows = "1 row has a missing value" if holes == 1 else f"{holes:,} rows have missing values"
-        say(f"surefoot: {rows}; say --impute to fill them with what the model expects given the rest")
 
 
 def _say_cautions(explanations: Explanations, options: argparse.Namespace) -> None:

@@ -80,12 +80,20 @@ def _say(summary: Summary, options: argparse.Namespace) -> None:
     without = summary.rows - summary.found - len(summary.lost)
     if without:
         say(f"surefoot: and {without} more without a counterfactual")
+    say_holes(summary.holes)
     if summary.cautions:
         where = f"see the column 'cautions' of {options.output}; --html writes them out"
         say(f"surefoot: {summary.cautions} with a caution ({where})")
     stopped = summary.stopped(Status.TIME_LIMIT)
     if stopped:
         say(f"surefoot: {stopped} stopped by the time limit; --retry time_limit asks them again")
+
+
+def say_holes(count: int) -> None:
+    """How many rows have holes, and what fills them."""
+    if count:
+        rows = "1 row has a missing value" if count == 1 else f"{count:,} rows have missing values"
+        say(f"surefoot: {rows}; say --impute to fill them with what the model expects given the rest")
 
 
 def _stopped(output: str, terminated: list[int]) -> int:

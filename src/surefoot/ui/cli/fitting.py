@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import shlex
 import sys
 from time import perf_counter
 from typing import Any
@@ -23,13 +24,13 @@ from surefoot.model.fitting import check_settings
 from surefoot.model.refits import Kept, keep_refits, time_for_refits
 from surefoot.model.selection import select
 from surefoot.model.structure.knowledge import Knowledge
-from surefoot.table.again import read_like
+from surefoot.table.again import chunk_reader
 from surefoot.table.kinds import NAMES, ORDERED, WHOLE, few_whole_values
 from surefoot.table.label import label_cautions
 from surefoot.table.labelled import feature_table, missing_label_faults, plain_labels
 from surefoot.table.reading import Reading
 from surefoot.table.suspicions import data_warnings
-from surefoot.ui.cli.main import DONE, say, show
+from surefoot.ui.cli.main import DONE, say, show, show_sentences
 from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import (
     check_names,
@@ -66,9 +67,9 @@ def run_fit(options: argparse.Namespace) -> int:
             clf, kept = _fitted(data, options, {**settings, **about_data})
         clf.wanted_, clf.recipe_ = wanted, data.recipe.chosen(clf.feature_kinds_)
         clf.save(options.output)
-        show(f"{clf.summary()}\n{kept}\n")
+        show_sentences(f"{clf.summary()}\n{kept}\n")
         if options.folds:
-            show(spoken(f"\n{_diagnosis(clf, data, options.folds)}\n"))
+            show_sentences(spoken(f"\n{_diagnosis(clf, data, options.folds)}\n"))
             clf.save(options.output)  # with what the diagnosis found
         else:
             _warn(data, options.label)
@@ -83,15 +84,17 @@ def _say_next(clf: ConditionalGaussianNetworkClassifier, path: str) -> None:
     """The next step: what may change."""
     kept = [in_list(str(name)) for name in Actions.proposed(clf).features]
     stays = f" ({first_names(kept, SHOWN_NAMES)} will stay unless you say otherwise)" if kept else ""
-    say(f"surefoot: next, say what may change{stays}: surefoot actions {path} --output actions.toml")
+    say(f"surefoot: next, say what may change{stays}, in the file that this command writes:")
+    say(f"surefoot actions {shlex.quote(path)} --output actions.toml")
 
 
 def run_predict(options: argparse.Namespace) -> int:
     """``surefoot predict``: chunk by chunk, in as much memory as one takes."""
     clf = model(options.model, options)
     table = streamed_rows(options, clf)
+    read = chunk_reader(table, clf)
     texts = (
-        csv_text(_predicted(clf, chunk.reading, options), header=chunk.start == 0)
+        csv_text(_predicted(clf, read(chunk.reading), options), header=chunk.start == 0)
         for chunk in table.chunks(CHUNK)
     )
     first = next(texts, None)
@@ -108,7 +111,7 @@ def run_predict(options: argparse.Namespace) -> int:
 def _predicted(
     clf: ConditionalGaussianNetworkClassifier, reading: Reading, options: argparse.Namespace
 ) -> pd.DataFrame:
-    rows = feature_table(read_like(reading, clf), clf.feature_labels_, label=options.id)
+    rows = feature_table(reading, clf.feature_labels_, label=options.id)
     frame = pd.DataFrame({"row": rows.index, "predicted": clf.predict(rows)})
     if options.proba:
         shares = clf.predict_proba(rows)
@@ -122,7 +125,7 @@ def run_diagnose(options: argparse.Namespace) -> int:
     clf = model(options.model, options)
     data = known_table(options, clf)
     report = _diagnosis(clf, data, options.folds)
-    show(spoken(f"{report}\n"))
+    show_sentences(spoken(f"{report}\n"))
     if options.html:
         from surefoot.ui.report.diagnosis_page import write_diagnosis
 

@@ -101,9 +101,10 @@ def _open_standard_streams() -> None:
 
 
 def say(message: str) -> None:
-    """Print one line on stderr; only results go to stdout."""
+    """Print one line on stderr, broken between words in a terminal; only results go to stdout."""
     with suppress(OSError, ValueError):  # there is no place left to report that stderr is full
-        sys.stderr.write(one_line(message) + "\n")
+        line = one_line(message)
+        sys.stderr.write((wrapped(line, get_terminal_size().columns) if sys.stderr.isatty() else line) + "\n")
 
 
 def show(text: str) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from surefoot.datasets import Dataset, Table
 from surefoot.exceptions import DataError, ModelFileError, ProblemError
+from surefoot.explain.progress import alive
 from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.table.again import read_like
@@ -55,8 +56,10 @@ def labelled_table(options: argparse.Namespace, ordered: Mapping[str, Sequence[s
     )
     label = [options.label]
     form = _form(options, as_written=label, as_text=said.as_text, expected=label, missing=said.missing)
-    reading = _said(read_table(options.data, form))
-    found = typed(reading, said)
+    with alive("reading the table"):
+        reading = read_table(options.data, form)
+        found = typed(reading, said)
+    _said(reading)
     return replace(found, notes=tuple(note for note in found.notes if note not in reading.notes))
 
 
