@@ -25,11 +25,14 @@ class Topic(NamedTuple):
         message that names it shows what stands in the way.
     words : str
         Words and phrases, separated by commas: English, German, French, Spanish, and usual abbreviations.
+    alone : str
+        Those that say it only as the whole name: `white` does, `white_goods` does not.
     """
 
     said: str
     protected: bool
     words: str
+    alone: str = ""
 
 
 SEX = Topic(
@@ -39,22 +42,27 @@ SEX = Topic(
     salutation, sexe, feminin, masculin, femme, homme, civilite, sexo, genero, femenino, masculino,
     mujer, hombre, transgender, sexual orientation, sexuality, sexuelle orientierung, orientation
     sexuelle, orientacion sexual""",
+    "genre, man, men, women, boy, girl, mann, frau",
 )
 # Of several topics in one name, the first gives the reason.
 TOPICS = (
     Topic(
         "when or where someone was born",
         True,
-        """birth, births, birthday, bday, birthdate, birthyear, birthplace, birthweight, born, dob, yob,
+        """birth, births, birthday, bday, birthdate, birthyear, birthplace, birthweight, birth wt, bwt,
+        bwght, born, year born, dob, yob, ddn,
         date of birth, year of birth, place of birth, country of birth, geburt, geburtstag,
-        geburtsdatum, geburtsjahr, geburtsort, geburtsland, geburtsgewicht, geboren, gebdat, geb dat,
-        geb datum, gebdatum, jahrgang, naissance, datenaiss, naiss, date naissance, date de naissance,
-        nacimiento, fecnac, fnac, fecha nac, fecha nacimiento, fecha de nacimiento, nacido, nacida""",
+        geburtsdatum, geburtsjahr, geburtsort, geburtsland, geburtsgewicht, geburtsgew, geboren, gebdat,
+        geb dat, geb datum, gebdatum, geb jahr, geb ort, geb tag, geb land, jahrgang, naissance, datenaiss, naiss, date naissance, date de naissance,
+        nacimiento, fecnac, fec nac, fnac, f nac, fecha nac, ano nac, anio nac, lugar nac, pais nac, fecha
+        nacimiento, fecha de nacimiento, nacido, nacida""",
+        "geb",
     ),
     Topic(
         "how old someone or something is, which only time changes",
         True,
-        """age, ages, aged, agegroup, agegrp, ageband, agerange, agecat, ageyears, years old, yrs old,
+        """age, ages, aged, agegroup, agegrp, ageband, agerange, agecat, ageyears, age months, age
+        days, age yrs, age sq, age squared, agesq, agedx, years old, yrs old, jahre alt,
         how old, senior citizen, senior citizens, elderly, alter, lebensalter, altersgruppe,
         altersklasse, lebensjahr, lebensjahre, edad, edades, grupo etario, tranche age""",
     ),
@@ -66,8 +74,9 @@ TOPICS = (
         ethnique, etnia, etnico, etnica, rasse, raza, skin color, skin colour, skin tone, color of skin,
         colour of skin, complexion, fitzpatrick, hautfarbe, hauttyp, couleur de peau, couleur de la
         peau, couleur peau, color de piel, color de la piel, color piel, hispanic, latino, latina,
-        latinx, caucasian, african american, native american, indigenous, aboriginal, indigena, caste,
+        latinx, hispan, hisp, is asian, is black, is white, non white, caucasian, african american, native american, indigenous, aboriginal, indigena, caste,
         tribe, tribal""",
+        "black, white, asian",
     ),
     Topic(
         "where a person comes from, or a citizenship",
@@ -76,7 +85,7 @@ TOPICS = (
         citizenship, citizen, citz, native country, native language, native speaker, mother tongue,
         first language, foreign, foreigner, foreigners, immigrant, immigration, migrant, migration
         background, staatsangehorigkeit, staatsburgerschaft, nationalitat, herkunft, herkunftsland,
-        muttersprache, migrationshintergrund, auslander, auslanderin, nationalite, citoyennete, origine,
+        muttersprache, migrationshintergrund, staatsang, auslander, auslanderin, nationalite, citoyennete, origine,
         origines, etranger, etrangere, langue maternelle, pays de naissance, nacionalidad, ciudadania,
         origen, procedencia, extranjero, extranjera, lengua materna, inmigrante, immigre, immigree""",
     ),
@@ -85,14 +94,18 @@ TOPICS = (
         True,
         """religion, religions, religious, relig, faith, creed, religionszugehorigkeit, konfession,
         religios, glaubensrichtung, religieux, religieuse, confession religieuse, confesion, religioso,
-        religiosa""",
+        religiosa, catholic, protestant, muslim, jewish, katholisch, evangelisch, muslimisch, judisch,
+        catholique, musulman, musulmane, catolico, catolica""",
+        "confession",
     ),
     Topic(
         "what runs in the family, or who the parents are",
         True,
         """family history, fam hist, fam history, family hist, familial, parental history, heredity,
         hereditary, heritability, genetic, genetics, genotype, genome, gene, genes, allele, pedigree,
-        pedi, mother, father, mothers, fathers, maternal, paternal, medu, fedu, mjob, fjob,
+        pedi, mother, father, mothers, fathers, maternal, paternal, medu, fedu, meduc, feduc,
+        mjob, fjob, motheduc, fatheduc, parent education, parents education, parental education, parental
+        level, parent job, parents job, parental job,
         familienanamnese, familiengeschichte, familienvorgeschichte, erblich, erbkrankheit, vererbung,
         genetisch, mutter, vater, heredite, hereditaire, antecedents familiaux, genetique, mere, pere,
         herencia, hereditario, hereditaria, antecedentes familiares, historia familiar, genetico,
@@ -101,7 +114,7 @@ TOPICS = (
     Topic(
         "a disability",
         True,
-        """disability, disabilities, disabled, disab, handicap, handicapped, impairment, behinderung,
+        """disability, disabilities, disabled, disab, gdb, gd b, handicap, handicapped, impairment, behinderung,
         behindert, schwerbehinderung, schwerbehindert, behinderungsgrad, handicape, handicapee,
         invalidite, discapacidad, discapacitado, discapacitada, minusvalia, invalidez""",
     ),
@@ -110,6 +123,12 @@ TOPICS = (
         True,
         """pregnancy, pregnancies, pregnant, preg, npreg, gravida, gravidity, schwangerschaft,
         schwangerschaften, schwanger, grossesse, grossesses, enceinte, embarazo, embarazos, embarazada""",
+    ),
+    Topic(
+        "a menopause",
+        True,
+        """menopause, menopausal, menostat, postmenopausal, premenopausal, wechseljahre, menopausia,
+        menopausica, menopausique""",
     ),
     Topic(
         "where someone lives",
@@ -128,7 +147,7 @@ TOPICS = (
         last, first seen, first visit, first contact, first purchase, first order, first login, first loan,
         first use, first used, first diagnosis, first date, hire date, hired, join date, joined, date
         joined, signup date, sign up date, registration date, open date, opening date,
-        opened, created, conviction, convictions, arrest, arrests,
+        opened, created, conviction, convictions, arrest, arrests, veteran,
         bankruptcy, bankruptcies, delinquencies, delinq, vorherig, vorherige, vorheriger, vorige,
         voriger, fruher, fruhere, bisherig, bisherige, ehemalig, ehemalige, letzte, letzter, letztes,
         seit, kunde seit, vorgeschichte, historie, kredithistorie, anamnese, vorstrafe, vorstrafen,
@@ -154,7 +173,7 @@ extranjera, inversion extranjera, lengua extranjera, devise etrangere, monnaie e
 etrangere, good faith, bad faith, mother board, account disabled, user disabled, card disabled,
 notifications disabled, notification disabled, feature disabled, cookies disabled, javascript disabled,
 sync disabled, autopay disabled, alerts disabled, disability insurance, disability benefit, disability
-benefits, disability income, disability premium, disability cover, disability coverage, impairment loss,
+benefits, disability income, disability premium, disability cover, disability coverage, gender neutral, gender pay, impairment loss,
 asset impairment, goodwill impairment, golf handicap, handicap index, asian handicap, past due, prior
 probability, prior authorization, last name, last mile, housing tenure, home tenure"""
 # Words among the values of a category that say sex.
@@ -198,7 +217,8 @@ def topic_of(name: Any) -> Topic | None:
     >>> topic_of("mileage") is None
     True
     """
-    said = set(_said(words_of(str(name))))
+    words = words_of(str(name))
+    said = {*_said(words), _alone().get(words)}
     return next((topic for topic in TOPICS if topic in said), None)
 
 
@@ -246,6 +266,12 @@ def _phrases() -> tuple[dict[Words, Topic | None], int]:
             if len(words) > 1 and len("".join(words)) >= SHORTEST_JOINED:
                 found[("".join(words),)] = topic
     return found, max(map(len, found))
+
+
+@cache
+def _alone() -> dict[Words, Topic]:
+    """The words that say something as a whole name, each with its topic."""
+    return {words_of(text): topic for topic in TOPICS for text in topic.alone.split(",") if text}
 
 
 def _say_sex(values: Sequence[Any]) -> bool:
