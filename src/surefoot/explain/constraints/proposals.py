@@ -50,12 +50,12 @@ TOPICS = (
         "when or where someone was born",
         True,
         """birth, births, birthday, bday, birthdate, birthyear, birthplace, birthweight, birth wt, bwt,
-        bwght, born, year born, dob, yob, ddn,
-        date of birth, year of birth, place of birth, country of birth, geburt, geburtstag,
-        geburtsdatum, geburtsjahr, geburtsort, geburtsland, geburtsgewicht, geburtsgew, geboren, gebdat,
-        geb dat, geb datum, gebdatum, geb jahr, geb ort, geb tag, geb land, jahrgang, naissance, datenaiss, naiss, date naissance, date de naissance,
-        nacimiento, fecnac, fec nac, fnac, f nac, fecha nac, ano nac, anio nac, lugar nac, pais nac, fecha
-        nacimiento, fecha de nacimiento, nacido, nacida""",
+        bwght, born, year born, dob, yob, ddn, date of birth, year of birth, place of birth, country of
+        birth, geburt, geburtstag, geburtsdatum, geburtsjahr, geburtsort, geburtsland, geburtsgewicht,
+        geburtsgew, geboren, gebdat, geb dat, geb datum, gebdatum, geb jahr, geb ort, geb tag, geb land,
+        jahrgang, naissance, datenaiss, naiss, date naissance, date de naissance, nacimiento, fecnac,
+        fec nac, fnac, f nac, fecha nac, ano nac, anio nac, lugar nac, pais nac, fecha nacimiento, fecha
+        de nacimiento, nacido, nacida""",
         "geb",
     ),
     Topic(
@@ -74,8 +74,8 @@ TOPICS = (
         ethnique, etnia, etnico, etnica, rasse, raza, skin color, skin colour, skin tone, color of skin,
         colour of skin, complexion, fitzpatrick, hautfarbe, hauttyp, couleur de peau, couleur de la
         peau, couleur peau, color de piel, color de la piel, color piel, hispanic, latino, latina,
-        latinx, hispan, hisp, is asian, is black, is white, non white, caucasian, african american, native american, indigenous, aboriginal, indigena, caste,
-        tribe, tribal""",
+        latinx, hispan, hisp, is asian, is black, is white, non white, caucasian, african american,
+        native american, indigenous, aboriginal, indigena, caste, tribe, tribal""",
         "black, white, asian",
     ),
     Topic(
@@ -85,9 +85,10 @@ TOPICS = (
         citizenship, citizen, citz, native country, native language, native speaker, mother tongue,
         first language, foreign, foreigner, foreigners, immigrant, immigration, migrant, migration
         background, staatsangehorigkeit, staatsburgerschaft, nationalitat, herkunft, herkunftsland,
-        muttersprache, migrationshintergrund, staatsang, auslander, auslanderin, nationalite, citoyennete, origine,
-        origines, etranger, etrangere, langue maternelle, pays de naissance, nacionalidad, ciudadania,
-        origen, procedencia, extranjero, extranjera, lengua materna, inmigrante, immigre, immigree""",
+        muttersprache, migrationshintergrund, staatsang, auslander, auslanderin, nationalite,
+        citoyennete, origine, origines, etranger, etrangere, langue maternelle, pays de naissance,
+        nacionalidad, ciudadania, origen, procedencia, extranjero, extranjera, lengua materna,
+        inmigrante, immigre, immigree""",
     ),
     Topic(
         "a person's religion",
@@ -114,8 +115,8 @@ TOPICS = (
     Topic(
         "a disability",
         True,
-        """disability, disabilities, disabled, disab, gdb, gd b, handicap, handicapped, impairment, behinderung,
-        behindert, schwerbehinderung, schwerbehindert, behinderungsgrad, handicape, handicapee,
+        """disability, disabilities, disabled, disab, gdb, gd b, handicap, handicapped, impairment,
+        behinderung, behindert, schwerbehinderung, schwerbehindert, behinderungsgrad, handicape, handicapee,
         invalidite, discapacidad, discapacitado, discapacitada, minusvalia, invalidez""",
     ),
     Topic(
@@ -159,23 +160,23 @@ TOPICS = (
     ),
 )
 # Phrases that hold such a word and mean something else.
-EXCEPTIONS = """race time, race times, race day, race date, race track, race car, race distance, race
-result, race position, race number, race pace, race condition, arms race, horse race, road race, boat
-race, drag race, alter ego, alter table, age verified, age verification, age gate, ice age, stone age,
-new age, birth control, sex partners, sex offender, sex education, genero musical, genero literario,
-origin airport, origin port, origin station, origin city, origin zip, origin lat, origin lon, origin
-latitude, origin longitude, origin url, origin domain, origin server, origin warehouse, origin depot,
-origin terminal, traffic origin, order origin, call origin, data origin, lead origin, flight origin,
-shipment origin, foreign exchange, foreign currency, foreign key, foreign transaction, foreign
-transactions, foreign trade, foreign investment, foreign assets, foreign debt, foreign income, foreign
-account, foreign travel, foreign trips, foreign language, foreign languages, foreign body, moneda
-extranjera, inversion extranjera, lengua extranjera, devise etrangere, monnaie etrangere, langue
-etrangere, good faith, bad faith, mother board, account disabled, user disabled, card disabled,
-notifications disabled, notification disabled, feature disabled, cookies disabled, javascript disabled,
-sync disabled, autopay disabled, alerts disabled, disability insurance, disability benefit, disability
-benefits, disability income, disability premium, disability cover, disability coverage, gender neutral, gender pay, impairment loss,
-asset impairment, goodwill impairment, golf handicap, handicap index, asian handicap, past due, prior
-probability, prior authorization, last name, last mile, housing tenure, home tenure"""
+EXCEPTIONS = """race time, race times, race day, race date, race track, race car, race distance, race result,
+race position, race number, race pace, race condition, arms race, horse race, road race, boat race, drag
+race, alter ego, alter table, age verified, age verification, age gate, ice age, stone age, new age,
+birth control, sex partners, sex offender, sex education, genero musical, genero literario, origin
+airport, origin port, origin station, origin city, origin zip, origin lat, origin lon, origin latitude,
+origin longitude, origin url, origin domain, origin server, origin warehouse, origin depot, origin
+terminal, traffic origin, order origin, call origin, data origin, lead origin, flight origin, shipment
+origin, foreign exchange, foreign currency, foreign key, foreign transaction, foreign transactions,
+foreign trade, foreign investment, foreign assets, foreign debt, foreign income, foreign account,
+foreign travel, foreign trips, foreign language, foreign languages, foreign body, moneda extranjera,
+inversion extranjera, lengua extranjera, devise etrangere, monnaie etrangere, langue etrangere, good
+faith, bad faith, mother board, account disabled, user disabled, card disabled, notifications disabled,
+notification disabled, feature disabled, cookies disabled, javascript disabled, sync disabled, autopay
+disabled, alerts disabled, disability insurance, disability benefit, disability benefits, disability
+income, disability premium, disability cover, disability coverage, gender neutral, gender pay,
+impairment loss, asset impairment, goodwill impairment, golf handicap, handicap index, asian handicap,
+past due, prior probability, prior authorization, last name, last mile, housing tenure, home tenure"""
 # Words among the values of a category that say sex.
 MEN = "man men male males mann manner herr homme hommes masculin hombre hombres masculino varon"
 WOMEN = "woman women female females frau frauen femme femmes feminin mujer mujeres femenino"
