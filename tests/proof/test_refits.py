@@ -112,13 +112,21 @@ def test_silence_about_refits_is_a_lie():
     assert claim(document, keeping("mixed")).verdict == exact.FAILS
 
 
+@pytest.mark.parametrize("lie", [{}, {"share": 1.0, "bound": 0.97, "refits": 100}])
+def test_kept_refits_cannot_be_passed_over_for_others(lie):
+    """Fresh refits, which no file holds, judge a search that used refits, and no other."""
+    found = claim(forged(kept=False, **lie), keeping("mixed"))
+    assert found.verdict == exact.FAILS
+    assert not verify(Explanation.from_dict(forged(kept=False, **lie)), keeping("mixed")).ok
+
+
 def test_refits_that_no_file_holds_are_not_counted():
     clf = keeping("mixed")
-    assert claim(forged(kept=False), clf) is None
     bare = ConditionalGaussianNetworkClassifier.__new__(ConditionalGaussianNetworkClassifier)
     bare.__dict__.update(vars(clf))
     bare.refits_ = ()
     assert claim(forged(), bare).verdict == exact.NOT_PROVED
+    assert claim(forged(kept=False), bare) is None
     assert claim(json.loads(answered("mixed").to_json()) | {"model_share": None}, bare) is None
 
 

@@ -38,7 +38,9 @@ def test_debt_to_income_with_two_commands(lender, capsys):
     assert "'debt <= 0.3 * income' adds up 'income', 'debt'" in error
     assert "make the model with surefoot fit --actions FILE, the same file" in error
     assert main(["fit", table, *flags, "--actions", rules]) == 0
-    assert "plain scales for what rules add up: debt, income" in capsys.readouterr().err
+    said = spoken(capsys.readouterr().err)
+    assert "plain scales for what rules add up: debt, income" in said
+    assert f"next, explain a row: surefoot explain {model} {table} --row 0 --actions {rules}" in said
     out = str(lender / "e.json")
     asked = ["--row", row, "--target", "yes", "--actions", rules, "--json", out]
     assert main(["explain", model, table, *asked]) == 0

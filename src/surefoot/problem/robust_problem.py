@@ -59,6 +59,8 @@ class RobustProblem:
         Default: the whole space.
     shares : tuple of Share
         Probabilities among all classes, over requirements that are named by number.
+    surplus : float, default=0.0
+        By how much margins are larger than what was asked for: a point must have so much to meet that.
     """
 
     factual: Array
@@ -67,6 +69,7 @@ class RobustProblem:
     ball: Ball
     domain: Domain = None  # type: ignore[assignment]  # replaced by the whole space when left out
     shares: tuple[Share, ...] = ()
+    surplus: float = 0.0
 
     def __post_init__(self) -> None:
         factual = np.array(self.factual, dtype=float)

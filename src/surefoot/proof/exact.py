@@ -4682,12 +4682,14 @@ def refits_claim(case: Case) -> Claim | None:
         return Claim(
             "refits", FAILS, "the model keeps refits, but the file does not say how many of them agree"
         )
+    others = set(case.question.models[1:])
+    if stated is not None and kept and not (stated[3] or others):
+        return Claim("refits", FAILS, "the model keeps refits, but those that the file counts are others")
     if stated is None or not stated[3]:
-        return None  # of refits that no file holds
+        return None  # of refits that no file holds: only a search with refits is judged by fresh ones
     if len(kept) != stated[2]:
         verdict = FAILS if kept else NOT_PROVED
         return Claim("refits", verdict, f"{stated[2]} refits are claimed, the model keeps {len(kept)}")
-    others = set(case.question.models[1:])
     seen = [bool(others) and _fingerprint(refit) in others for refit in case.model.refits]
     verdicts = [_agrees(case, refit) for refit in case.model.refits]
     sure, open_ = verdicts.count(True), verdicts.count(None)

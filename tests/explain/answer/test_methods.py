@@ -1,9 +1,12 @@
 """Options of the paper's methods are said with the method; their old names still work, with a warning."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from surefoot import ConditionalGaussianNetworkClassifier, Milp, Qcqp, Refits, datasets
+from surefoot import ConditionalGaussianNetworkClassifier, Milp, Qcqp, Refits, datasets, verify
 from surefoot.exceptions import ProblemError
 from surefoot.explain.answer import methods
 from surefoot.problem.answer import Round
@@ -83,3 +86,25 @@ def test_judging_many_candidates_takes_no_longer_than_what_is_left(bank, monkeyp
     status, chosen = methods._result(explainer.problem(row, 1), rounds, 1e-3, 0.3)
     assert (status, chosen) == (Status.TIME_LIMIT, rounds[0])
     assert limits == pytest.approx([0.1] * 3)
+
+
+def test_a_point_at_which_time_was_up_keeps_time_for_its_proof(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = pd.DataFrame(rng.normal(size=(200, 6)) + 0.8 * y[:, None], columns=list("abcdef"))
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(X, y)
+    searched = methods.certified_states
+
+    def cut_short(problem, gap, time_limit):
+        """As if time had been up when the point was found."""
+        assert time_limit < 5
+        found = searched(problem, gap, time_limit)
+        held = {**found.certificate, "robustness": None, "worst": None}
+        return replace(found, status=Status.TIME_LIMIT, radius=0.0, worst=None, certificate=held)
+
+    monkeypatch.setattr(methods, "certified_states", cut_short)
+    explainer = CounterfactualExplainer(clf, preset="practical", time_limit=5)
+    e = explainer.explain(X[clf.predict_proba(X)[:, 1] < 0.2].iloc[0], 1)
+    assert e.status is Status.TIME_LIMIT
+    assert e.coverage == 1
+    assert verify(e, clf, exact=True).ok

@@ -207,3 +207,52 @@ def test_the_audit_can_fail(plain):
     assert (typed_back.typed(e, short) != e.counterfactual).any()
     again = typed_back.with_values(Explanations([e]), [short])
     assert not verify(again[0], clf).ok
+
+
+def lender():
+    rng = np.random.default_rng(5)
+    y = np.arange(400) % 2
+    X = pd.DataFrame(
+        {
+            "income": (np.exp(rng.normal(10 + 0.4 * y, 0.5, 400)) * 1e6).round(),
+            "cards": rng.poisson(3 - y, 400),
+            "job": np.where(rng.random(400) < 0.4 + 0.3 * y, "fixed", "temporary"),
+        }
+    )
+    return ConditionalGaussianNetworkClassifier("tan").fit(X, y), X
+
+
+def below_the_threshold(clf, X, missing):
+    """The first row, with an income at which so much of the log-odds is missing."""
+    low, high = 1e9, 1e11
+    for _ in range(200):
+        middle = (low + high) / 2
+        row = X.iloc[[0]].assign(income=middle, job="fixed")
+        lacks = clf.decision_function(row)[0] < -missing
+        low, high = (middle, high) if lacks else (low, middle)
+    return row.assign(income=np.floor(low)).iloc[0]
+
+
+@pytest.mark.parametrize("missing", [1e-3, 1e-5, 1e-7])
+@pytest.mark.parametrize("printable", [True, False])
+def test_a_row_just_below_the_threshold_is_decided_as_the_answer_says(missing, printable):
+    """What a search over categories adds to margins may be more than such a row lacks."""
+    clf, X = lender()
+    row = below_the_threshold(clf, X, missing)
+    for whole in (True, False):
+        actions = Actions({"income": Action(whole=whole)})
+        e = CounterfactualExplainer(clf, actions=actions, budget=0, printable=printable).explain(row, 1)
+        assert clf.predict(pd.DataFrame([e.counterfactual]))[0] == 1
+        assert verify(e, clf, exact=True).ok
+
+
+def test_whole_numbers_have_few_digits_too():
+    clf, X = lender()
+    for k in np.flatnonzero(clf.predict(X) == 0)[:4]:
+        explainers = [CounterfactualExplainer(clf, at_most=2, printable=p) for p in (True, False)]
+        e, found = (one.explain(X.iloc[k], 1) for one in explainers)
+        assert verify(e, clf, exact=True).ok
+        assert clf.predict(pd.DataFrame([e.counterfactual]))[0] == 1
+        assert all(float(e.counterfactual[name]).is_integer() for name in ("income", "cards"))
+        if "income" in e.changed:
+            assert digits(e.counterfactual["income"]) <= 5 < digits(found.counterfactual["income"])

@@ -1,9 +1,10 @@
 """Rules that leave no choice: opposite ones make an equation, and a row may hold features at their ends."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Rule, Status, verify
+from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Explanation, Rule, Status, verify
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.presolve import held, joined
 from surefoot.problem.row import Row
@@ -38,6 +39,28 @@ def test_features_are_held_one_after_the_other():
     assert low.tolist() == high.tolist() == [0, 2, 1]
     assert left == (rows[2],)  # it leaves room
     assert held(np.zeros(3), np.array([5.0, INF, 1.0]), rows)[2] == tuple(rows)
+
+
+def test_ends_that_are_held_already_hold_again():
+    """A file is read without the range seen in training: from the ends that presolve has left."""
+    rows = [Row([1, 7.9], 47.8, INF), Row([1, 1], -INF, 90.0)]
+    low, high, left = held(np.array([32.0, 0.0]), np.array([32.0, 2.0]), rows)
+    again = held(low, high, rows)
+    assert left == again[2] == (rows[1],)
+    assert again[0].tolist() == again[1].tolist() == [32, 2]
+
+
+def test_a_rule_that_holds_features_where_they_are_can_be_read_again():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = pd.DataFrame(
+        {"age": rng.integers(20, 60, 60), "belief": rng.integers(0, 5, 60), "x": y + rng.random(60)}
+    )
+    X.iloc[0] = [32, 2, 0.2]
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    actions = Actions({"age": "stay", "belief": "fall"}, rules=["age + 7.9 * belief >= 47.8"])
+    e = CounterfactualExplainer(clf, actions=actions).explain(X.iloc[0], 1)
+    assert verify(Explanation.from_json(e.to_json()), clf).ok
 
 
 def test_rounding_does_not_exclude_today():

@@ -8,21 +8,34 @@ from surefoot.explain.constraints.proposals import topic_of
 
 SAID = {
     "age": "age Age AGE age_years agegroup ageband customer_age personAge Alter lebensalter edad Âge",
-    "sex": "sex Sex gender Geschlecht sexe sexo genero género SEX_CODE is_female Anrede civilité",
-    "born": "birth_date dateOfBirth DOB birthYear Geburtsdatum geburtsort date_naissance fecha_nacimiento",
-    "race": "race ethnicity Ethnie raza etnia skin_color Hautfarbe caste",
-    "citizenship": "nationality country_of_origin citizenship Staatsangehörigkeit herkunft foreign_worker",
-    "religion": "religion Konfession relig",
-    "family": "family_history famhist pedigree pedi mother_education Familienanamnese antecedents_familiaux",
-    "disability": "disability Behinderung discapacidad handicap",
+    "sex": "sex Sex gender Geschlecht sexe sexo genero género SEX_CODE is_female Anrede civilité "
+    "genre women applicant_gender isFemale sexeClient",
+    "born": "birth_date dateOfBirth DOB birthYear Geburtsdatum geburtsort date_naissance fecha_nacimiento "
+    "yearborn birthwt bwght geb GebJahr Geb_Ort geb_dat fec_nac año_nac anio_nac ddn",
+    "old": "agemonths ageDays age_yrs agesq jahre_alt edadTitular trancheAge",
+    "race": "race ethnicity Ethnie raza etnia skin_color Hautfarbe caste "
+    "black White asian is_black nonwhite hispan",
+    "citizenship": "nationality country_of_origin citizenship Staatsangehörigkeit herkunft foreign_worker "
+    "staatsang nationalité",
+    "religion": "religion Konfession relig confession catholic",
+    "family": "family_history famhist pedigree pedi mother_education Familienanamnese antecedents_familiaux "
+    "motheduc parents_education parental_level_of_education",
+    "disability": "disability Behinderung discapacidad handicap GdB",
+    "menopause": "menopause menostat Menopausal wechseljahre",
     "pregnanc": "pregnancies preg npreg Schwangerschaften embarazos",
-    "happened": "previous_loans credit_history residence_since employed_since prior_arrests tenure hire_date",
+    "happened": "previous_loans credit_history residence_since employed_since prior_arrests tenure hire_date "
+    "is_veteran",
 }
 FREE = (
     "income mileage page usage average storage percentage savings debt amount wage garage voltage message "
     "sextant trace grace terrace racecar_speed surface raced loan_amount duration_months installment_rate "
     "housing job weight glucose last_name origin_airport past_due foreign_currency alternative "
-    "dosage shortage image race_time tobacco alcohol bmi mass plas insu skin thal ca oldpeak"
+    "dosage shortage image race_time tobacco alcohol bmi mass plas insu skin thal ca oldpeak "
+    "white_goods black_friday_sales red_white_ratio whitelist blackberry music_genre genre_count girls_club "
+    "gender_neutral gender_pay_gap originator_fee origination_fee engagement sextile essex birthmark_count "
+    "packageCount manageFee beverage wages leverage mortgage dosageMg Schulden Haushaltsgröße ménage étage "
+    "chômage ingresos deuda alquiler edadismo importe generator genesis nationwide_branch handicraft tribune "
+    "terrasse Rassel Betrag Gehalt gebuehr Gebühren gebaeude megabytes menu_price parent_company"
 )
 
 

@@ -37,6 +37,9 @@ SMALLEST_GAP = 1e-6  # of the certified method; ten times less is what rounding 
 PATIENCE = 2.0  # seconds for the radius of a factual about which nothing was searched
 # Seconds for what is said of a point although the time is over. Ten times as long would overrun every limit.
 GRACE = 0.25
+# Share of the time that is kept for the proof that a point withstands the budget, where time is up. Ten times
+# as much would leave nothing to search with; a tenth, and such points are said to withstand nothing.
+KEPT = 0.1
 MOST_THREADS = 1024  # of a solver; ten times as many help nobody
 
 
@@ -165,13 +168,29 @@ def search(method: str, problem: Family, settings: Settings) -> Answer:
     """Run a method."""
     limit = settings.options.time_limit
     if method == "certified":
-        return certified_states(problem, settings.options.gap, limit)
+        start = time.perf_counter()
+        found = certified_states(problem, settings.options.gap, (1 - KEPT) * limit)
+        return _withstanding(problem, found, max(limit - (time.perf_counter() - start), GRACE))
 
     def run(posed: RobustProblem, seconds: float) -> Answer:
         return each_way(posed, lambda case, left: _paper(method, case, settings.within(left)), seconds)
 
     found = each_state(problem, run, limit) if problem.choices else run(problem.problem(), limit)
     return found if found.certificate is not None else replace(found, certificate=certificate(problem.here))
+
+
+def _withstanding(family: Family, found: Answer, seconds: float) -> Answer:
+    """A point at which time was up, with as much of the budget as can be proved in the seconds left."""
+    if found.point is None or found.certificate is None or found.status is not Status.TIME_LIMIT:
+        return found
+    posed = family.problem(found.state or None)
+    if found.radius >= posed.budget or posed.ball.is_point or posed.shares:
+        return found
+    robust = proven_robustness(posed, found.point, seconds)
+    if robust.radius <= found.radius:
+        return found
+    held = {**found.certificate, "robustness": robust.to_dict(), "worst": robust.worst.tolist()}
+    return replace(found, radius=robust.radius, worst=robust.worst, certificate=held)
 
 
 def at_factual(problem: RobustProblem, time_limit: float) -> Answer:

@@ -19,6 +19,7 @@ from surefoot.problem.robust_problem import RobustProblem
 from surefoot.problem.row import Row
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.robustness import BreachError, Robustness, prove, worst_perturbation
+from surefoot.search.certified.search import ABSOLUTE_GAP
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -133,9 +134,16 @@ class _Rounding:
     @cached_property
     def moved(self) -> list[int]:
         """The numbers that changed and may take any value, apart from those that follow others."""
-        on_lists = {one.feature for one in self.question.domain.sets}
+        on_lists = {one.feature for one in self.question.domain.sets} - self.whole
         changed = np.flatnonzero(self.found != self.question.factual).tolist()
         return [j for j in changed if j not in on_lists and j not in self.followers]
+
+    @cached_property
+    def whole(self) -> set[int]:
+        """The numbers that take any whole value; in an equation they have to stay where they are."""
+        equations = [row.coefficients for row in self.question.domain.rows if row.low == row.high]
+        tied = set(np.flatnonzero(np.any(equations, axis=0)).tolist()) if equations else set()
+        return {one.feature for one in self.question.domain.sets if one.values is None} - tied
 
     @cached_property
     def followers(self) -> dict[int, Row]:
@@ -165,7 +173,8 @@ class _Rounding:
     def farthest(self) -> float:
         """How far away decimals may lie: within the gap, or little farther where the bound is not near."""
         gap, distance = self.question.gap, self._distance(self.found)
-        within, near = min(self.answer.lower_bound, distance) / (1 - gap), distance * (1 + SPARE * gap)
+        bound, near = min(self.answer.lower_bound, distance), distance * (1 + SPARE * gap)
+        within = max(bound / (1 - gap), bound + ABSOLUTE_GAP)  # what an optimum may be away from its bound
         return min(within, near) if within >= distance else near
 
     @cached_property
@@ -209,8 +218,8 @@ class _Rounding:
         """
         place = self._size(j) + 1 - digits
         ends = (self.question.factual[j], self.question.domain.low[j], self.question.domain.high[j])
-        known = min(_last_place(float(v)) for v in ends if math.isfinite(v))
-        return max(place, min(known, 0)) if digits <= FIRST + 1 else place
+        known = 0 if j in self.whole else min(_last_place(float(v)) for v in ends if math.isfinite(v))
+        return max(place, min(known, 0)) if digits <= FIRST + 1 or j in self.whole else place
 
     def _size(self, j: int) -> int:
         """The power of ten of a number's change."""
@@ -241,7 +250,7 @@ class _Rounding:
         allowed = [v for v in around if low <= v <= high and v != today]
         near = 10.0**place
         ends = [end for end in (low, high) if abs(end - value) <= near and end != today and _is_short(end)]
-        return sorted({*allowed, *ends})
+        return sorted(v for v in {*allowed, *ends} if j not in self.whole or v.is_integer())
 
     def _coarsened(self, x: Array, places: dict[int, int]) -> Array:
         """Drop digits of one number at a time where possible; keep today's value where it need not change."""

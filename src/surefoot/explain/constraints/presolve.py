@@ -63,7 +63,8 @@ def _are_opposite(row: Row, other: Row) -> bool:
 def held(low: Array, high: Array, rows: Sequence[Row]) -> tuple[Array, Array, tuple[Row, ...]]:
     """The ends, made equal where a row can be met (up to rounding) only with its features at an end.
 
-    Such a row says nothing more then, and is left out.
+    Such a row says nothing more then, and is left out; also where they are held already, so that whoever
+    starts from the ends of a domain comes to the same rows.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def held(low: Array, high: Array, rows: Sequence[Row]) -> tuple[Array, Array, tu
         up = row.coefficients > 0
         for ends, limit in ((np.where(up, low, high), row.high), (np.where(up, high, low), row.low)):
             some = np.flatnonzero((row.coefficients != 0) & (low < high))
-            if len(some) and _is_met_there(row, ends, limit):
+            if _is_met_there(row, ends, limit):
                 low[some] = high[some] = ends[some]
                 return held(low, high, tuple(one for one in left if one is not row))
     return low, high, left

@@ -25,11 +25,14 @@ class Topic(NamedTuple):
         message that names it shows what stands in the way.
     words : str
         Words and phrases, separated by commas: English, German, French, Spanish, and usual abbreviations.
+    alone : str
+        Those that say it only as the whole name: `white` does, `white_goods` does not.
     """
 
     said: str
     protected: bool
     words: str
+    alone: str = ""
 
 
 SEX = Topic(
@@ -39,22 +42,27 @@ SEX = Topic(
     salutation, sexe, feminin, masculin, femme, homme, civilite, sexo, genero, femenino, masculino,
     mujer, hombre, transgender, sexual orientation, sexuality, sexuelle orientierung, orientation
     sexuelle, orientacion sexual""",
+    "genre, man, men, women, boy, girl, mann, frau",
 )
 # Of several topics in one name, the first gives the reason.
 TOPICS = (
     Topic(
         "when or where someone was born",
         True,
-        """birth, births, birthday, bday, birthdate, birthyear, birthplace, birthweight, born, dob, yob,
-        date of birth, year of birth, place of birth, country of birth, geburt, geburtstag,
-        geburtsdatum, geburtsjahr, geburtsort, geburtsland, geburtsgewicht, geboren, gebdat, geb dat,
-        geb datum, gebdatum, jahrgang, naissance, datenaiss, naiss, date naissance, date de naissance,
-        nacimiento, fecnac, fnac, fecha nac, fecha nacimiento, fecha de nacimiento, nacido, nacida""",
+        """birth, births, birthday, bday, birthdate, birthyear, birthplace, birthweight, birth wt, bwt,
+        bwght, born, year born, dob, yob, ddn, date of birth, year of birth, place of birth, country of
+        birth, geburt, geburtstag, geburtsdatum, geburtsjahr, geburtsort, geburtsland, geburtsgewicht,
+        geburtsgew, geboren, gebdat, geb dat, geb datum, gebdatum, geb jahr, geb ort, geb tag, geb land,
+        jahrgang, naissance, datenaiss, naiss, date naissance, date de naissance, nacimiento, fecnac,
+        fec nac, fnac, f nac, fecha nac, ano nac, anio nac, lugar nac, pais nac, fecha nacimiento, fecha
+        de nacimiento, nacido, nacida""",
+        "geb",
     ),
     Topic(
         "how old someone or something is, which only time changes",
         True,
-        """age, ages, aged, agegroup, agegrp, ageband, agerange, agecat, ageyears, years old, yrs old,
+        """age, ages, aged, agegroup, agegrp, ageband, agerange, agecat, ageyears, age months, age
+        days, age yrs, age sq, age squared, agesq, agedx, years old, yrs old, jahre alt,
         how old, senior citizen, senior citizens, elderly, alter, lebensalter, altersgruppe,
         altersklasse, lebensjahr, lebensjahre, edad, edades, grupo etario, tranche age""",
     ),
@@ -66,8 +74,9 @@ TOPICS = (
         ethnique, etnia, etnico, etnica, rasse, raza, skin color, skin colour, skin tone, color of skin,
         colour of skin, complexion, fitzpatrick, hautfarbe, hauttyp, couleur de peau, couleur de la
         peau, couleur peau, color de piel, color de la piel, color piel, hispanic, latino, latina,
-        latinx, caucasian, african american, native american, indigenous, aboriginal, indigena, caste,
-        tribe, tribal""",
+        latinx, hispan, hisp, is asian, is black, is white, non white, caucasian, african american,
+        native american, indigenous, aboriginal, indigena, caste, tribe, tribal""",
+        "black, white, asian",
     ),
     Topic(
         "where a person comes from, or a citizenship",
@@ -76,23 +85,28 @@ TOPICS = (
         citizenship, citizen, citz, native country, native language, native speaker, mother tongue,
         first language, foreign, foreigner, foreigners, immigrant, immigration, migrant, migration
         background, staatsangehorigkeit, staatsburgerschaft, nationalitat, herkunft, herkunftsland,
-        muttersprache, migrationshintergrund, auslander, auslanderin, nationalite, citoyennete, origine,
-        origines, etranger, etrangere, langue maternelle, pays de naissance, nacionalidad, ciudadania,
-        origen, procedencia, extranjero, extranjera, lengua materna, inmigrante, immigre, immigree""",
+        muttersprache, migrationshintergrund, staatsang, auslander, auslanderin, nationalite,
+        citoyennete, origine, origines, etranger, etrangere, langue maternelle, pays de naissance,
+        nacionalidad, ciudadania, origen, procedencia, extranjero, extranjera, lengua materna,
+        inmigrante, immigre, immigree""",
     ),
     Topic(
         "a person's religion",
         True,
         """religion, religions, religious, relig, faith, creed, religionszugehorigkeit, konfession,
         religios, glaubensrichtung, religieux, religieuse, confession religieuse, confesion, religioso,
-        religiosa""",
+        religiosa, catholic, protestant, muslim, jewish, katholisch, evangelisch, muslimisch, judisch,
+        catholique, musulman, musulmane, catolico, catolica""",
+        "confession",
     ),
     Topic(
         "what runs in the family, or who the parents are",
         True,
         """family history, fam hist, fam history, family hist, familial, parental history, heredity,
         hereditary, heritability, genetic, genetics, genotype, genome, gene, genes, allele, pedigree,
-        pedi, mother, father, mothers, fathers, maternal, paternal, medu, fedu, mjob, fjob,
+        pedi, mother, father, mothers, fathers, maternal, paternal, medu, fedu, meduc, feduc,
+        mjob, fjob, motheduc, fatheduc, parent education, parents education, parental education, parental
+        level, parent job, parents job, parental job,
         familienanamnese, familiengeschichte, familienvorgeschichte, erblich, erbkrankheit, vererbung,
         genetisch, mutter, vater, heredite, hereditaire, antecedents familiaux, genetique, mere, pere,
         herencia, hereditario, hereditaria, antecedentes familiares, historia familiar, genetico,
@@ -101,8 +115,8 @@ TOPICS = (
     Topic(
         "a disability",
         True,
-        """disability, disabilities, disabled, disab, handicap, handicapped, impairment, behinderung,
-        behindert, schwerbehinderung, schwerbehindert, behinderungsgrad, handicape, handicapee,
+        """disability, disabilities, disabled, disab, gdb, gd b, handicap, handicapped, impairment,
+        behinderung, behindert, schwerbehinderung, schwerbehindert, behinderungsgrad, handicape, handicapee,
         invalidite, discapacidad, discapacitado, discapacitada, minusvalia, invalidez""",
     ),
     Topic(
@@ -110,6 +124,12 @@ TOPICS = (
         True,
         """pregnancy, pregnancies, pregnant, preg, npreg, gravida, gravidity, schwangerschaft,
         schwangerschaften, schwanger, grossesse, grossesses, enceinte, embarazo, embarazos, embarazada""",
+    ),
+    Topic(
+        "a menopause",
+        True,
+        """menopause, menopausal, menostat, postmenopausal, premenopausal, wechseljahre, menopausia,
+        menopausica, menopausique""",
     ),
     Topic(
         "where someone lives",
@@ -128,7 +148,7 @@ TOPICS = (
         last, first seen, first visit, first contact, first purchase, first order, first login, first loan,
         first use, first used, first diagnosis, first date, hire date, hired, join date, joined, date
         joined, signup date, sign up date, registration date, open date, opening date,
-        opened, created, conviction, convictions, arrest, arrests,
+        opened, created, conviction, convictions, arrest, arrests, veteran,
         bankruptcy, bankruptcies, delinquencies, delinq, vorherig, vorherige, vorheriger, vorige,
         voriger, fruher, fruhere, bisherig, bisherige, ehemalig, ehemalige, letzte, letzter, letztes,
         seit, kunde seit, vorgeschichte, historie, kredithistorie, anamnese, vorstrafe, vorstrafen,
@@ -140,23 +160,23 @@ TOPICS = (
     ),
 )
 # Phrases that hold such a word and mean something else.
-EXCEPTIONS = """race time, race times, race day, race date, race track, race car, race distance, race
-result, race position, race number, race pace, race condition, arms race, horse race, road race, boat
-race, drag race, alter ego, alter table, age verified, age verification, age gate, ice age, stone age,
-new age, birth control, sex partners, sex offender, sex education, genero musical, genero literario,
-origin airport, origin port, origin station, origin city, origin zip, origin lat, origin lon, origin
-latitude, origin longitude, origin url, origin domain, origin server, origin warehouse, origin depot,
-origin terminal, traffic origin, order origin, call origin, data origin, lead origin, flight origin,
-shipment origin, foreign exchange, foreign currency, foreign key, foreign transaction, foreign
-transactions, foreign trade, foreign investment, foreign assets, foreign debt, foreign income, foreign
-account, foreign travel, foreign trips, foreign language, foreign languages, foreign body, moneda
-extranjera, inversion extranjera, lengua extranjera, devise etrangere, monnaie etrangere, langue
-etrangere, good faith, bad faith, mother board, account disabled, user disabled, card disabled,
-notifications disabled, notification disabled, feature disabled, cookies disabled, javascript disabled,
-sync disabled, autopay disabled, alerts disabled, disability insurance, disability benefit, disability
-benefits, disability income, disability premium, disability cover, disability coverage, impairment loss,
-asset impairment, goodwill impairment, golf handicap, handicap index, asian handicap, past due, prior
-probability, prior authorization, last name, last mile, housing tenure, home tenure"""
+EXCEPTIONS = """race time, race times, race day, race date, race track, race car, race distance, race result,
+race position, race number, race pace, race condition, arms race, horse race, road race, boat race, drag
+race, alter ego, alter table, age verified, age verification, age gate, ice age, stone age, new age,
+birth control, sex partners, sex offender, sex education, genero musical, genero literario, origin
+airport, origin port, origin station, origin city, origin zip, origin lat, origin lon, origin latitude,
+origin longitude, origin url, origin domain, origin server, origin warehouse, origin depot, origin
+terminal, traffic origin, order origin, call origin, data origin, lead origin, flight origin, shipment
+origin, foreign exchange, foreign currency, foreign key, foreign transaction, foreign transactions,
+foreign trade, foreign investment, foreign assets, foreign debt, foreign income, foreign account,
+foreign travel, foreign trips, foreign language, foreign languages, foreign body, moneda extranjera,
+inversion extranjera, lengua extranjera, devise etrangere, monnaie etrangere, langue etrangere, good
+faith, bad faith, mother board, account disabled, user disabled, card disabled, notifications disabled,
+notification disabled, feature disabled, cookies disabled, javascript disabled, sync disabled, autopay
+disabled, alerts disabled, disability insurance, disability benefit, disability benefits, disability
+income, disability premium, disability cover, disability coverage, gender neutral, gender pay,
+impairment loss, asset impairment, goodwill impairment, golf handicap, handicap index, asian handicap,
+past due, prior probability, prior authorization, last name, last mile, housing tenure, home tenure"""
 # Words among the values of a category that say sex.
 MEN = "man men male males mann manner herr homme hommes masculin hombre hombres masculino varon"
 WOMEN = "woman women female females frau frauen femme femmes feminin mujer mujeres femenino"
@@ -198,7 +218,8 @@ def topic_of(name: Any) -> Topic | None:
     >>> topic_of("mileage") is None
     True
     """
-    said = set(_said(words_of(str(name))))
+    words = words_of(str(name))
+    said = {*_said(words), _alone().get(words)}
     return next((topic for topic in TOPICS if topic in said), None)
 
 
@@ -246,6 +267,12 @@ def _phrases() -> tuple[dict[Words, Topic | None], int]:
             if len(words) > 1 and len("".join(words)) >= SHORTEST_JOINED:
                 found[("".join(words),)] = topic
     return found, max(map(len, found))
+
+
+@cache
+def _alone() -> dict[Words, Topic]:
+    """The words that say something as a whole name, each with its topic."""
+    return {words_of(text): topic for topic in TOPICS for text in topic.alone.split(",") if text}
 
 
 def _say_sex(values: Sequence[Any]) -> bool:

@@ -400,7 +400,8 @@ class Points:
         ``as_it_is``: it cannot be moved farther inside; that rounding does not carry it out is enough.
         """
         size = self.space.size(u)
-        enough = min(self.enough(u), 1e-7 * self.space.slope * size) if as_it_is else self.enough(u)
+        least = self._surplus + 1e-7 * self.space.slope * size
+        enough = min(self.enough(u), least) if as_it_is else self.enough(u)
         nearer = size < min(self.distance, self.within) and margin >= enough and self.space.allows(u)
         if nearer:
             self.best, self.distance, self._home = u, size, self.space
@@ -430,7 +431,16 @@ class Points:
         return values
 
     def safety_margin(self, u: Array) -> float:
-        """How far above zero points are aimed: what costs a small share of the gap in distance."""
+        """How far above zero points are aimed: above what the problem adds to margins."""
+        return self._surplus + self._depth(u)
+
+    @property
+    def _surplus(self) -> float:
+        problem = self.space.problem
+        return 0.0 if problem is None else problem.surplus
+
+    def _depth(self, u: Array) -> float:
+        """How far inside points are aimed: what costs a small share of the gap in distance."""
         size = max(self.space.size(u), 1e-9)
         if self._rate is None or np.isfinite(self.within):
             return 1e-7 * self.space.slope * size
@@ -443,7 +453,7 @@ class Points:
 
     def enough(self, u: Array) -> float:
         """The margin a point must have."""
-        return 0.3 * self.safety_margin(u) if np.isinf(self.within) else 0.0
+        return self._surplus + (0.3 * self._depth(u) if np.isinf(self.within) else 0.0)
 
     def _learn_rate(self, solved: Step, safety: float) -> bool:
         """Log-odds per distance at the optimum, the inverse of the margins' price; whether it is news."""

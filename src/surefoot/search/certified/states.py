@@ -294,9 +294,11 @@ class _States:
 
     def _look_at(self, state: State) -> None:
         """Refute a state up to the level, or find the nearest point in it."""
-        constants = self.family.constants(state)
-        constants = constants + ROOM * (1 + np.abs(constants))
-        generous = self.family.problem(state, constants.tolist())
+        own = self.family.constants(state)
+        room = ROOM * (1 + np.abs(own))
+        constants = own + room
+        surplus = float(room.max(initial=0.0))
+        generous = replace(self.family.problem(state, constants.tolist()), surplus=surplus)
         known = None
         if self.best is not None:
             search = search_of(generous, OWN * self.gap, self.clock)

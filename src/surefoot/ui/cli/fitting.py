@@ -76,12 +76,17 @@ def run_fit(options: argparse.Namespace) -> int:
     except DataError as error:
         raise DataError(f"{options.data}: {error}") from None
     say(f"surefoot: wrote {options.output}")
-    _say_next(clf, options.output)
+    _say_next(clf, options)
     return DONE
 
 
-def _say_next(clf: ConditionalGaussianNetworkClassifier, path: str) -> None:
-    """The next step: what may change."""
+def _say_next(clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> None:
+    """The next step: what may change; where that is said already, an answer."""
+    path = options.output
+    if options.actions:
+        command = f"surefoot explain {path} {options.data} --row 0 --actions {options.actions}"
+        say(f"surefoot: next, explain a row: {command}")
+        return
     kept = [in_list(str(name)) for name in Actions.proposed(clf).features]
     stays = f" ({first_names(kept, SHOWN_NAMES)} will stay unless you say otherwise)" if kept else ""
     say(f"surefoot: next, say what may change{stays}, in the file that this command writes:")
