@@ -74,8 +74,8 @@ TABLES = {
     "german credit": (lambda: pair(datasets.load_german_credit()), {}, None),
     "german credit, with rules": (lambda: pair(datasets.load_german_credit()), {}, RULES),
     "breast cancer": (cancer, {"marginals": "auto"}, None),
-    "wine": (wine, {}, None),
     "diabetes": (diabetes, {"marginals": "auto"}, None),
+    "wine": (wine, {}, None),
     "ionosphere": (lambda: pair(datasets.load_ionosphere()), {}, None),
 }
 

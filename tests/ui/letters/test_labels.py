@@ -146,3 +146,16 @@ def test_an_estimate_is_rounded_and_said_to_be_one():
     assert writer.own("pay", 3041.021688096822) == "about €3,041"
     assert writer.own("pay", 3041.0) == "€3,041.00"
     assert writer.own("fee", 3041.021688096822) == "3,041.021688096822"
+
+
+def test_names_that_are_numbers():
+    """A table without names has columns 0, 1, ...; a dict of labels may call them so, and classes too."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(
+        pd.DataFrame({0: rng.normal(y), 1: rng.normal(y)}), y
+    )
+    found = read_labels({0: "what you earn", "letter": {"decisions": {1: "granted"}}}, clf)
+    assert (found.of(0).label, found.decisions["1"]) == ("what you earn", "granted")
+    with pytest.raises(DataError, match="'2' is not a feature"):
+        read_labels({2: "a"}, clf)
