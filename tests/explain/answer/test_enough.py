@@ -20,6 +20,7 @@ from surefoot import (
 )
 from surefoot.exceptions import DataError
 from surefoot.explain.answer.decimals import short_between
+from surefoot.explain.answer.enough import what_is_enough
 from tests.mixed_tables import lender, lending, refused_rows
 
 
@@ -150,6 +151,40 @@ def test_it_holds_what_one_number_may_miss():
         assert one.proven[0] <= x - 0.1 * e.unit["income"]
         assert one.proven[1] >= x + 0.1 * e.unit["income"]
         assert all(len(f"{end:g}") >= len(repr(end)) - 2 for end in (one.low, one.high) if math.isfinite(end))
+
+
+def far_out():
+    """A table with one number of a tail so long that its scale hardly tells the far values apart."""
+    rng = np.random.default_rng(3)
+    good = rng.random(400) < 0.5
+    wealth = 1e5 / rng.normal(np.where(good, 0.6, 1.0), 0.12).clip(0.1)
+    wealth[good.argmax()] = 5e7
+    return pd.DataFrame({"wealth": wealth, "other": rng.normal(size=400)}), np.where(good, "good", "bad")
+
+
+def test_on_a_scale_that_is_nearly_flat_it_ends_where_the_data_end():
+    X, y = far_out()
+    clf = ConditionalGaussianNetworkClassifier("naive", marginals="power").fit(X, y)
+    row = pd.Series({"wealth": 8e4, "other": 0.0})
+    question = CounterfactualExplainer(clf, immutable=["other"]).explain(row, "good").question
+    region = what_is_enough(clf, (), question, np.array([5e7 - 1, 0.0]), (), 10.0)
+    (one,) = region.numbers
+    assert (one.high, one.proven[1]) == (math.inf, 5e7)
+    # Rounding gives away little of the other side, measured on the scale and not in the number's own unit.
+    warp = question.warps[0]
+    z = warp.exactly(5e7 - 1)
+    farther = float(warp.inverse(z - 1.05 * (z - warp.exactly(one.low))))
+    assert clf.predict(pd.DataFrame({"wealth": [one.low, farther], "other": 0.0})).tolist() == ["good", "bad"]
+
+
+def test_what_it_must_hold_is_rounded_by_less_where_there_is_little_room(bundled):
+    bank = bundled["banknote"]
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(bank.X, bank.y)
+    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[330])
+    (one,) = check(e, clf).numbers
+    assert one.feature == "variance"
+    assert one.high >= e.counterfactual["variance"] + 0.05 * e.unit["variance"]
+    assert one.high == round(one.high, 3)
 
 
 def test_it_cannot_be_enlarged_by_much():

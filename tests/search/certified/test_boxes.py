@@ -49,6 +49,14 @@ def test_sides_grow_in_units_and_contain_what_they_must():
     assert found.above[1] == pytest.approx(0.25, rel=0.02)
 
 
+def test_how_far_all_sides_go_together():
+    G = Quadratic(np.zeros((2, 2)), [1.0, -2.0], 3.0)
+    assert growing([G], [9, 9], [9, 9]).level(nothing(2)) == pytest.approx(1.0, rel=0.01)  # 3 = t + 2 t
+    least = Sides(np.array([2.0, 0.0]), np.array([0.0, 0.0]))
+    assert growing([G], [9, 9], [9, 9]).level(least) == pytest.approx(0.5, rel=0.01)  # 3 = 2 + 2 t
+    assert growing([G], [0, 0], [0, 0]).level(nothing(2)) == np.inf
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_it_cannot_be_enlarged(seed):
     """What is maximised: the shortest side that is not at its limit, then the next; no side grows alone."""

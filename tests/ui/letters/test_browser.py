@@ -46,3 +46,14 @@ def test_one_page_of_either_paper_and_nothing_beyond_a_telephone(browser, letter
             document = page.pdf(format=paper)
             assert len(re.findall(rb"/Type\s*/Page\b", document)) == 1, (path, paper)
     page.close()
+
+
+def test_long_words_of_the_senders_are_broken_on_a_telephone(browser, letters, tmp_path):
+    labels = {**LABELS, "letter": {**LABELS["letter"], "valid_until": "Q" * 300, "contact": "Q" * 300}}
+    explainer, row = people()[1]["found"][0]
+    path = tmp_path / "long.html"
+    path.write_text(mailing(explainer, "en", "us", labels).written(row, 1, DAY).letter, "utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.close()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import pandas as pd
 import pytest
 
 from surefoot import CounterfactualExplainer
@@ -152,3 +153,38 @@ def test_the_same_letters_after_a_kill(clf, rows, tmp_path, monkeypatch, capsys)
     assert written(tmp_path / "killed") == written(tmp_path / "whole")
     lines = (tmp_path / "killed" / JOURNAL).read_text().splitlines()
     assert sorted(json.loads(line)["row"] for line in lines) == list(range(6))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_says_one_line_and_leaves_no_process(clf, rows, tmp_path, number, jobs):
+    clf.save(tmp_path / "model.json")
+    pd.concat([rows] * 40, ignore_index=True).to_csv(tmp_path / "rows.csv", index=False)
+    command = ["letter", "model.json", "rows.csv", "--all", "--quiet", "--target", str(clf.classes_[1])]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "surefoot", *command, "--jobs", str(jobs), "--output", "letters"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while not list((tmp_path / "letters").glob("letter-*")) and time.monotonic() < end:
+        time.sleep(0.002)
+    process.send_signal(number)
+    said = process.communicate(timeout=60)[1].splitlines()  # returns when nobody holds the pipe any more
+    assert [line for line in said if "read as" not in line] == [
+        "surefoot: stopped; letters that are written stay in letters, and the same command goes on there"
+    ]
+    assert process.returncode == (-signal.SIGTERM if number == signal.SIGTERM else 130)
+    while _alive(process.pid) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not _alive(process.pid)
+
+
+def _alive(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -54,11 +54,27 @@ def test_labels_units_decimals_and_values(clf, names):
     )
     writer = Writer(language("de"), found)
     assert writer.name(number) == "what you earn"
-    assert writer.value(number, 1900.0) == "1.900,00 €"
-    assert writer.value(number, 1900.125) == "1.900,125 €"  # never rounded
+    assert writer.value(number, 1900.0) == "1.900,00\N{NO-BREAK SPACE}€"
+    assert writer.value(number, 1900.125) == "1.900,125\N{NO-BREAK SPACE}€"  # never rounded
     assert writer.value(category, value) == "the first"
     assert writer.decision(clf.classes_[0]) == "„refused“"
     assert writer.value(number, float("nan")) == "fehlt"
+
+
+@pytest.mark.parametrize(
+    ("code", "unit", "text"),
+    [
+        ("en", "$", "-$1,900.50"),
+        ("de", "$", "-1.900,50_$"),
+        ("en", "%", "-1,900.5%"),
+        ("de", "%", "-1.900,5_%"),
+        ("en", "months", "-1,900.5_months"),
+        ("de", "{0}#0", "-1.900,5_{0}#0"),
+    ],
+)
+def test_units_stand_where_readers_expect_them(clf, names, code, unit, text):
+    writer = Writer(language(code), read_labels({names[0]: {"label": "x", "unit": unit}}, clf))
+    assert writer.value(names[0], -1900.5) == text.replace("_", "\N{NO-BREAK SPACE}")  # no line breaks there
 
 
 @pytest.mark.parametrize(
@@ -115,9 +131,9 @@ def test_money_has_cents_where_the_data_have():
     money = ConditionalGaussianNetworkClassifier("naive").fit(table.X, table.y)
     money.recipe_ = table.recipe
     own = Writer(language("en"), read_labels(None, money))
-    assert [own.value("pay", v) for v in (1468.4, 1900.0)] == ["1,468.40 €", "1,900.00 €"]
-    assert (own.value("fee", 12.0), own.value("load", 12.5)) == ("12 €", "12.5 kg")
-    assert own.number("pay", 100.0) == "100 €"
+    assert [own.value("pay", v) for v in (1468.4, 1900.0)] == ["€1,468.40", "€1,900.00"]
+    assert (own.value("fee", 12.0), own.value("load", 12.5)) == ("€12", "12.5\N{NO-BREAK SPACE}kg")
+    assert own.number("pay", 100.0) == "€100"
     assert 'pay = { label = "pay", unit = "€", decimals = 2 }' in labels_template(money)
     assert 'load = { label = "load", unit = "kg", decimals = 0 }' in labels_template(money)
     said = read_labels({"pay": {"unit": "$"}, "load": {"unit": "€", "decimals": 0}}, money)
@@ -127,6 +143,19 @@ def test_money_has_cents_where_the_data_have():
 
 def test_an_estimate_is_rounded_and_said_to_be_one():
     writer = Writer(language("en"), Labels({"pay": Label(unit="€", decimals=2)}), estimated=("pay",))
-    assert writer.own("pay", 3041.021688096822) == "about 3,041 €"
-    assert writer.own("pay", 3041.0) == "3,041.00 €"
+    assert writer.own("pay", 3041.021688096822) == "about €3,041"
+    assert writer.own("pay", 3041.0) == "€3,041.00"
     assert writer.own("fee", 3041.021688096822) == "3,041.021688096822"
+
+
+def test_names_that_are_numbers():
+    """A table without names has columns 0, 1, ...; a dict of labels may call them so, and classes too."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(
+        pd.DataFrame({0: rng.normal(y), 1: rng.normal(y)}), y
+    )
+    found = read_labels({0: "what you earn", "letter": {"decisions": {1: "granted"}}}, clf)
+    assert (found.of(0).label, found.decisions["1"]) == ("what you earn", "granted")
+    with pytest.raises(DataError, match="'2' is not a feature"):
+        read_labels({2: "a"}, clf)

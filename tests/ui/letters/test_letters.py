@@ -239,6 +239,22 @@ def test_what_can_stay_is_not_asked_for_and_no_two_ways_change_the_same(cases):
     text = mailing(CounterfactualExplainer(clf), form=".txt", target=0).about(answers, DAY).letter
     assert "Way 2" not in text
     assert f"- proline: at least {low:,.0f} (today: 710)" in text
+    said = re.search(r"Not enough, for example: (.*?)\. The decision then stays", " ".join(text.split()))[1]
+    row["proline"] = float(
+        said.removeprefix("proline ").replace(",", "")
+    )  # of what can stay nothing is said: it stays
+    assert clf.predict(row.to_frame().T)[0] != 0
+
+
+def test_that_today_is_not_enough_is_not_said_again(cases):
+    clf, rows = cases
+    kept = {name: "stay" for name in clf.feature_labels_ if name != "checking_account"}
+    explainer = CounterfactualExplainer(clf, actions=Actions(kept))
+    row = rows["found"][1][1]
+    letter = mailing(explainer, form=".txt").written(row, 1, DAY).letter
+    assert "- checking account: “200 DM or more” or “none”" in letter
+    assert explainer.explain(row, "good").enough().example.value == row["checking_account"]
+    assert "Not enough" not in letter
 
 
 def _shared(answers, shares):

@@ -74,18 +74,18 @@ def text_of(clf, row, actions, code="en", **asked):
         ),
         (
             Rule.read("income >= income.now + 1000.5"),
-            "what you earn has to be at least 3,000.5 €",
-            "what you earn muss mindestens 3.000,5 € betragen",
+            "what you earn has to be at least €3,000.5",
+            "what you earn muss mindestens 3.000,5\N{NO-BREAK SPACE}€ betragen",
         ),
         (
             Rule.read("debt + 100 <= income"),
-            "what you owe + 100 € has to be at most what you earn",
-            "what you owe + 100 € darf höchstens what you earn betragen",
+            "what you owe + €100 has to be at most what you earn",
+            "what you owe + 100\N{NO-BREAK SPACE}€ darf höchstens what you earn betragen",
         ),
         (
             Rule({"income": -1.0}, low=-3000),
-            "what you earn has to be at most 3,000 €",
-            "what you earn darf höchstens 3.000 € betragen",
+            "what you earn has to be at most €3,000",
+            "what you earn darf höchstens 3.000\N{NO-BREAK SPACE}€ betragen",
         ),
         (
             Rule.read("since >= since.now + 2"),
@@ -159,7 +159,7 @@ def test_dates_and_lists_among_the_rules_in_the_way(clf, table, code):
     kind, text = text_of(clf, row, actions, code)
     assert kind == "none"
     found = {
-        "en": "what you earn can only take certain values: 1,000.50 € and 1,100.00 €",
+        "en": "what you earn can only take certain values: €1,000.50 and €1,100.00",
         "de": "what you earn kann nur bestimmte Werte annehmen: 1.000,50 € und 1.100,00 €",
     }
     assert found[code] in text
@@ -193,7 +193,7 @@ def test_dates_in_reasons_and_ranges(clf, table):
     row["since"] = pd.Timestamp("2021-12-31")
     for code, day, later in (
         ("en", "December 31, 2021", "As late or later:"),
-        ("de", "31. Dezember 2021", "So spät oder später:"),
+        ("de", "31. Dezember 2021", "Ebenso spät oder später:"),
     ):
         _, text = text_of(clf, row, Actions({"since": "change", "housing": "stay"}), code)
         assert f"customer since: {day}" in text

@@ -106,3 +106,14 @@ def test_a_page_with_a_script_would_be_caught(browser, tmp_path):
     assert "http://127.0.0.1:9/x.png" in requests
     assert troubles
     page.close()
+
+
+def test_a_long_name_does_not_widen_the_page_of_a_batch(browser, bundled, tmp_path):
+    pima = bundled["pima"]
+    X = pima.X.rename(columns={"plas": "x" * 300})
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, pima.y)
+    batch = CounterfactualExplainer(clf, budget=0.05).explain_batch(X.head(12), progress=False)
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(write_report(batch, tmp_path / "long.html", clf).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.close()

@@ -35,6 +35,11 @@ Array = NDArray[np.float64]
 # Share of a side that may be given away for a shorter decimal. Ten times as much would give away a third of
 # what is enough; a tenth would take a digit more.
 ROUNDED = 0.03
+# What the budget reaches is rounded outwards by the first of these shares that costs the shortest side, which
+# makes room for it, at most COSTS. Each takes a digit more than the one before.
+OUTWARDS = (ROUNDED, ROUNDED / 10, ROUNDED / 100)
+# Ten times as much would leave regions a tenth narrower than they can be; a tenth would take digits in vain.
+COSTS = 0.01
 # How much of each side is kept, one try after the other, where a box cannot be proven. More steps would keep
 # a little more of the few boxes that need them.
 SHRUNK = (1.0, 0.99, 0.95, 0.85, 0.7, 0.5, 0.25, 0.1, 0.0)
@@ -227,17 +232,27 @@ class _Enough:
     def _needed(self) -> list[tuple[float, float]]:
         """What the box must hold: every error within the budget that moves one number alone, if that holds.
 
-        Rounded outwards to short values, or else as it is; or nothing but the answer.
+        Rounded outwards to short values where that takes little of the rest, or else as it is; or nothing but
+        the answer.
         """
+        exact = self._errors(0.0)
+        least = self._steps(exact)
+        if not self._growing.holds(least.both):
+            return [(float(self.point[j]), float(self.point[j])) for j in self.moving]
+        enough = (1 - COSTS) * self._growing.level(least)
+        for rounded in map(self._errors, OUTWARDS):
+            least = self._steps(rounded)
+            if self._growing.holds(least.both) and self._growing.level(least) >= enough:
+                return rounded
+        return exact
+
+    def _errors(self, room: float) -> list[tuple[float, float]]:
+        """Where errors within the budget that move one number alone lead it, rounded outwards."""
         below, above = own_reach(self.family.ball)
-        for room in (ROUNDED, 0.0):
-            missed = [
-                (max(self._missed(j, -below[j], room), low), min(self._missed(j, above[j], room), high))
-                for j, (low, high) in zip(self.moving, self._reach, strict=True)
-            ]
-            if self._growing.holds(self._steps(missed).both):
-                return missed
-        return [(float(self.point[j]), float(self.point[j])) for j in self.moving]
+        return [
+            (max(self._missed(j, -below[j], room), low), min(self._missed(j, above[j], room), high))
+            for j, (low, high) in zip(self.moving, self._reach, strict=True)
+        ]
 
     def _missed(self, j: int, step: float, room: float) -> float:
         """Where an error leads a number; of some values only, the last one that it can reach."""
@@ -245,7 +260,9 @@ class _Enough:
         one = self._set_of(j)
         if one is not None:
             return one.at_least(end) if step < 0 else one.at_most(end)
-        return short_between(end, end + room * (end - x)) if step else x
+        if not step:
+            return x
+        return short_between(end, end + room * (end - x)) if math.isfinite(end) else end
 
     def _steps(self, ends: list[tuple[float, float]]) -> Sides:
         """Ends in the features' own units as steps on the scales."""
@@ -274,7 +291,7 @@ class _Enough:
         Where it lies beyond what the budget reaches, it is not rounded to less than that.
         """
         x = float(self.point[j])
-        if abs(step) <= UNCHANGED * self.family.metric.unit[j]:
+        if not step:
             return x
         z = float(self.z[j]) + step
         sign = math.copysign(1.0, step)
@@ -282,12 +299,14 @@ class _Enough:
             short_of = sign * (self._scaled(j, limit) - z)
             if short_of <= UNCHANGED * self.family.metric.unit[j]:
                 return limit
+        if abs(step) <= UNCHANGED * self.family.metric.unit[j]:
+            return x
         outer = self._own(j, z)
         one = self._set_of(j)
         if one is not None:
             inner = one.at_least(outer) if sign < 0 else one.at_most(outer)
             return inner if sign * x <= sign * inner <= sign * outer else x
-        inner = outer + ROUNDED * (x - outer)
+        inner = self._own(j, z - ROUNDED * step)  # a share of the side on the scale that measures it
         if sign * (outer - missed) >= -UNCHANGED * abs(outer - x) and sign * missed >= sign * inner:
             return missed if sign * outer <= sign * missed else short_between(outer, missed)
         return short_between(outer, inner)

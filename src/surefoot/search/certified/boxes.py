@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -109,14 +110,21 @@ class Growing:
         level = 0.0
         while free.any():
             self.clock.check()
-            level = self._level(sides, free, limits, units, level)
+            level = self._level(sides, free, limits, level)
             sides = np.where(free, np.clip(level * units, sides, limits), sides)
             free &= sides < limits
             free &= ~self._stuck(sides, free, limits, units, level)
         return Sides.of(sides)
 
-    def _level(self, sides: Array, free: Mask, limits: Array, units: Array, start: float) -> float:
+    def level(self, least: Sides) -> float:
+        """How far all sides that can grow go together from ``least``, in standard deviations."""
+        limits = np.maximum(self.limits.both, least.both)
+        free = limits > least.both
+        return self._level(least.both, free, limits, 0.0) if free.any() else math.inf
+
+    def _level(self, sides: Array, free: Mask, limits: Array, start: float) -> float:
         """How far the free sides go together, in standard deviations."""
+        units = np.tile(self.units, 2)
 
         def at(level: float) -> Array:
             return np.where(free, np.clip(level * units, sides, limits), sides)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from multiprocessing.util import Finalize
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +13,9 @@ from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.population.output import Summary
 from surefoot.explain.population.run import explain_to
 from surefoot.status import Status
-from surefoot.ui.cli.main import DONE, INTERRUPTED, NOT_FOUND, say
+from surefoot.ui.cli.main import DONE, NOT_FOUND, say
 from surefoot.ui.cli.spoken import spoken
+from surefoot.ui.cli.stopping import stopped, termination_as_interrupt
 from surefoot.ui.cli.tables import streamed_rows
 
 STOPPED = "surefoot: stopped; finished rows are kept in {}.parts, and the same command goes on from there"
@@ -44,7 +41,7 @@ def explain_to_file(explainer: CounterfactualExplainer, target: Any, options: ar
     """Explain what is not finished yet, and say how it went."""
     table = streamed_rows(options, explainer.classifier)
     summary: Summary | None = None
-    with _termination_as_interrupt(options.output) as terminated, suppress(KeyboardInterrupt):
+    with termination_as_interrupt(STOPPED.format(options.output)) as terminated, suppress(KeyboardInterrupt):
         summary = explain_to(
             explainer,
             table,
@@ -61,7 +58,7 @@ def explain_to_file(explainer: CounterfactualExplainer, target: Any, options: ar
             words=spoken,
         )
     if summary is None:
-        return _stopped(options.output, terminated)
+        return stopped(STOPPED.format(options.output), terminated)
     if target is None:
         say("surefoot: no --target: every row is explained towards the class that it is not decided as")
     say(f"surefoot: wrote {options.output}")
@@ -84,9 +81,9 @@ def _say(summary: Summary, options: argparse.Namespace) -> None:
     if summary.cautions:
         where = f"see the column 'cautions' of {options.output}; --html writes them out"
         say(f"surefoot: {summary.cautions} with a caution ({where})")
-    stopped = summary.stopped(Status.TIME_LIMIT)
-    if stopped:
-        say(f"surefoot: {stopped} stopped by the time limit; --retry time_limit asks them again")
+    late = summary.stopped(Status.TIME_LIMIT)
+    if late:
+        say(f"surefoot: {late} stopped by the time limit; --retry time_limit asks them again")
 
 
 def say_holes(count: int) -> None:
@@ -94,44 +91,3 @@ def say_holes(count: int) -> None:
     if count:
         rows = "1 row has a missing value" if count == 1 else f"{count:,} rows have missing values"
         say(f"surefoot: {rows}; say --impute to fill them with what the model expects given the rest")
-
-
-def _stopped(output: str, terminated: list[int]) -> int:
-    """Say what is kept; a process that somebody ended ends by the same signal."""
-    say(STOPPED.format(output))
-    if terminated:
-        # After all that multiprocessing clears away at exit (its own have priority 0 and more): semaphores
-        # that workers shared would be left, and their keeper would complain of them.
-        Finalize(None, _end_by, terminated[:1], exitpriority=-1)
-    return INTERRUPTED
-
-
-def _end_by(number: int) -> None:
-    signal.signal(number, signal.SIG_DFL)
-    signal.raise_signal(number)
-
-
-@contextmanager
-def _termination_as_interrupt(output: str) -> Iterator[list[int]]:
-    """Take SIGTERM like Ctrl-C, so that workers end first; the list has an entry for each one that came.
-
-    Where Ctrl-C is ignored, as in the background of a shell, nothing waits for the search to return.
-    """
-    terminated: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield terminated
-        return
-
-    def interrupt(number: int, frame: Any) -> None:
-        terminated.append(number)
-        as_interrupt = signal.getsignal(signal.SIGINT)
-        if callable(as_interrupt):
-            as_interrupt(number, frame)
-        else:
-            raise SystemExit(_stopped(output, terminated))
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield terminated
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -7,6 +7,7 @@ import datetime
 import hashlib
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.files import write_whole
 from surefoot.ui.cli.main import DONE, NOT_FOUND, say
 from surefoot.ui.cli.paths import STANDARD, Folder, Output, check_paths
+from surefoot.ui.cli.stopping import stopped, termination_as_interrupt
 from surefoot.ui.cli.tables import model, row_place
 from surefoot.ui.letters.folder import Mailing, rows_digest, write_letters
 from surefoot.ui.letters.labels import labels_template, read_labels
 
+STOPPED = "surefoot: stopped; letters that are written stay in {}, and the same command goes on there"
 # Flags that say where and how letters are written, not what is in them.
 NOT_ASKED = (
     "command", "debug", "model", "data", "output", "jobs", "quiet", "restart", "date", "max_size", "row",
@@ -90,7 +93,8 @@ def run(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> in
 def _all(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> int:
     if letters.target is None:
         say("surefoot: no --target: every letter is about the class that its row is not decided as")
-    try:
+    folder, kept = None, STOPPED.format(options.output)
+    with termination_as_interrupt(kept) as terminated, suppress(KeyboardInterrupt):
         folder = write_letters(
             letters,
             rows,
@@ -100,9 +104,8 @@ def _all(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> i
             restart=options.restart,
             progress=not options.quiet,
         )
-    except KeyboardInterrupt:
-        say(f"surefoot: letters that are written stay in {options.output}; the same command goes on there")
-        raise
+    if folder is None:
+        return stopped(kept, terminated)
     counts = pd.Series([folder.done[k]["status"] for k in sorted(folder.done)], dtype=object).value_counts()
     said = ", ".join(f"{count} {status}" for status, count in counts.items())
     say(f"surefoot: {len(folder.done)} letters in {options.output}: {said or 'none'}")

@@ -274,7 +274,7 @@ def _reached(request: Request) -> tuple[Part, ...]:
         )
     after = [*_unmet(request), *unstable_words([e for e, _ in found], writer)]
     change = Part(writer.say("What would change the decision"), (intro,), ways=ways, after=tuple(after))
-    return change, Part(writer.say("How exact it has to be"), exactness(found, writer))
+    return change, Part(writer.say("How exact it has to be"), exactness(found, request.classifier, writer))
 
 
 def _unmet(request: Request) -> list[str]:

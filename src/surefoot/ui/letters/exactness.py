@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from surefoot.explain.result.cautions import HALF
 from surefoot.explain.result.explanation import Explanation
@@ -31,7 +32,9 @@ SHAKY_WAYS = mark(
 )
 
 
-def exactness(found: Sequence[tuple[Explanation, Region]], writer: Writer) -> tuple[str, ...]:
+def exactness(
+    found: Sequence[tuple[Explanation, Region]], classifier: Any, writer: Writer
+) -> tuple[str, ...]:
     """What is enough to the last digit, what is not said, and a value that is not enough."""
     several, ends = len(found) > 1, _ends(found)
     said = [
@@ -40,9 +43,7 @@ def exactness(found: Sequence[tuple[Explanation, Region]], writer: Writer) -> tu
         OUTSIDE,
         *([OPEN] if any(map(math.isinf, ends)) else []),
     ]
-    e, region = found[0]
-    is_felt = region.example is not None and region.example.feature in needed(e, region)
-    example = not_enough_words(e, region.example, writer) if is_felt else ""
+    example = not_enough_words(*found[0], classifier, writer)
     if example and several:
         example = writer.say("In way 1: {sentence}", sentence=example)
     return (" ".join(map(writer.say, said)), *([example] if example else []))

@@ -127,7 +127,7 @@ def read_labels(source: Any, clf: ConditionalGaussianNetworkClassifier) -> Label
 
 def _labels(content: Mapping[str, Any], clf: ConditionalGaussianNetworkClassifier, where: str) -> Labels:
     names = [str(name) for name in clf.feature_labels_]
-    entries, letter = dict(content), {}
+    entries, letter = _table(content, where), {}
     if LETTER in entries and LETTER not in names:
         letter = _table(entries.pop(LETTER), f"{where}: [{LETTER}]")
     for name in entries:
@@ -178,7 +178,7 @@ def _label(entry: Any, where: str, values: list[str] | None) -> Label:
 def _table(value: Any, where: str, wanted: str = "must be a table") -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise DataError(f"{where}: {wanted}, not {value!r:.60}")
-    return dict(value)
+    return {str(name): entry for name, entry in value.items()}  # a column or class may be called 1
 
 
 def _texts(values: Mapping[str, Any], where: str) -> dict[str, str]:
@@ -195,7 +195,7 @@ def _check_known(name: str, known: Iterable[str], complaint: str) -> None:
 
 HEAD = """\
 # What letters call things. Change the texts on the right; delete what you do not need.
-# A feature is a text, or a table: label, unit (written behind numbers), decimals (at least so many are
+# A feature is a text, or a table: label, unit (written with numbers), decimals (at least so many are
 # written), values (what the values of a category are called).
 """
 LETTER_HEAD = """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,6 +23,8 @@ SOURCE = "en"
 # Characters of a name that are shown. Ten times as many, and one name fills a page.
 LONGEST = 60
 TAIL = 15  # characters of its end that stay; ten times as many would leave nothing of its beginning
+DIGITS = re.compile("[#0,.]+")  # of a number, in the patterns of Babel
+NO_BREAK = "\N{NO-BREAK SPACE}"
 RIGHT_TO_LEFT = ("R", "AL", "AN")
 FIRST_STRONG, POP = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
@@ -74,6 +77,26 @@ class Language:
             return str(format_scientific(written, "0.#################E0", locale=self.code))
         form = "#,##0" + ("." + "0" * decimals if decimals else "")
         return str(format_decimal(written, form, locale=self.code, decimal_quantization=False))
+
+    def with_unit(self, number: str, unit: str) -> str:
+        """A number's text and its unit, which no line break parts; signs of money and % where they belong.
+
+        Examples
+        --------
+        >>> language("en").with_unit("-1,900", "$"), language("en").with_unit("5", "%")
+        ('-$1,900', '5%')
+        """
+        from babel import Locale
+
+        locale = Locale.parse(self.code)
+        before, after = "", f"{NO_BREAK}{unit}"
+        if len(unit) == 1 and unicodedata.category(unit) == "Sc":
+            form = locale.currency_formats["standard"].pattern.replace("\N{CURRENCY SIGN}", unit)
+            before, after = DIGITS.split(form, maxsplit=1)
+        elif unit == "%":
+            before, after = DIGITS.split(locale.percent_formats[None].pattern, maxsplit=1)
+        sign = "-" if number.startswith("-") else ""
+        return f"{sign}{before}{number.removeprefix(sign)}{after}"
 
     def date(self, day: datetime.date) -> str:
         """A day, written out."""

@@ -18,6 +18,7 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.letters.content import Letter, Part, Request, Slot, letter_of
 from surefoot.ui.letters.labels import read_labels
+from surefoot.ui.letters.language import NO_BREAK
 from surefoot.ui.letters.language import language as language_of
 from surefoot.ui.letters.size import size_of
 from surefoot.ui.letters.slots import template as template_of
@@ -142,7 +143,7 @@ def text_of(letter: Letter) -> str:
     if letter.signature:
         blocks.append(_slot(letter.valid_until, letter.valid_until.about))
         blocks.append(f"{BLANK}\n{_wrapped(letter.signature)}")
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join(blocks).replace(NO_BREAK, " ") + "\n"
 
 
 def _part(part: Part) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from surefoot.days import as_date, as_days
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.region import NotEnough, Region
@@ -89,24 +91,35 @@ def _one_of(feature: Any, values: Sequence[Any], writer: Writer) -> str:
     return writer.language.any_of([writer.shown(feature, value) for value in values])
 
 
-def not_enough_words(e: Explanation, example: NotEnough | None, writer: Writer) -> str:
-    """Values just outside, as a sentence; "" where none are known, or too many to read.
+def not_enough_words(e: Explanation, region: Region, classifier: Any, writer: Writer) -> str:
+    """Values just outside, as a sentence; "" where none are known, or none that says more than the way.
 
-    One feature has the value of the example, the others that change are as in the answer.
+    One feature has the value of the example, the others that have to change are as in the answer, and what
+    can stay stays.
     """
-    if example is None or e.counterfactual is None or len(e.changed) > MANY_CHANGES:
+    asked, example = needed(e, region), region.example
+    if example is None or example.feature not in asked or len(asked) > MANY_CHANGES:
         return ""
-    is_date = isinstance(e.counterfactual[example.feature], dt.date)
-    outside = as_date(example.value) if is_date else example.value
-    values = {name: e.counterfactual[name] for name in e.changed} | {example.feature: outside}
-    first = {example.feature: values[example.feature]}
+    tried = _just_outside(region, e.factual, example, asked)
+    decided = classifier.predict(pd.DataFrame([tried.to_dict()]))[0]
+    if decided == e.target or all(tried[name] == e.factual[name] for name in asked):
+        return ""
+    names = [example.feature, *(name for name in asked if name != example.feature)]
     parts = [
-        writer.say("{name} {value}", name=writer.name(name), value=writer.shown(name, value))
-        for name, value in (first | values).items()
+        writer.say("{name} {value}", name=writer.name(name), value=writer.shown(name, tried[name]))
+        for name in names
     ]
-    known = {"values": writer.language.all_of(parts), "decision": writer.decision(example.decision)}
-    if example.decision == e.target:
-        return writer.say("Not enough, for example: {values}.", **known)
-    if example.stays:
+    known = {"values": writer.language.all_of(parts), "decision": writer.decision(decided)}
+    if decided == e.factual_class:
         return writer.say("Not enough, for example: {values}. The decision then stays {decision}.", **known)
     return writer.say("Not enough, for example: {values}. The decision then is {decision}.", **known)
+
+
+def _just_outside(region: Region, today: pd.Series, example: NotEnough, asked: Sequence[Any]) -> pd.Series:
+    """Today's row with what has to change as in the answer, and the value of the example."""
+    tried = today.copy()
+    for name in asked:
+        tried[name] = region.answer[name]
+    is_date = isinstance(tried[example.feature], dt.date)
+    tried[example.feature] = as_date(example.value) if is_date else example.value
+    return tried

@@ -73,7 +73,7 @@ class Writer:
         """A number with the feature's unit."""
         unit = self.labels.of(feature).unit
         text = self.language.number(value, decimals)
-        return f"{text} {harmless(unit)}" if unit.strip() else text
+        return self.language.with_unit(text, harmless(unit)) if unit.strip() else text
 
     def _is_rare(self, feature: Any, value: Any) -> bool:
         """Whether it stands for values that were put together, and nobody said what to call them."""

@@ -50,7 +50,12 @@ def person_of(
     )
     try:
         parts = person_parts(request)
-        is_wider = copies[0].asks_for_robustness and any(part.ways for part in parts)
+        is_wider = copies[0].asks_for_robustness and any(_has_limits(e) for e in copies)
         return Person(decision_words(request), parts, MARGIN if is_wider else "")
     except SurefootError:  # for instance refits that a file only names
         return None
+
+
+def _has_limits(e: Explanation) -> bool:
+    """Whether what is enough is a range of a number: a category has no margin."""
+    return e.region is not None and bool(e.region.numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,20 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+# What letters put around names that are read from right to left, so that numbers beside them stay in place.
+ISOLATES = re.compile("([\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}])")
+
+
 def _harmless(value: Any) -> Any:
     """Text without control characters, which HTML does not allow; what is HTML already stays."""
-    return value if not isinstance(value, str) or hasattr(value, "__html__") else one_line(value)
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    parts = ISOLATES.split(value)
+    # Pairs alone do no harm; half of one would reach into the text that follows.
+    is_paired = parts[1::2] == ["\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"] * (len(parts) // 4)
+    if not is_paired:
+        return one_line(value)
+    return "".join(one_line(part) if k % 2 == 0 else part for k, part in enumerate(parts))
 
 
 def rendered(name: str, **values: Any) -> str:
