@@ -313,7 +313,9 @@ def judged(X, y, categories):
     """Accuracy and log loss by cross-validation."""
     codes = np.unique(y, return_inverse=True)[1]
     p = np.empty((len(y), codes.max() + 1))
-    clf = ConditionalGaussianNetworkClassifier("tan", calibration="temperature", categorical=list(categories))
+    clf = ConditionalGaussianNetworkClassifier(
+        "tan", calibration="temperature", categorical=list(categories), edge_penalty=0.5
+    )
     for train, test in StratifiedKFold(5, shuffle=True, random_state=1).split(X, codes):
         p[test] = clf.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test])
     return 100 * (p.argmax(axis=1) == codes).mean(), -np.log(p[np.arange(len(y)), codes].clip(1e-15)).mean()

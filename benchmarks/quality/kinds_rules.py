@@ -120,6 +120,8 @@ def drawn(rng, odds):
 
 
 def loss(X, y, n, categories, structure="naive"):
-    clf = ConditionalGaussianNetworkClassifier(structure, calibration="temperature", categorical=categories)
+    clf = ConditionalGaussianNetworkClassifier(
+        structure, calibration="temperature", categorical=categories, edge_penalty=0.5
+    )
     shares = clf.fit(X[:n], y[:n]).predict_proba(X[n:])
     return -np.log(shares[np.arange(FRESH), y[n:]].clip(1e-15)).mean()

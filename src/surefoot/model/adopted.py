@@ -36,7 +36,7 @@ class AdoptedClassifier(ConditionalGaussianNetworkClassifier):
     Parameters
     ----------
     structure, categorical, ordered, marginals, plain, shrinkage, calibration, priors
-    max_parents, root, n_bins, l1_penalty, edge_threshold, standardize, max_iter
+    max_parents, root, n_bins, edge_penalty, l1_penalty, edge_threshold, standardize, max_iter
     required_edges, forbidden_edges, var_smoothing, cell_smoothing
         The settings of the network, as in `ConditionalGaussianNetworkClassifier`. `adopt` makes the object.
 

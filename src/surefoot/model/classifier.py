@@ -73,6 +73,9 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         With ``"tan"``: the feature without a parent. Default: the first one.
     n_bins : int, default=8
         With ``"tan"``: equal-frequency bins per feature for the mutual information.
+    edge_penalty : float, default=0.0
+        With ``"tan"`` and categories or holes: what each parameter of an edge costs, in nats. With 0.5, what
+        it is expected to lose on new rows, a code that tells nothing is no parent; `select` uses that.
     l1_penalty : float, default=0.01
         With ``"ban"``: the larger, the fewer edges.
     edge_threshold : float, default=0.3
@@ -200,6 +203,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         max_parents: int | None = None,
         root: Any = None,
         n_bins: int = 8,
+        edge_penalty: float = 0.0,
         l1_penalty: float = 0.01,
         edge_threshold: float = 0.3,
         standardize: bool = False,
@@ -220,6 +224,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         self.max_parents = max_parents
         self.root = root
         self.n_bins = n_bins
+        self.edge_penalty = edge_penalty
         self.l1_penalty = l1_penalty
         self.edge_threshold = edge_threshold
         self.standardize = standardize

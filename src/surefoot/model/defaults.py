@@ -6,3 +6,6 @@ KEPT = 20
 # Rows on which models are compared. Ten times as many would hardly ever choose another one, and take ten
 # times as long.
 CHOOSE_ON = 20_000
+# What a parameter of an edge of a tree costs, in nats: as much as it is expected to lose on new rows. Ten
+# times as much, and trees of tables of a thousand rows have hardly an edge left.
+EDGE_PENALTY = 0.5

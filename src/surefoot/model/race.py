@@ -14,6 +14,7 @@ from surefoot.bars import bar
 from surefoot.exceptions import StructureError
 from surefoot.model.calibration import fit_calibration
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.model.defaults import EDGE_PENALTY
 from surefoot.model.fitting import FEW_ROUNDS, Learned, fitted_warps, joint_log, learned, warped
 from surefoot.model.rows import TrainingRows
 
@@ -118,7 +119,8 @@ class Race:
         """Graph and statistics of each basis; scales are fitted once for all graphs."""
         scales: dict[str, Any] = {}
         for structure, marginals in self._bases():
-            clf = ConditionalGaussianNetworkClassifier(structure, marginals=marginals, plain=self.plain)
+            given = {"marginals": marginals, "plain": self.plain, "edge_penalty": EDGE_PENALTY}
+            clf = ConditionalGaussianNetworkClassifier(structure, **given)
             if marginals not in scales:
                 some = slice(None, None, -(-len(rows.labels) // ROWS_FOR_SCALES))
                 scales[marginals] = fitted_warps(clf, rows.part(some))

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from surefoot.exceptions import DataError
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.model.defaults import CHOOSE_ON, KEPT
+from surefoot.model.defaults import CHOOSE_ON, EDGE_PENALTY, KEPT
 from surefoot.model.race import Folds, Race, Setting, settings_of
 from surefoot.model.refits import NONE_KEPT, Kept, checked_count, keep_refits, time_for_refits
 from surefoot.model.rows import TrainingRows, drawn_rows, refuse_duplicate_names, training_rows
@@ -199,7 +199,8 @@ def select(
     categories, notes = _categories(frame, categorical, ordered)
     categories, more = _decided(frame, y, (categories, categorical, ordered, plain), undecided, random_state)
     notes = (*notes, *more)
-    about_data = {"categorical": categories, "ordered": ordered, "plain": plain}
+    about_data: dict[str, Any] = {"categorical": categories, "ordered": ordered, "plain": plain}
+    about_data["edge_penalty"] = EDGE_PENALTY
     rows = training_rows(ConditionalGaussianNetworkClassifier(**about_data), frame, y, None)
     _refuse_small_classes(rows)
     some = rows.part(drawn_rows(rows.labels, len(rows.classes), choose_on, random_state))

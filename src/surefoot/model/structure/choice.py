@@ -73,8 +73,8 @@ class TrainingData:
 
 # The arguments of `choose_structure` that are settings of a classifier.
 STRUCTURE_SETTINGS = (
-    "max_parents", "root", "n_bins", "l1_penalty", "edge_threshold", "standardize", "max_iter",
-    "required_edges", "forbidden_edges",
+    "max_parents", "root", "n_bins", "edge_penalty", "l1_penalty", "edge_threshold", "standardize",
+    "max_iter", "required_edges", "forbidden_edges",
 )  # fmt: skip
 
 
@@ -85,6 +85,7 @@ def choose_structure(
     max_parents: int | None = None,
     root: Any = None,
     n_bins: int = 8,
+    edge_penalty: float = 0.0,
     l1_penalty: float = 0.01,
     edge_threshold: float = 0.3,
     standardize: bool = False,
@@ -93,7 +94,14 @@ def choose_structure(
     forbidden_edges: Any = None,
 ) -> StructureReport:
     """Learn the named structure, or take the user's own graph as it is."""
-    _check_options(max_parents, n_bins, l1_penalty, edge_threshold, max_iter)
+    _check_options(
+        max_parents=max_parents,
+        n_bins=n_bins,
+        edge_penalty=edge_penalty,
+        l1_penalty=l1_penalty,
+        edge_threshold=edge_threshold,
+        max_iter=max_iter,
+    )
     knowledge = Knowledge.from_names(data.names, required_edges, forbidden_edges)
     if not isinstance(structure, str):
         if knowledge or max_parents is not None or root is not None:
@@ -111,7 +119,7 @@ def choose_structure(
     if structure == "naive":
         return learn_naive(len(data.names), knowledge)
     if structure == "tan":
-        return _tree(data, knowledge, root, n_bins)
+        return _tree(data, knowledge, root, n_bins, edge_penalty)
     if structure == "ban":
         data = data.completed()
     if structure == "ban" and data.categories:
@@ -140,12 +148,15 @@ def choose_structure(
     )
 
 
-def _tree(data: TrainingData, knowledge: Knowledge, root: Any, n_bins: int) -> StructureReport:
+def _tree(
+    data: TrainingData, knowledge: Knowledge, root: Any, n_bins: int, edge_penalty: float
+) -> StructureReport:
     """TAN; tables without categories and holes are learned from as ever."""
     position = None if root is None else feature_index(root, data.names)
     options: Any = {"n_bins": n_bins, "root": position, "knowledge": knowledge, "weights": data.weights}
     if data.is_plain:
         return learn_tree(data.X, data.classes, **options)
+    options["edge_penalty"] = edge_penalty
     return learn_mixed_tree(data.X, data.category_codes(), data.categories, data.classes, **options)
 
 
@@ -172,16 +183,11 @@ def given_dag(structure: Any, names: Sequence[Any]) -> Dag:
     )
 
 
-def _check_options(
-    max_parents: int | None, n_bins: int, l1_penalty: float, edge_threshold: float, max_iter: int
-) -> None:
-    for name, value, least, kind in (
-        ("max_parents", 0 if max_parents is None else max_parents, 0, Integral),
-        ("n_bins", n_bins, 2, Integral),
-        ("max_iter", max_iter, 1, Integral),
-        ("l1_penalty", l1_penalty, 0, Real),
-        ("edge_threshold", edge_threshold, 0, Real),
-    ):
-        if not isinstance(value, kind) or not least <= value < np.inf:
+def _check_options(max_parents: int | None, **options: float) -> None:
+    """Refuse options that no learner could make sense of."""
+    least = {"max_parents": 0, "n_bins": 2, "max_iter": 1}  # whole numbers
+    for name, value in {"max_parents": 0 if max_parents is None else max_parents, **options}.items():
+        kind = Integral if name in least else Real
+        if not isinstance(value, kind) or not least.get(name, 0) <= value < np.inf:
             what = "a whole number" if kind is Integral else "a number"
-            raise StructureError(f"{name} must be {what} of at least {least}, not {value!r}")
+            raise StructureError(f"{name} must be {what} of at least {least.get(name, 0)}, not {value!r}")

@@ -70,14 +70,15 @@ def learn_mixed_tree(
     classes: NDArray[np.intp],
     *,
     n_bins: int = 8,
+    edge_penalty: float = 0.0,
     root: int | None = None,
     knowledge: Knowledge | None = None,
     weights: Array | None = None,
 ) -> StructureReport:
     """The same for tables with categories or holes: no edge leads from a number to a category.
 
-    Informations are corrected for chance (`corrected_mutual_information`) and lowered by what an edge costs
-    (`edge_costs`): edges that are not worth it are left out, so the tree may fall into several.
+    Informations are corrected for chance (`corrected_mutual_information`) and lowered by what the parameters
+    of an edge cost: edges that are not worth it are left out, so the tree may fall into several.
 
     Parameters
     ----------
@@ -88,6 +89,8 @@ def learn_mixed_tree(
     positions : sequence of int
         Positions of the categories among all features.
     classes : array of int
+    edge_penalty : float, default=0.0
+        What each parameter of an edge costs, in nats for the whole table.
     n_bins, root, knowledge, weights
         As in `learn_tree`. The root must be a category if there is one; default: the first.
     """
@@ -98,25 +101,25 @@ def learn_mixed_tree(
     _refuse_number_as_root(known, root, positions)
     codes = feature_codes(X, categories, positions, n_bins, weights)
     information = corrected_mutual_information(codes, classes, weights)
-    information = np.maximum(information - edge_costs(codes, positions, classes, weights), 0.0)
+    if edge_penalty:
+        costs = edge_penalty * edge_parameters(codes, positions, classes, weights)
+        information = np.maximum(information - costs, 0.0)
     edges = _best_branching(information, kinds, root) if known else _two_trees(information, positions, root)
     edges = [edge for edge in edges if information[edge] > 0 or edge in known.required]
     objective = sum(information[edge] for edge in edges)
     return StructureReport("tan", Dag.from_edges(n, edges), objective=float(objective), scores=information)
 
 
-def edge_costs(
+def edge_parameters(
     codes: NDArray[np.intp],
     positions: Sequence[int],
     classes: NDArray[np.intp],
     weights: Array | None = None,
 ) -> Array:
-    """What each edge is expected to cost on new rows: half a nat for each of its parameters, per row.
+    """The parameters that each edge adds, for each of the rows that tell about it.
 
     In each class, an edge from a category of ``a`` values to one of ``b`` values has ``(a - 1)(b - 1)``
-    parameters, and a number counts as two values: a slope, or a mean for each value. Variances, which
-    smoothing holds close to that of the class, are not counted. Without this price a code that tells
-    nothing, but has many values, is a parent by chance.
+    parameters, and a number counts as two values: a slope, or a mean for each value.
 
     Parameters
     ----------
@@ -133,7 +136,7 @@ def edge_costs(
     known = codes >= 0
     together = (known * w[:, None]).T @ known
     count = len(np.unique(classes[w > 0]))
-    return np.asarray(count * np.outer(freedom, freedom) / 2 / np.maximum(together, 1.0))
+    return np.asarray(count * np.outer(freedom, freedom) / np.maximum(together, 1.0))
 
 
 def _two_trees(information: Array, positions: Sequence[int], root: int | None) -> list[Edge]:

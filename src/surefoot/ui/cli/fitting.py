@@ -19,6 +19,7 @@ from surefoot.files import write_parts
 from surefoot.formats import first_names, in_list, listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
+from surefoot.model.defaults import EDGE_PENALTY
 from surefoot.model.diagnosis import Diagnosis, diagnose
 from surefoot.model.fitting import check_settings
 from surefoot.model.refits import Kept, keep_refits, time_for_refits
@@ -243,7 +244,7 @@ def _fitted(
     data: Table, options: argparse.Namespace, given: dict[str, Any]
 ) -> tuple[ConditionalGaussianNetworkClassifier, Kept]:
     began = perf_counter()
-    clf = ConditionalGaussianNetworkClassifier(**given).fit(data.X, data.y)
+    clf = ConditionalGaussianNetworkClassifier(edge_penalty=EDGE_PENALTY, **given).fit(data.X, data.y)
     kept = keep_refits(clf, data.X, data.y, options.refits, time_for_refits(perf_counter() - began))
     return clf, kept
 
