@@ -116,4 +116,4 @@ def test_the_page_and_the_letter_show_units_and_the_own_value(answer, fitted, tm
     page, letter = ((tmp_path / name).read_text(encoding="utf-8") for name in ("page.html", "letter.txt"))
     for text in (page, letter):
         assert "99999" in text
-    assert "2,700.00 €" in letter
+    assert "€2,700.00" in letter

@@ -161,13 +161,17 @@ def test_a_stop_says_one_line_and_leaves_no_process(clf, rows, tmp_path, number,
     clf.save(tmp_path / "model.json")
     pd.concat([rows] * 40, ignore_index=True).to_csv(tmp_path / "rows.csv", index=False)
     command = ["letter", "model.json", "rows.csv", "--all", "--quiet", "--target", str(clf.classes_[1])]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "surefoot", *command, "--jobs", str(jobs), "--output", "letters"],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "surefoot", *command, "--jobs", str(jobs), "--output", "letters"],
+            cwd=tmp_path,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     end = time.monotonic() + 60
     while not list((tmp_path / "letters").glob("letter-*")) and time.monotonic() < end:
         time.sleep(0.002)
