@@ -7,6 +7,7 @@ import functools
 import itertools
 import json
 import math
+import os
 import random
 import subprocess
 import sys
@@ -2041,6 +2042,15 @@ def test_names_that_a_terminal_cannot_show(on_disk):
     )
     assert result.returncode == 0
     assert b"Row " in result.stdout
+
+
+def test_a_reader_that_goes_away_is_no_traceback(on_disk):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-I", "-S", str(FILE), *on_disk(*files("rows"))]
+    result = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (result.returncode, result.stderr) == (2, b"")
 
 
 def test_what_leaves_share_depends_on_what_moves_alone(monkeypatch):

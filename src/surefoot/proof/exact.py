@@ -47,6 +47,7 @@ import hashlib
 import heapq
 import json
 import math
+import os
 import struct
 import sys
 import time
@@ -5567,6 +5568,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UnreadableError as error:
         _write(sys.stderr, f"{name if name.isprintable() else ascii(name)}: {error}")
         return 2
+    except BrokenPipeError:  # whoever read along went away: the rest goes nowhere, also what exit flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
 
 
 def _time_limit(given: list[str]) -> float:
@@ -5611,6 +5615,7 @@ def _report(models: list[Model], document: Any, time_limit: float) -> int:
         for claim in claims:
             _write(sys.stdout, f"{claim.verdict:<10} {claim.name}: {claim.reason}")
             every &= claim.verdict == HOLDS or (claim.name, claim.verdict) == ("refusal", NOT_PROVED)
+    sys.stdout.flush()
     return 0 if every else 1
 
 

@@ -58,7 +58,7 @@ def test_the_page_says_what_each_thing_costs(found, tmp_path):
     ]
     assert refits.refitted
     assert not first.refitted
-    assert page.count(">fresh refits agree<") == 1
+    assert page.count(">refits agree<") == 1
     assert "What more safety costs row 0, to be decided 1" in page
     assert page.count("<figure") == 1
 

@@ -49,7 +49,7 @@ class Curve:
 
     @property
     def refitted(self) -> bool:
-        """Whether fresh refits were asked about any answer."""
+        """Whether refits were asked about any answer."""
         return any(cost.refits != NOTHING for cost in self.costs)
 
 
