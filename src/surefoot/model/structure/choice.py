@@ -121,27 +121,8 @@ def choose_structure(
     if structure == "tan":
         return _tree(data, knowledge, root, n_bins, edge_penalty)
     if structure == "ban":
-        data = data.completed()
-    if structure == "ban" and data.categories:
-        return learn_greedy(
-            data.X,
-            data.category_codes(),
-            data.categories,
-            data.classes,
-            max_parents=max_parents,
-            knowledge=knowledge,
-            weights=data.weights,
-        )
-    if structure == "ban":
-        return learn_notears(
-            data.moments.pooled_covariance(),
-            l1_penalty=l1_penalty,
-            edge_threshold=edge_threshold,
-            max_parents=max_parents,
-            standardize=standardize,
-            knowledge=knowledge,
-            max_iter=max_iter,
-        )
+        options = {"l1_penalty": l1_penalty, "edge_threshold": edge_threshold, "standardize": standardize}
+        return _sparse(data.completed(), knowledge, max_parents, {**options, "max_iter": max_iter})
     raise StructureError(
         "structure must be 'naive', 'tan', 'ban' or a graph "
         f"(Dag, networkx.DiGraph or {{child: [parents]}}), not {structure!r}"
@@ -158,6 +139,17 @@ def _tree(
         return learn_tree(data.X, data.classes, **options)
     options["edge_penalty"] = edge_penalty
     return learn_mixed_tree(data.X, data.category_codes(), data.categories, data.classes, **options)
+
+
+def _sparse(
+    data: TrainingData, knowledge: Knowledge, max_parents: int | None, options: dict[str, Any]
+) -> StructureReport:
+    """BAN: by NOTEARS, or with categories by greedy search; without holes."""
+    guided: Any = {"max_parents": max_parents, "knowledge": knowledge}
+    if not data.categories:
+        return learn_notears(data.moments.pooled_covariance(), **guided, **options)
+    codes = data.category_codes()
+    return learn_greedy(data.X, codes, data.categories, data.classes, weights=data.weights, **guided)
 
 
 def _refuse_number_to_category(dag: Dag, data: TrainingData) -> None:
