@@ -120,6 +120,16 @@ def test_kept_refits_cannot_be_passed_over_for_others(lie):
     assert not verify(Explanation.from_dict(forged(kept=False, **lie)), keeping("mixed")).ok
 
 
+def test_the_explained_model_itself_is_no_other_model():
+    clf, X = keeping("mixed"), toy_table()[0]
+    e = CounterfactualExplainer(clf, models=[clf], budget=0.1).explain(X.iloc[4], on_failure="return")
+    document = json.loads(e.to_json())
+    assert document["question"]["models"] == [clf.fingerprint_] * 2
+    document["model_share"] |= {"kept": False, "share": 1.0, "bound": 0.97, "refits": 100}
+    (found,) = [c for c in exact.check([classifier_content(clf)] * 2, document) if c.name == "refits"]
+    assert found.verdict == exact.FAILS
+
+
 def test_refits_that_no_file_holds_are_not_counted():
     clf = keeping("mixed")
     bare = ConditionalGaussianNetworkClassifier.__new__(ConditionalGaussianNetworkClassifier)

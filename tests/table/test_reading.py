@@ -328,6 +328,11 @@ def test_comments_at_the_top_are_left_out_and_that_is_said(file, head, count):
 
 def test_a_name_may_begin_with_a_number_sign(file):
     assert read(file("#,age\n1,31\n2,45\n")).frame.columns.tolist() == ["#", "age"]
+    wheels = read(file("# of wheels,color,label\nfour,red,yes\ntwo,blue,no\n"))
+    assert wheels.frame.columns.tolist() == ["# of wheels", "color", "label"]
+    assert len(wheels.frame) == 2
+    by_numpy = read(file("# made today\n# beds,# baths,price\n3,2,100\n4,1,90\n"))
+    assert by_numpy.frame.columns.tolist() == ["# beds", "# baths", "price"]
 
 
 def test_titles_and_open_quotes_are_told_from_other_faults(file):

@@ -4683,7 +4683,7 @@ def refits_claim(case: Case) -> Claim | None:
         return Claim(
             "refits", FAILS, "the model keeps refits, but the file does not say how many of them agree"
         )
-    others = set(case.question.models[1:])
+    others = set(case.question.models[1:]) - {case.question.models[0]}
     if stated is not None and kept and not (stated[3] or others):
         return Claim("refits", FAILS, "the model keeps refits, but those that the file counts are others")
     if stated is None or not stated[3]:

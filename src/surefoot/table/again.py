@@ -226,15 +226,17 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
 
 
 def _with_zeros(name: str, column: pd.Series, known: set[str]) -> tuple[pd.Series, list[str]]:
-    """Codes of one length that have lost their zeros in front, as in a spreadsheet, with them again."""
+    """Codes of one length that have lost their zeros in front, as in a spreadsheet, with them again.
+
+    Each value by itself, so that a table read in chunks is read like one read as a whole.
+    """
     codes = known - {RARE}
     lengths = {len(code) for code in codes}
     padded = len(lengths) == 1 and all(map(str.isdigit, codes)) and any(code[0] == "0" for code in codes)
     texts = column.map(as_text, na_action="ignore").astype(object)
-    seen = texts.dropna()
-    if not padded or not seen.map(str.isdigit).all() or seen.str.startswith("0").any():
+    if not padded:
         return column, []
-    whole = texts.map(lambda text: text.zfill(min(lengths)), na_action="ignore")
+    whole = texts.map(lambda text: text.zfill(min(lengths)) if text.isdigit() else text, na_action="ignore")
     if (whole == texts)[texts.notna()].all():
         return column, []
     return whole, [f"{name!r} has lost zeros in front here: they are put back"]

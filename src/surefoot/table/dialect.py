@@ -14,6 +14,9 @@ from surefoot.exceptions import DataError
 from surefoot.formats import listed
 
 SAMPLE_ROWS = 100
+# Characters in which it is looked for names of columns. Ten times as many take ten times as long, and a tenth
+# might not hold a second row of a wide table.
+LOOKED_AT = 100_000
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 # Byte order marks, longest first: the one of UTF-32 begins like the one of UTF-16.
 MARKS = {
@@ -62,16 +65,32 @@ class Beginning(NamedTuple):
 def beginning(text: str) -> Beginning:
     r"""A first line ``sep=;``, which spreadsheets write, and comments: ``# `` or ``#`` and a single field.
 
+    The last of these is none where it has a field for each column of the first line below, and that line is
+    not plainly the one with the names: numpy writes names so.
+
     Examples
     --------
     >>> beginning("# exported today\nage,risk\n31,low\n")
     Beginning(separator=None, length=17, lines=1)
     """
     found = SEPARATOR_LINE.match(text)
-    length, lines = (found.end(), 1) if found else (0, 0)
-    while comment := COMMENT_LINE.match(text, length):
-        length, lines = comment.end(), lines + 1
-    return Beginning(found[1] if found else None, length, lines)
+    ends = [found.end()] if found else []
+    while comment := COMMENT_LINE.match(text, ends[-1] if ends else 0):
+        ends.append(comment.end())
+    if len(ends) > bool(found) and _names_columns(text[ends[-2] if len(ends) > 1 else 0 :]):
+        ends.pop()
+    return Beginning(found[1] if found else None, ends[-1] if ends else 0, len(ends))
+
+
+def _names_columns(text: str) -> bool:
+    """Whether the first line of a text has the names of the columns, and not the line below it."""
+    some = text[:LOOKED_AT]
+    rows = list(itertools.islice(rows_of(some, guessed_separator(some)), SAMPLE_ROWS))
+    if len(rows) < 2 or not len(rows[0]) == len(rows[1]) > 1:
+        return False
+    columns = zip(*(row for row in rows[1:] if len(row) == len(rows[1])), strict=True)
+    numbers = [[bool(NUMBER.fullmatch(cell.strip())) for cell in column] for column in columns]
+    return not any(len(below) > 1 and not below[0] and all(below[1:]) for below in numbers)
 
 
 def checked_separator(separator: str) -> str:

@@ -295,9 +295,10 @@ def _refuse_slips(name: str, column: pd.Series, texts: Sequence[str]) -> None:
     wrong = [text for text in texts if written(text) is None] if _mostly_dates(texts) else []
     if 0 < len(wrong) <= (1 - NEARLY_ALL) * len(texts):
         row = column.index[column.isin(wrong)][0]
-        example, column_name = as_text(column[row])[:40], shlex.quote(str(name))
+        example, column_name = as_text(column[row]), shlex.quote(str(name))
+        shown = repr(example[:40])
         raise DataError(
-            f"column {name!r} is not a date in row {row}: {example!r} (if that means that there is none, say "
+            f"column {name!r} is not a date in row {row}: {shown} (if that means that there is none, say "
             f"--missing {column_name} {shlex.quote(example)}; if all are names, {flag('categorical', name)})"
         )
 

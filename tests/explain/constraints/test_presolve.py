@@ -119,3 +119,10 @@ def test_a_rule_that_holds_features_at_their_ends(bundled):
     assert [e.status for e in found] == [Status.OPTIMAL] * 2
     assert found[0].distance == pytest.approx(found[1].distance)
     assert all(verify(e, clf, exact=exact).ok for e in found for exact in (False, True))
+
+
+def test_thousands_of_rows_may_be_held():
+    rows = [Row([1.0, 1.0, 0.0], 0.0, float(k + 2)) for k in range(1200)] + [Row([1.0, 0.0, 1.0], 3.0, INF)]
+    low, high, left = held(np.zeros(3), np.array([0.0, 0.0, 3.0]), rows)
+    assert left == ()
+    assert low.tolist() == high.tolist() == [0.0, 0.0, 3.0]

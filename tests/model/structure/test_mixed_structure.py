@@ -144,6 +144,12 @@ def test_a_code_that_tells_nothing_is_nobodys_parent():
     assert not [edge for edge in report.dag.edges if 0 in edge]
 
 
+def test_a_category_without_a_known_value_is_nobodys_parent(rng):
+    codes = np.column_stack([np.full(300, -1), rng.integers(0, 3, (300, 4))])
+    report = learn_mixed_tree(np.empty((300, 0)), codes, range(5), np.arange(300) % 2, edge_penalty=0.5)
+    assert not [edge for edge in report.dag.edges if 0 in edge]
+
+
 def test_a_code_that_tells_much_is_a_parent(rng):
     code = rng.integers(0, 12, 1500)
     numbers = (rng.normal(size=12)[code] + 0.5 * rng.normal(size=1500))[:, None]

@@ -168,8 +168,8 @@ def search(method: str, problem: Family, settings: Settings) -> Answer:
     """Run a method."""
     limit = settings.options.time_limit
     if method == "certified":
-        start = time.perf_counter()
-        found = certified_states(problem, settings.options.gap, (1 - KEPT) * limit)
+        start, kept = time.perf_counter(), 0.0 if problem.ball.is_point or problem.shares else KEPT
+        found = certified_states(problem, settings.options.gap, (1 - kept) * limit)
         return _withstanding(problem, found, max(limit - (time.perf_counter() - start), GRACE))
 
     def run(posed: RobustProblem, seconds: float) -> Answer:

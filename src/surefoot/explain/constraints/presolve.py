@@ -71,15 +71,26 @@ def held(low: Array, high: Array, rows: Sequence[Row]) -> tuple[Array, Array, tu
     >>> held(np.array([0.0, 0.0]), np.array([3.0, 4.0]), [Row([1.0, -1.0], 3.0, np.inf)])
     (array([3., 0.]), array([3., 0.]), ())
     """
-    low, high, left = low.copy(), high.copy(), tuple(rows)
-    for row in left:
-        up = row.coefficients > 0
-        for ends, limit in ((np.where(up, low, high), row.high), (np.where(up, high, low), row.low)):
-            some = np.flatnonzero((row.coefficients != 0) & (low < high))
-            if _is_met_there(row, ends, limit):
-                low[some] = high[some] = ends[some]
-                return held(low, high, tuple(one for one in left if one is not row))
-    return low, high, left
+    low, high, left, again = low.copy(), high.copy(), list(rows), True
+    while again:
+        again = False  # ends that were made equal may hold features of rows that were looked at before
+        for row in tuple(left):
+            ends = _holding(row, low, high)
+            if ends is not None:
+                free = (row.coefficients != 0) & (low < high)
+                low[free] = high[free] = ends[free]
+                left.remove(row)
+                again = again or bool(free.any())
+    return low, high, tuple(left)
+
+
+def _holding(row: Row, low: Array, high: Array) -> Array | None:
+    """The ends at which alone a row can be met; None where there is more room."""
+    up = row.coefficients > 0
+    for ends, limit in ((np.where(up, low, high), row.high), (np.where(up, high, low), row.low)):
+        if _is_met_there(row, ends, limit):
+            return ends
+    return None
 
 
 def _is_met_there(row: Row, x: Array, limit: float) -> bool:

@@ -132,7 +132,7 @@ def edge_parameters(
     """
     w = np.ones(len(codes)) if weights is None else weights
     freedom = np.ones(codes.shape[1])
-    freedom[list(positions)] = codes.max(axis=0)[list(positions)]
+    freedom[list(positions)] = np.maximum(codes.max(axis=0)[list(positions)], 0)  # -1: only holes are seen
     known = codes >= 0
     together = (known * w[:, None]).T @ known
     count = len(np.unique(classes[w > 0]))

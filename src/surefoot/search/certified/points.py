@@ -430,9 +430,9 @@ class Points:
             values[which == r] = self.space.margins[r](points[which == r])
         return values
 
-    def safety_margin(self, u: Array) -> float:
-        """How far above zero points are aimed: above what the problem adds to margins."""
-        return self._surplus + self._depth(u)
+    def safety_margin(self, u: Array, share: float = 1.0) -> float:
+        """How far above zero points are aimed: this share of the depth, above what is added to margins."""
+        return self._surplus + share * self._depth(u)
 
     @property
     def _surplus(self) -> float:
@@ -453,7 +453,7 @@ class Points:
 
     def enough(self, u: Array) -> float:
         """The margin a point must have."""
-        return self._surplus + (0.3 * self._depth(u) if np.isinf(self.within) else 0.0)
+        return self.safety_margin(u, 0.3 if np.isinf(self.within) else 0.0)
 
     def _learn_rate(self, solved: Step, safety: float) -> bool:
         """Log-odds per distance at the optimum, the inverse of the margins' price; whether it is news."""

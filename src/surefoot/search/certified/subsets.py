@@ -355,7 +355,7 @@ class Subsets:
     def _settled_nearer(self, open_: Open) -> bool:
         """Try the nearest point on allowed values that seems to do; whether it may be worth another try."""
         base = self._found[0]
-        aim = 0.5 * base.safety_margin(self.whole.matrix @ open_.near)
+        aim = base.safety_margin(self.whole.matrix @ open_.near, 0.5)
         found, known = settled_points(self.whole, self.pool, open_, aim), len(self.pool)
         for size, u, values in found[:TRIES]:
             if size >= min(self.points.distance, self.within):

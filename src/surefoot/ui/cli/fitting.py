@@ -85,8 +85,9 @@ def _say_next(clf: ConditionalGaussianNetworkClassifier, options: argparse.Names
     """The next step: what may change; where that is said already, an answer."""
     path = options.output
     if options.actions:
-        command = f"surefoot explain {path} {options.data} --row 0 --actions {options.actions}"
-        say(f"surefoot: next, explain a row: {command}")
+        data, actions = shlex.quote(options.data), shlex.quote(options.actions)
+        say("surefoot: next, explain a row:")
+        say(f"surefoot explain {shlex.quote(path)} {data} --row 0 --actions {actions}")
         return
     kept = [in_list(str(name)) for name in Actions.proposed(clf).features]
     stays = f" ({first_names(kept, SHOWN_NAMES)} will stay unless you say otherwise)" if kept else ""

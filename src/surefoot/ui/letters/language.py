@@ -91,7 +91,8 @@ class Language:
         locale = Locale.parse(self.code)
         before, after = "", f"{NO_BREAK}{unit}"
         if len(unit) == 1 and unicodedata.category(unit) == "Sc":
-            form = locale.currency_formats["standard"].pattern.replace("\N{CURRENCY SIGN}", unit)
+            positive = locale.currency_formats["standard"].pattern.split(";")[0]  # some say negative apart
+            form = positive.replace("\N{CURRENCY SIGN}", unit)
             before, after = DIGITS.split(form, maxsplit=1)
         elif unit == "%":
             before, after = DIGITS.split(locale.percent_formats[None].pattern, maxsplit=1)

@@ -100,7 +100,7 @@ def _with_none(audit: Audit) -> str:
     """For how many it is proven that there is no way."""
     overall = audit.overall
     who = "it" if overall["asked"] == 1 else f"{overall['none']:,} of them ({_share(overall, audit)})"
-    open_ = f", and {overall['undecided']:,} are undecided" if overall["undecided"] else ""
+    open_ = f", and {_undecided(overall['undecided'])}" if overall["undecided"] else ""
     return f"for {who} it is proven that no allowed change is enough{open_}"
 
 
@@ -110,8 +110,12 @@ def _all_found(audit: Audit) -> str:
     found, open_ = overall["found"], overall["undecided"]
     who = "it" if overall["asked"] == 1 else f"{found:,} of them" if open_ else "each of them"
     known = f"for {who} an allowed change is enough" if found else "no allowed change is known for them"
-    rest = f", {open_:,} are undecided, and nobody is proven to have no way" if open_ else ""
+    rest = f", {_undecided(open_)}, and nobody is proven to have no way" if open_ else ""
     return f"{known}{rest} (share without a way: {_share(overall, audit)})"
+
+
+def _undecided(rows: int) -> str:
+    return f"{rows:,} {'is' if rows == 1 else 'are'} undecided"
 
 
 def _share(figures: Any, audit: Audit) -> str:
