@@ -12,7 +12,10 @@ import pandas as pd
 from surefoot.table.cells import holds_nested
 from surefoot.table.quantities import Quantity, quantities
 
-MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
+MISSING = (
+    "", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>", "k.A.",
+    "k. A.",
+)  # fmt: skip
 # Marks of a hole wherever no other sign of that kind is a value: "-" beside "+" is one.
 DASHES = (
     "-",

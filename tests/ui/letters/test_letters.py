@@ -23,9 +23,12 @@ from surefoot import (
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.batch import Explanations
-from surefoot.ui.letters.language import languages
+from surefoot.ui.letters.labels import read_labels
+from surefoot.ui.letters.language import language, languages
 from surefoot.ui.letters.slots import TEMPLATES
 from surefoot.ui.letters.ways import found_ways, needed
+from surefoot.ui.letters.why import reason_lines
+from surefoot.ui.letters.writer import Writer
 from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
 from tests.ui.mixed import refused_rows, toy_model
 
@@ -445,3 +448,31 @@ def test_estimates_are_rounded_wherever_a_letter_shows_them(code, about):
     assert not today.is_integer()
     assert f"income: {about} " in text
     assert str(today).partition(".")[2] not in text
+
+
+def test_a_usual_value_is_named_only_where_it_would_help():
+    """A low rent beside a low income counts against somebody; a usual rent would count even more."""
+    credit = datasets.load_german_credit()
+    clf = ConditionalGaussianNetworkClassifier().fit(credit.X, credit.y)
+    explainer, writer = CounterfactualExplainer(clf), Writer(language("en"), read_labels(None, clf))
+    good, together = clf.classes_.tolist().index("good"), 0
+    for _, row in credit.X[clf.predict(credit.X) == "bad"].head(25).iterrows():
+        reasons = explainer.reasons(row, "good")
+        names, usual = reasons.principal(4)["feature"], reasons.table.set_index("feature")["usual"]
+        for name, line in zip(names, reason_lines(reasons, writer, clf), strict=True):
+            rows = pd.DataFrame([row, row]).astype(credit.X.dtypes)
+            rows[name] = pd.Series([row[name], usual[name]], index=rows.index, dtype=rows[name].dtype)
+            now, then = clf.predict_proba(rows)[:, good]
+            assert line.usual.startswith("Usual") <= (then >= now)
+            together += line.usual == "Together with your other details, this counted against you."
+    assert together
+
+
+def test_a_reason_that_was_estimated_says_so():
+    credit = datasets.load_german_credit()
+    clf = ConditionalGaussianNetworkClassifier().fit(credit.X, credit.y)
+    row = credit.X[clf.predict(credit.X) == "bad"].iloc[0]
+    reasons = CounterfactualExplainer(clf).reasons(row, "good")
+    name = reasons.principal(1)["feature"].iloc[0]
+    writer = Writer(language("en"), read_labels(None, clf), {}, (str(name),))
+    assert reason_lines(reasons, writer, clf)[0].fact.endswith("(was missing, and was estimated)")

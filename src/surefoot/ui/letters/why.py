@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import pandas as pd
 
 from surefoot.days import as_date, as_days
 from surefoot.explain.constraints.document import read_actions, read_preset
@@ -54,8 +56,30 @@ def reason_lines(
     dates = {name for name, is_date in zip(clf.schema_.names, clf.schema_.dates, strict=True) if is_date}
     by_name = {one.feature: _with_dates(one) if one.feature in dates else one for one in reasons.each}
     names: Iterable[Any] = reasons.principal(PRINCIPAL)["feature"]
-    wanted = writer.decision(reasons.wanted)
-    return tuple(_line(by_name[name], wanted, name in clf.categories_, writer) for name in names)
+    chosen, wanted = [by_name[name] for name in names], writer.decision(reasons.wanted)
+    told = {one.feature for one in _pointing_to_the_usual(reasons, chosen, clf)}
+    return tuple(
+        _line(one, wanted, one.feature in clf.categories_, writer)
+        if one.feature in told
+        else Line(_fact(one, writer), _together(one, writer))
+        for one in chosen
+    )
+
+
+def _pointing_to_the_usual(
+    reasons: Reasons, chosen: Sequence[Reason], clf: ConditionalGaussianNetworkClassifier
+) -> list[Reason]:
+    """The reasons whose usual value, in the place of today's, would not speak against the person even more.
+
+    A low rent beside a low income may count against somebody whom a usual rent would not help.
+    """
+    known = [one for one in chosen if not is_missing(one.value) and not is_missing(one.usual)]
+    today = {one.feature: one.value for one in reasons.each}
+    rows = [today, *({**today, one.feature: one.usual} for one in known)]
+    scores = clf.class_scores(*clf.schema_.encode(pd.DataFrame(rows, columns=list(clf.feature_labels_))))
+    other, decided = (clf.classes_.tolist().index(label) for label in (reasons.other, reasons.decided))
+    odds = scores[:, other] - scores[:, decided]
+    return [one for one, then in zip(known, odds[1:], strict=True) if then >= odds[0]]
 
 
 def _with_dates(reason: Reason) -> Reason:
@@ -65,10 +89,20 @@ def _with_dates(reason: Reason) -> Reason:
 
 
 def _line(reason: Reason, wanted: str, is_category: bool, writer: Writer) -> Line:
-    fact = writer.say(
-        "{name}: {value}", name=writer.name(reason.feature), value=writer.own(reason.feature, reason.value)
-    )
-    return Line(fact, _usual(reason, wanted, is_category, writer))
+    return Line(_fact(reason, writer), _usual(reason, wanted, is_category, writer))
+
+
+def _fact(reason: Reason, writer: Writer) -> str:
+    known = {"name": writer.name(reason.feature), "value": writer.own(reason.feature, reason.value)}
+    if str(reason.feature) in writer.estimated:
+        return writer.say("{name}: {value} (was missing, and was estimated)", **known)
+    return writer.say("{name}: {value}", **known)
+
+
+def _together(reason: Reason, writer: Writer) -> str:
+    if is_missing(reason.value):
+        return ""
+    return writer.say("Together with your other details, this counted against you.")
 
 
 def _usual(reason: Reason, wanted: str, is_category: bool, writer: Writer) -> str:
