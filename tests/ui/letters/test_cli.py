@@ -51,6 +51,12 @@ def test_labels_then_a_letter(folder, capsys):
     assert "income = {" in capsys.readouterr().out
 
 
+def test_a_letter_is_no_pdf(folder, capsys):
+    assert letter("--row", "0", "--target", "yes", "--output", "a.pdf") == 2
+    assert "a.pdf: letters are HTML (.html) or plain text (.txt)" in capsys.readouterr().err
+    assert not (folder / "a.pdf").exists()
+
+
 def test_a_row_with_a_hole_gets_a_letter_too(folder):
     assert letter("--row", "1", "--target", "yes", "--output", "a.txt") == 0
     assert "- income: missing" in (folder / "a.txt").read_text("utf-8")

@@ -22,6 +22,7 @@ from surefoot.ui.cli.stopping import stopped, termination_as_interrupt
 from surefoot.ui.cli.tables import model, row_place
 from surefoot.ui.letters.folder import Mailing, rows_digest, write_letters
 from surefoot.ui.letters.labels import labels_template, read_labels
+from surefoot.ui.letters.page import refuse_ending
 
 STOPPED = "surefoot: stopped; letters that are written stay in {}, and the same command goes on there"
 # Flags that say where and how letters are written, not what is in them.
@@ -58,6 +59,8 @@ def check_flags(options: argparse.Namespace) -> None:
         raise ProblemError("--jobs must be an integer other than 0 (-1: all cores), not 0")
     if options.alternatives < 1:
         raise ProblemError(f"--alternatives must be at least 1, not {options.alternatives}")
+    if not options.all:
+        refuse_ending(Path(options.output))
     options.output = (Folder if options.all else Output)(options.output)
     check_paths(options)
 

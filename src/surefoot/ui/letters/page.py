@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 WIDTH = 76  # characters of a line of text; ten times as many would not be wrapped at all
 BLANK = "_" * 30
 TEXT = ".txt"
+ENDINGS = ("", ".html", ".htm", TEXT)
+
+
+def refuse_ending(path: Path) -> None:
+    """Refuse a name that promises something else than HTML or text."""
+    if path.suffix.lower() not in ENDINGS:
+        raise ProblemError(
+            f"{path}: letters are HTML (.html) or plain text (.txt); a browser prints HTML into a PDF"
+        )
 
 
 def write_letter(
@@ -85,6 +94,7 @@ def write_letter(
     >>> write_letter(answers, "letter.html", clf)  # doctest: +SKIP
     """
     target = Path(path)
+    refuse_ending(target)
     request = letter_request(
         explanation, classifier, language=language, template=template, labels=labels, date=date, to=to
     )
