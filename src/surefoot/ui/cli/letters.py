@@ -59,10 +59,10 @@ def check_flags(options: argparse.Namespace) -> None:
         raise ProblemError("--jobs must be an integer other than 0 (-1: all cores), not 0")
     if options.alternatives < 1:
         raise ProblemError(f"--alternatives must be at least 1, not {options.alternatives}")
-    if not options.all:
-        refuse_ending(Path(options.output))
     options.output = (Folder if options.all else Output)(options.output)
     check_paths(options)
+    if not options.all:
+        refuse_ending(Path(options.output))
 
 
 def mailing(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> Mailing:
