@@ -40,7 +40,8 @@ def test_debt_to_income_with_two_commands(lender, capsys):
     assert main(["fit", table, *flags, "--actions", rules]) == 0
     said = spoken(capsys.readouterr().err)
     assert "plain scales for what rules add up: debt, income" in said
-    assert f"next, explain a row: surefoot explain {model} {table} --row 0 --actions {rules}" in said
+    assert "surefoot: next, explain a row:" in said
+    assert f"surefoot explain {model} {table} --row 0 --actions {rules}" in said
     out = str(lender / "e.json")
     asked = ["--row", row, "--target", "yes", "--actions", rules, "--json", out]
     assert main(["explain", model, table, *asked]) == 0
