@@ -45,6 +45,7 @@ def assembled(
     question: Question,
     problem: Family,
     answer: Answer,
+    *,
     refits: RefittedModels | None = None,
     seconds: float = np.inf,
     made_by: Any = None,
