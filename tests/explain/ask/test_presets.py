@@ -155,6 +155,15 @@ def test_where_nothing_helps_the_last_question_says_why(many):
     )
 
 
+def test_seconds_are_those_of_all_that_was_asked(many):
+    clf, X = many
+    explainer = CounterfactualExplainer(clf, actions=LITTLE)
+    one, batch = explainer.explain(X.iloc[43], 1), explainer.explain_batch(X.iloc[[43]], 1, progress=False)
+    for e in (one, batch[0]):
+        assert "are not enough" in e.advice
+        assert 0 < e.search_seconds <= e.seconds
+
+
 def answer_of(explanation, status, changed, coverage=1.0):
     """An explanation as a climb sees it."""
     from types import SimpleNamespace
@@ -162,7 +171,7 @@ def answer_of(explanation, status, changed, coverage=1.0):
     point = np.zeros(1) if status.has_point else None
     return SimpleNamespace(
         status=status,
-        answer=SimpleNamespace(point=point, advice="", search_seconds=0.0),
+        answer=SimpleNamespace(point=point, advice="", seconds=0.0, search_seconds=0.0),
         changed=list(range(changed)),
         coverage=coverage,
     )

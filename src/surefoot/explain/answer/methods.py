@@ -21,6 +21,7 @@ from surefoot.problem.geometry import dual_exponent, lp_norm
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certificate, certified_states, proven_robustness
+from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
 from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.enumeration import each_state, each_way
@@ -40,6 +41,9 @@ GRACE = 0.25
 # Share of the time that is kept for the proof that a point withstands the budget, where time is up. Ten times
 # as much would leave nothing to search with; a tenth, and such points are said to withstand nothing.
 KEPT = 0.1
+# Seconds that such a proof usually takes with dozens of features, and the share that may be kept for them.
+# With a tenth, few changes found in little time are not shown to be enough; more than half is not needed.
+USUAL, MOST_KEPT = 1.0, 0.5
 MOST_THREADS = 1024  # of a solver; ten times as many help nobody
 
 
@@ -168,9 +172,10 @@ def search(method: str, problem: Family, settings: Settings) -> Answer:
     """Run a method."""
     limit = settings.options.time_limit
     if method == "certified":
-        start, kept = time.perf_counter(), 0.0 if problem.ball.is_point or problem.shares else KEPT
-        found = certified_states(problem, settings.options.gap, (1 - kept) * limit)
-        return _withstanding(problem, found, max(limit - (time.perf_counter() - start), GRACE))
+        clock, proves = Clock(limit), not (problem.ball.is_point or problem.shares)
+        kept = max(KEPT * limit, min(MOST_KEPT * limit, USUAL)) if proves else 0.0
+        found = certified_states(problem, settings.options.gap, limit - kept)
+        return _withstanding(problem, found, max(clock.left, GRACE))
 
     def run(posed: RobustProblem, seconds: float) -> Answer:
         return each_way(posed, lambda case, left: _paper(method, case, settings.within(left)), seconds)

@@ -126,11 +126,12 @@ class Climb:
         self.reached = first
         self.found: Explanation | None = None
         self.tried: list[tuple[Rung, Status]] = []
-        self.searched = 0.0
+        self.searched, self.lasted = 0.0, 0.0
 
     def send(self, found: Explanation) -> None:
         """Take the explanation of this step; go on to the next step, or stop."""
         self.searched += found.answer.search_seconds
+        self.lasted = found.answer.seconds  # of all steps until now
         known = self.found
         if known is None or known.answer.point is None or _withstands_as_much(found, known):
             self.reached, self.found = self.step.rung, found
@@ -151,7 +152,7 @@ class Climb:
         assert found is not None
         if len(self.tried) == 1:
             return found
-        answer = replace(found.answer, search_seconds=self.searched)
+        answer = replace(found.answer, seconds=self.lasted, search_seconds=self.searched)
         if self.reached != self.first and answer.point is not None:
             answer = replace(answer, advice=f"{self._gave_way(len(found.changed))} {answer.advice}".strip())
         return replace(found, answer=answer)

@@ -13,8 +13,8 @@ Where to find what (docs/certified.md derives it):
 - Allowed values: ``lattice``; ``frame``, ``majorant`` and ``peak`` bound it, ``rounding`` finds points,
   ``entries`` makes its leaves.
 - At most so many changes: ``subsets``; ``changes`` and ``narrowing`` are its choices, ``promise`` ranks them,
-  ``bunches``, ``side_by_side``, ``slices``, ``stacks``, ``typical`` and ``together`` refute them,
-  ``settling`` cuts.
+  ``climb`` finds few, ``bunches``, ``side_by_side``, ``slices``, ``stacks``, ``typical`` and ``together``
+  refute them, ``settling`` cuts.
 - Categories: ``states``, ``cover``; ``uphill`` leads to a first state with a point.
 - The innermost loops of ``stacks``, ``interior``, ``frame`` and ``majorant`` in C: ``kernel``, kernel.c.
 - The certificate: ``leaf``, ``proof``, ``grafting``, ``decided``, ``units``.

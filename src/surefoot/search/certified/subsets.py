@@ -24,6 +24,7 @@ from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.bunches import refute_in_bunches
 from surefoot.search.certified.changes import DEEPEST as TOO_DEEP
 from surefoot.search.certified.changes import Choice, Cut, Limits
+from surefoot.search.certified.climb import Climb
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.grafting import AtOnce, Graft, Searched, Tree
 from surefoot.search.certified.narrowing import ends, narrowed
@@ -287,9 +288,10 @@ class Subsets:
         return hint
 
     def _most_promising(self) -> list[Choice]:
-        """The choices that seem to lead uphill fastest."""
+        """The choices that lead uphill fastest; where there are very many, also one that leads far."""
         if self.root.size > MANY:
-            return [self.root.filled(self.promise.gain)]
+            few = self.root.filled_in(Climb(self.whole, self.pool).order())
+            return [self.root.filled(self.promise.gain), few.filled(self.promise.gain)]
         ranked: list[tuple[float, Choice]] = []
         for free, choices in _alike([choice for choice in self.choices if choice.bound < np.inf]):
             scores = self.promise.scores(free)
