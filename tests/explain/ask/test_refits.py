@@ -106,10 +106,11 @@ def test_refits_of_a_pipeline():
     german = datasets.load_german_credit()
     words = ["housing", "purpose"]
     X = german.X[[*words, "duration_months", "credit_amount"]].astype(dict.fromkeys(words, object))
+    X, y = X.head(300), german.y.head(300)
     pipeline = make_pipeline(
         make_column_transformer((OneHotEncoder(), words), remainder=StandardScaler()), LogisticRegression()
-    ).fit(X, german.y)
-    explainer = CounterfactualExplainer(pipeline, data=(X, german.y), models=2)
+    ).fit(X, y)
+    explainer = CounterfactualExplainer(pipeline, data=(X, y), models=2)
     assert len(explainer.refits.searched) == 2
     assert explainer.refits.searched[0].fingerprint_ != explainer.classifier.fingerprint_
 
