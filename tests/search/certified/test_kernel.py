@@ -175,7 +175,7 @@ def test_peaks_and_weights_are_the_same(norm, monkeypatch):
 
     monkeypatch.setattr(frame.Frame, "_compiled", both_peaks)
     monkeypatch.setattr(majorant, "_compiled", both_weights)
-    for seed in range(4):
+    for seed in range(7):
         base = random_problem(6, seed, norm=norm)
         today = base.factual
         sets = tuple(ValueSet(j, tuple(today[j] + 0.4 * np.arange(-9, 10)), today[j]) for j in range(4))
