@@ -18,7 +18,11 @@ def every(n, values):
 
 
 def covering(*factors):
-    """All combinations, but for a few marked as slow; in those few each value of each factor occurs."""
+    """All combinations, but for a few marked as slow; in those few each value of each factor occurs.
+
+    >>> [each for each in covering("ab", [1, 2, 3]) if type(each) is tuple]
+    [('a', 1), ('a', 2), ('b', 3)]
+    """
     places = [range(len(factor)) for factor in factors]
     longest = max(map(len, factors))
     kept = {tuple((k + j) % len(place) for j, place in enumerate(places)) for k in range(longest)}

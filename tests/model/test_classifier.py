@@ -34,14 +34,16 @@ class OfNumbers(ConditionalGaussianNetworkClassifier):
 
 
 @pytest.mark.filterwarnings("ignore:class .* has a single row")  # labels made of rounded numbers
-@parametrize_with_checks([ConditionalGaussianNetworkClassifier("tan"), *map(OfNumbers, ("naive", "ban"))])
+@parametrize_with_checks([ConditionalGaussianNetworkClassifier("tan"), OfNumbers("ban")])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:class .* has a single row")
-@parametrize_with_checks([*map(ConditionalGaussianNetworkClassifier, ("naive", "ban")), OfNumbers("tan")])
+@parametrize_with_checks(
+    [*map(ConditionalGaussianNetworkClassifier, ("naive", "ban")), *map(OfNumbers, ("naive", "tan"))]
+)
 def test_scikit_learns_own_checks_of_other_structures(estimator, check):
     check(estimator)
 

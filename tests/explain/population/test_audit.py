@@ -125,13 +125,13 @@ def test_columns_are_the_contract(audit):
     assert audit.by_group["rows"].sum() == 60
 
 
+@pytest.mark.slow
 def test_jobs_do_not_matter(explainer, rows):
     one, two = (explainer.audit(rows.head(9), "yes", "region", n_jobs=n, progress=False) for n in (1, 2))
     same = list(COLUMNS[:-1])  # what is blamed may depend on how busy the machine is
     pd.testing.assert_frame_equal(one.by_group[same], two.by_group[same])
     pd.testing.assert_frame_equal(one.changes, two.changes)
     assert one.about == two.about
-    assert pickle.loads(pickle.dumps(one)).overall.equals(one.overall)
 
 
 def test_rows_without_a_group_or_a_value_are_said(audit):
@@ -290,6 +290,7 @@ def test_hostile_names_are_harmless(tmp_path):
 
 def test_an_audit_says_itself(audit):
     text = str(audit)
+    assert str(pickle.loads(pickle.dumps(audit))) == text
     assert "it is proven that no allowed change is enough" in text
     assert "Note: " in text
     assert repr(audit) == f"<Audit of 60 rows in {len(audit.by_group)} groups for yes>"
