@@ -5,13 +5,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-cluster lint format docs bench mutants corpus reproduce clean
+.PHONY: demo test test-slow test-cluster lint format docs bench mutants corpus reproduce clean
 
 demo: $(VENV)/.package  ## fit a classifier to real loans and explain how one that was refused would be granted
 	$(BIN)/surefoot demo
 
-test: $(VENV)/.test  ## run all tests, doctests included
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+test: $(VENV)/.test  ## run the tests, doctests included, but for those marked as slow
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.test  ## run the tests marked as slow: more seeds, signals, widths and problems of the same kinds
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow tests $(PYTEST_ARGS)
 
 test-cluster: $(VENV)/.test $(VENV)/.cluster  ## the same rows through Dask, Ray and Spark (Java 17), with workers killed on the way
 	$(BIN)/python -m pytest -p no:xdist --show-capture=no tests/cluster $(PYTEST_ARGS)

@@ -41,10 +41,10 @@ def rng():
 
 
 @pytest.fixture(autouse=True)
-def _doctests_write_elsewhere(request, tmp_path, monkeypatch):
+def _doctests_write_elsewhere(request):
     """Files that examples in documents write do not end up in the repository."""
     if type(request.node).__name__ == "DoctestItem":
-        monkeypatch.chdir(tmp_path)
+        request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))
 
 
 def pytest_collection_finish():

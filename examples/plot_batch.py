@@ -1,6 +1,6 @@
 """
-A hundred rows at once
-======================
+Many rows at once
+=================
 
 A batch keeps the order of its rows, and rows that fail keep their place. The same call runs on two cores with
 ``n_jobs=2``, or on a Dask, Ray or Spark cluster inside ``joblib.parallel_config``.
@@ -11,7 +11,7 @@ from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplain
 
 pima = datasets.load_pima()
 clf = ConditionalGaussianNetworkClassifier(structure="tan").fit(pima.X, pima.y)
-diabetic = pima.X[clf.predict(pima.X) == 1].head(100)
+diabetic = pima.X[clf.predict(pima.X) == 1].head(40)
 explainer = CounterfactualExplainer(clf, budget=0.05, immutable=["age", "preg"])
 es = explainer.explain_batch(diabetic, target=0, progress=False)
 print(es)

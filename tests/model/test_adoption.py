@@ -28,6 +28,7 @@ from surefoot.model.adoption import adopt
 from surefoot.model.adoption.gaussian import _in_units_before
 from surefoot.model.scalers import Affine
 from tests.asking import CounterfactualExplainer
+from tests.thinning import every
 
 UNITS = np.array([1.0, 250.0, 0.2, 40.0])
 CENTRE = np.array([3.0, 20.0, 0.0, -5.0])
@@ -85,6 +86,9 @@ SCALERS = {
     "nested": [make_pipeline(StandardScaler(), "passthrough"), MaxAbsScaler()],
 }
 
+FORMS = [(2, "numpy"), (3, "numpy"), (2, "frame"), (3, "strings")]
+ALL = [(model, scalers, *form) for model in MODELS for scalers in SCALERS for form in FORMS]
+
 
 def fitted(model, scalers, X, y):
     model = clone(MODELS[model])
@@ -94,9 +98,7 @@ def fitted(model, scalers, X, y):
     return (make_pipeline(*steps, model) if steps else model).fit(X, y)
 
 
-@pytest.mark.parametrize(("n_classes", "form"), [(2, "numpy"), (3, "numpy"), (2, "frame"), (3, "strings")])
-@pytest.mark.parametrize("scalers", SCALERS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "scalers", "n_classes", "form"), every(5, ALL))
 def test_probabilities_are_those_of_scikit_learn(model, scalers, n_classes, form):
     X, y = in_form(*draw(n_classes), form)
     estimator = fitted(model, scalers, X, y)

@@ -33,6 +33,7 @@ from surefoot.exceptions import DataError, ModelFileError
 from surefoot.model.adopted import AdoptedClassifier
 from surefoot.model.file import write_model
 from tests.asking import CounterfactualExplainer
+from tests.thinning import covering
 
 NUMBERS, CATEGORIES = ["age", "income"], ["housing", "job", "plan"]
 SCHOOLING = ["basic", "high school", "university"]
@@ -205,8 +206,7 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("remainder", ["drop", TargetEncoder(random_state=0)])
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize(("name", "remainder"), covering(COLUMNS, ["drop", TargetEncoder(random_state=0)]))
 def test_columns_by(name, remainder):
     numbers, words = COLUMNS[name]
     parts = [("numbers", StandardScaler(), numbers), ("words", OneHotEncoder(), words)]

@@ -12,6 +12,7 @@ from surefoot import ConditionalGaussianNetworkClassifier, Dag
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.model.fitting import warped
 from tests.model.test_cells import GRAPH, people
+from tests.thinning import covering
 
 FULL = {"marginals": "auto", "shrinkage": "auto", "calibration": "temperature"}
 
@@ -52,8 +53,10 @@ def test_tables_of_numbers_are_what_they_were(bundled, name):
         assert found == FORMER[name, structure]
 
 
-@pytest.mark.parametrize("settings", [{}, FULL, {"marginals": "power", "shrinkage": 0.3}])
-@pytest.mark.parametrize("structure", ["naive", "tan", "ban", GRAPH])
+@pytest.mark.parametrize(
+    ("structure", "settings"),
+    covering(["naive", "tan", "ban", GRAPH], [{}, FULL, {"marginals": "power", "shrinkage": 0.3}]),
+)
 def test_decisions_are_one_quadratic_for_each_state(structure, settings):
     frame, labels = people(300)
     clf = ConditionalGaussianNetworkClassifier(structure, **settings).fit(frame, labels)

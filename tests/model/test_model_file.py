@@ -11,12 +11,18 @@ from surefoot.exceptions import ModelFileError
 from surefoot.model.file import _checksum
 
 
+@pytest.fixture(scope="module")
+def fitted(bundled):
+    return ConditionalGaussianNetworkClassifier("ban", max_parents=2).fit(
+        bundled["pima"].X, bundled["pima"].y
+    )
+
+
 @pytest.fixture
-def saved(bundled, tmp_path):
-    data, path = bundled["pima"], tmp_path / "model.json"
-    clf = ConditionalGaussianNetworkClassifier("ban", max_parents=2).fit(data.X, data.y)
-    clf.save(path)
-    return clf, path, data.X
+def saved(fitted, bundled, tmp_path):
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    return fitted, path, bundled["pima"].X
 
 
 def load(path):

@@ -26,6 +26,7 @@ from surefoot.proof import exact
 from tests.asking import CounterfactualExplainer
 from tests.brute import nearest_by_trying
 from tests.mixed_tables import lending
+from tests.thinning import covering
 
 NORMS = [np.inf, 2, 1]
 FLAT = np.zeros((2, 2))
@@ -70,9 +71,7 @@ def test_pairs_of_classes_say_the_same():
             np.testing.assert_allclose(H(points), G(points), atol=1e-12)
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("budget", [0.0, 0.1])
-@pytest.mark.parametrize("target", ["low", "high"])
+@pytest.mark.parametrize(("target", "budget", "norm"), covering(["low", "high"], [0.0, 0.1], NORMS))
 def test_the_optimum_is_the_one_of_a_grid(norm, budget, target):
     explainer = CounterfactualExplainer(model(), norm=norm, budget=budget)
     row = {"x": 0.4, "y": 2.4}

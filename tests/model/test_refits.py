@@ -14,6 +14,7 @@ from surefoot.model.calibration import fit_calibration
 from surefoot.model.content import classifier_content
 from surefoot.model.file import write_model
 from surefoot.model.refits import Bootstrap, Kept, drawn_weights, keep_refits, time_for_refits
+from tests.thinning import covering
 from tests.ui.mixed import toy_table
 
 SETTINGS = [
@@ -37,8 +38,7 @@ def keeping(table, settings, count=4):
     return clf
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("table", [toy_table, with_holes, "numbers"])
+@pytest.mark.parametrize(("table", "settings"), covering([toy_table, with_holes, "numbers"], SETTINGS))
 def test_refits_share_graph_and_scales_and_survive_the_file(table, settings, tmp_path):
     X, y = toy_table() if table == "numbers" else table()
     if table == "numbers":

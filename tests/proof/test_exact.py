@@ -23,6 +23,7 @@ from surefoot.proof import exact
 from surefoot.status import _WITH_POINT, Status
 from tests.proof import handmade
 from tests.proof.handmade import INF, banknote, banknote_row, explained, majorant, mean_of, question, small
+from tests.thinning import only
 
 FILE = Path(exact.__file__)
 
@@ -122,6 +123,8 @@ def stopped_without_point():
     return clf, e
 
 
+# Of three whitenings and three norms, three pairs are enough for most changes.
+SLOW = ("cholesky 2", "dag 1", "dag inf", "zca 1", "zca 2", "exactly zca")
 HONEST = {
     **{
         f"{w} {p:g}": functools.partial(honest_bank, p, w)
@@ -181,7 +184,7 @@ def leaf_of(e):
 # ----- honest files ------------------------------
 
 
-@pytest.mark.parametrize("name", HONEST)
+@pytest.mark.parametrize("name", only([name for name in HONEST if name not in SLOW], HONEST))
 def test_an_honest_file_holds(name):
     found = verdicts(*files(name))
     assert set(found.values()) == {exact.HOLDS}, exact.check([files(name)[0]], files(name)[1])
@@ -1830,8 +1833,9 @@ def positions(value, path=()):
         yield from positions(item, (*path, key))
 
 
-def test_any_change_is_judged_or_refused_but_never_crashes():
-    rng = random.Random(5)
+@pytest.mark.parametrize("start", only([0], [0, 140, 280]))
+def test_any_change_is_judged_or_refused_but_never_crashes(start):
+    rng = random.Random(5 + start)
     junk = [
         None,
         True,
@@ -1853,7 +1857,7 @@ def test_any_change_is_judged_or_refused_but_never_crashes():
         [[]],
     ]
     names = ["cholesky 1", "cuts", "values", "by feature", "exactly dag", "infeasible", "density"]
-    for k in range(420):
+    for k in range(start, start + 140):
         model, e = files(names[k % len(names)])
         target = model["model"] if k % 7 == 0 else e
         path = rng.choice([p for p in positions(target) if p])

@@ -19,6 +19,7 @@ from surefoot.status import Status
 from surefoot.ui.cli import main as surefoot
 from tests.asking import CounterfactualExplainer
 from tests.proof.handmade import banknote, banknote_row, mean_of, small
+from tests.thinning import only
 
 LEAST = 5e-324
 
@@ -642,7 +643,7 @@ def test_what_is_no_file_takes_one_line(text, face, tmp_path, capsys):
     assert one_line(run(face, tmp_path, text, capsys))
 
 
-@pytest.mark.parametrize("depth", [900, 960, 975, 980, 985, 990, 100_000])
+@pytest.mark.parametrize("depth", only([900, 985, 100_000], [900, 960, 975, 980, 985, 990, 100_000]))
 def test_nesting_in_any_field(depth, face, tmp_path, capsys):
     _, e = honest("robust")
     nested = "[" * depth + "]" * depth
@@ -684,10 +685,10 @@ CONTEXT = (
 MAY_BE_NULL = (("certificate", "ball"), ("tol",), ("seconds",))
 
 
-def test_null_in_every_field():
+@pytest.mark.parametrize("name", only(["three"], ["robust", "three", "rough"]))
+def test_null_in_every_field(name):
     """Null is refused wherever something is claimed; no field makes the checker stumble."""
-    for name in ("robust", "three", "rough"):
-        content, e = honest(name)
+    for content, e in [honest(name)]:
         for way in ways(e):
             if way[0] in CONTEXT or way in MAY_BE_NULL or way[:3] == ("question", "domain", "declared"):
                 continue

@@ -10,6 +10,7 @@ import pytest
 
 from surefoot.proof import exact
 from tests.proof.handmade import INF, mean_of, question, small
+from tests.thinning import covering
 
 
 def fractions(array):
@@ -221,8 +222,9 @@ def splits(proof, level, size):
     ]
 
 
-@pytest.mark.parametrize("norm", [1.0, 2.0, INF, "by feature"])
-@pytest.mark.parametrize("size", [1.0, 1e-60, 1e60, 1e-150, 1e150])
+@pytest.mark.parametrize(
+    ("size", "norm"), covering([1.0, 1e-60, 1e60, 1e-150, 1e150], [1.0, 2.0, INF, "by feature"])
+)
 def test_the_matrix_of_a_leaf_is_the_pages(norm, size):
     rng, half = np.random.default_rng(4), None
     if norm == "by feature":

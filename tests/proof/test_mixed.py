@@ -16,6 +16,7 @@ from surefoot.model.content import classifier_content
 from surefoot.proof import exact
 from tests.asking import CounterfactualExplainer
 from tests.mixed_tables import lender, lending, refused_rows
+from tests.thinning import covering
 
 CHEAP = Actions({name: Action(cost=0.2) for name in ("housing", "savings", "phone")})
 MODELS = {
@@ -41,8 +42,7 @@ def verdicts(clf, document):
     return {claim.name: claim.verdict for claim in exact.check([classifier_content(clf)], document)}
 
 
-@pytest.mark.parametrize("norm", [np.inf, 2, 1])
-@pytest.mark.parametrize("name", list(MODELS))
+@pytest.mark.parametrize(("name", "norm"), covering(list(MODELS), [np.inf, 2, 1]))
 def test_honest_answers_are_accepted(name, norm):
     clf = model(name)
     for row in refused_rows(clf, 3):

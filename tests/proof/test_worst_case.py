@@ -21,6 +21,7 @@ from surefoot.search.paper.backends import solve
 from surefoot.search.paper.formulations.qcqp import adversary_program, adversary_view
 from surefoot.search.paper.program import Options
 from tests.problems import grid_points, mixed_problem, paper_problem, random_problem
+from tests.thinning import only
 
 NORMS = [1, 2, np.inf]
 ZERO = np.zeros((2, 2))
@@ -36,6 +37,7 @@ def random_quadratic(n, seed):
 
 
 @pytest.mark.parametrize("p", NORMS)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 500), radius=st.floats(0.01, 3))
 def test_two_dimensions_by_brute_force(p, seed, radius):
     G = random_quadratic(2, seed)
@@ -50,8 +52,7 @@ def test_two_dimensions_by_brute_force(p, seed, radius):
 
 
 @pytest.mark.parametrize("p", NORMS)
-@settings(max_examples=10)
-@given(seed=st.integers(0, 100))
+@pytest.mark.parametrize("seed", only([3], [3, *range(20, 30)]))
 def test_equal_to_scip(p, seed):
     problem = random_problem(5, seed, norm=p, budget=0.5)
     worst = worst_perturbation(problem, problem.factual)
@@ -163,7 +164,7 @@ def test_no_perturbation_of_a_mixed_ball_does_worse(seed):
 
 
 @given(seed=st.integers(0, 300))
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_the_radius_of_a_mixed_ball(seed):
     problem = mixed_problem(seed)
     rng = np.random.default_rng(seed)

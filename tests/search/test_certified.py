@@ -27,8 +27,10 @@ from surefoot.search.paper.formulations import QcqpFormulation
 from surefoot.search.paper.program import Options
 from tests.asking import CounterfactualExplainer
 from tests.problems import paper_problem, random_problem, rough_problem
+from tests.thinning import only
 
 NORMS = [np.inf, 2, 1]
+DATA_SETS = list(itertools.product([1, 0], ["naive", "tan", "ban"], ["banknote", "pima", "ionosphere"]))
 UNFINISHED = (13, 32)  # seeds of problems that SCIP does not finish: its bound is all there is to compare
 
 
@@ -59,7 +61,7 @@ def check_against_scip(problem, found, other, gap=1e-3):
     assert distance >= other.lower_bound * (1 - 1e-3)
 
 
-@pytest.mark.parametrize("seed", range(33))
+@pytest.mark.parametrize("seed", only((0, 1, 6, 9, 11, 13, 17, 20, 24, 29, 31), range(33)))
 def test_rough_problems_agree_with_scip(seed):
     _, problem = rough_problem(seed)
     found = certified_search(problem, 1e-3, 60.0)
@@ -155,7 +157,7 @@ def test_rows_of_the_lagrangian(rng):
 
 
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", only((0, 2, 3, 6), range(8)))
 def test_the_adversary_is_as_bad_as_it_gets(norm, seed):
     problem = random_problem(5, seed, norm=norm)
     H = problem.margins[0].in_coordinates(problem.whitening.inverse, problem.factual)
@@ -240,9 +242,13 @@ def test_monotone_corners_are_where_the_margin_is_highest(rng):
         assert space.margins[0](moved + v) >= space.margins[0](u + v) - 1e-12
 
 
-@pytest.mark.parametrize("name", ["banknote", "pima", "ionosphere"])
-@pytest.mark.parametrize("structure", ["naive", "tan", "ban"])
-@pytest.mark.parametrize("target", [1, 0])
+@pytest.mark.parametrize(
+    ("target", "structure", "name"),
+    only(
+        [each for each in DATA_SETS if each[1] == "naive" or each[2] != "ionosphere"],
+        DATA_SETS,
+    ),
+)
 def test_data_sets(bundled, name, structure, target):
     data = bundled[name]
     settings = {"max_parents": 2} if structure == "ban" else {}

@@ -1,5 +1,6 @@
 """A first point comes early, memory is bounded, and what is refuted at a lower level is open at a higher."""
 
+import itertools
 import tracemalloc
 from dataclasses import replace
 from itertools import product
@@ -25,9 +26,11 @@ from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.subsets import Subsets
 from tests.asking import CounterfactualExplainer
 from tests.families import all_states, random_family
+from tests.thinning import covering, only
 
 GAP = 1e-3
 MEGABYTE = 2**20
+TINY = [0, 1, 2, 4, 3, 5, 6, 7, 588, 8, 1096, 975, 1209, 1085, 9]
 
 
 def many_features(n, most, lacking, norm=2.0):
@@ -40,8 +43,13 @@ def many_features(n, most, lacking, norm=2.0):
     return RobustProblem(np.zeros(n), (Requirement(H),), Metric(whitening, norm), ball, domain)
 
 
-@pytest.mark.parametrize("norm", [1.0, 2.0, np.inf])
-@pytest.mark.parametrize("lacking", [3.0, 9.0])
+@pytest.mark.parametrize(
+    ("lacking", "norm"),
+    only(
+        [(3.0, 2.0), (9.0, 1.0), (9.0, 2.0), (9.0, np.inf)],
+        itertools.product([3.0, 9.0], [1.0, 2.0, np.inf]),
+    ),
+)
 def test_two_changes_of_hundreds_take_little_memory(norm, lacking):
     search = Subsets(many_features(200, 2, lacking, norm), GAP, Clock(3.0))
     tracemalloc.start()
@@ -94,8 +102,7 @@ def lacking_much(rng, sizes, **settings):
     return replace(posed, requirements=harder, _bases={})
 
 
-@pytest.mark.parametrize("norm", [1.0, 2.0, np.inf])
-@pytest.mark.parametrize("n_requirements", [1, 2])
+@pytest.mark.parametrize(("n_requirements", "norm"), covering([1, 2], [1.0, 2.0, np.inf]))
 def test_a_point_comes_before_states_are_refuted(monkeypatch, norm, n_requirements):
     def no_time(*_):
         raise OutOfTimeError
@@ -181,7 +188,7 @@ def enumerated(explainer, row, target):
     return best
 
 
-@pytest.mark.parametrize("seed", [*range(10), 588, 975, 1085, 1096, 1209])
+@pytest.mark.parametrize("seed", only(TINY[::2], TINY))
 def test_tiny_requests_are_decided_as_by_enumeration(seed):
     explainer, row = tiny(seed)
     e = explainer.explain(row, on_failure="return")
@@ -192,7 +199,7 @@ def test_tiny_requests_are_decided_as_by_enumeration(seed):
     assert e.distance == pytest.approx(best, rel=2e-3) or best == e.distance
 
 
-@pytest.mark.parametrize("seed", [185, 1005, 1046])
+@pytest.mark.parametrize("seed", only([185, 1046], [185, 1005, 1046]))
 def test_the_nearest_point_on_a_line_is_found(seed):
     """One number of any size changes: regions that hold a nearer point are not cut for ever."""
     explainer, row = tiny(seed, at_most=1)

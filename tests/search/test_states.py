@@ -10,6 +10,7 @@ from surefoot.proof.worst_case import worst_perturbation
 from surefoot.search.certified import certified_search, certified_states, states
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from tests.families import all_states, random_family
+from tests.thinning import covering
 
 GAP = 1e-3
 ROUNDING = 2e-6  # gaps are not told apart below this
@@ -77,10 +78,9 @@ def check(posed, found, best):
     assert all(r.lower_bound <= found.lower_bound for r in found.rounds)
 
 
-@pytest.mark.parametrize("whole", [0, 1])
-@pytest.mark.parametrize("n_requirements", [1, 2])
-@pytest.mark.parametrize("budget", [0.0, 0.05])
-@pytest.mark.parametrize("norm", [np.inf, 2, 1])
+@pytest.mark.parametrize(
+    ("norm", "budget", "n_requirements", "whole"), covering([np.inf, 2, 1], [0.0, 0.05], [1, 2], [0, 1])
+)
 def test_the_nearest_of_all_states(norm, budget, n_requirements, whole):
     posed = family(norm, budget, n_requirements, whole)
     check(posed, certified_states(posed, GAP, 30), nearest(posed))

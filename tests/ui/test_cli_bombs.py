@@ -16,6 +16,7 @@ from surefoot import ConditionalGaussianNetworkClassifier, files
 from surefoot.exceptions import DataError, ModelFileError
 from surefoot.table.reading import Form, read_table
 from surefoot.ui.cli import commands, main
+from tests.thinning import only
 from tests.ui.mixed import toy_model, toy_table
 
 
@@ -70,16 +71,16 @@ def test_what_has_no_end_is_not_read(there, capsys, place):
         assert what in err
 
 
-def test_standard_input_may_be_a_pipe_but_no_device(there):
+@pytest.mark.parametrize("name", only(["/dev/stdin"], ["-", "/dev/stdin"]))
+def test_standard_input_may_be_a_pipe_but_no_device(there, name):
     command = [sys.executable, "-m", "surefoot", "predict", "m.json"]
-    for name in ("-", "/dev/stdin"):
-        table = (there / "d.csv").read_bytes()
-        found = subprocess.run([*command, name], input=table, capture_output=True, check=False)
-        assert (found.returncode, found.stdout[:14]) == (0, b"row,predicted\n"), found.stderr
-        with open("/dev/zero", "rb") as zero:
-            found = subprocess.run([*command, name], stdin=zero, capture_output=True, check=False, timeout=60)
-        assert found.returncode == 2
-        assert found.stderr.count(b"\n") == 1
+    table = (there / "d.csv").read_bytes()
+    found = subprocess.run([*command, name], input=table, capture_output=True, check=False)
+    assert (found.returncode, found.stdout[:14]) == (0, b"row,predicted\n"), found.stderr
+    with open("/dev/zero", "rb") as zero:
+        found = subprocess.run([*command, name], stdin=zero, capture_output=True, check=False, timeout=60)
+    assert found.returncode == 2
+    assert found.stderr.count(b"\n") == 1
 
 
 @pytest.mark.parametrize("bomb", ["bomb.csv.gz", "bomb.xlsx"])

@@ -159,7 +159,7 @@ def test_what_the_solving_flags_change(explanation):
             "--gap",
             "0.2",
         )
-        for m in ("4", "40")
+        for m in ("4", "12")
     )
     assert coarse.method == fine.method == "milp"
     assert coarse.iterations != fine.iterations

@@ -5,17 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.thinning import only
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.mark.skipif(sys.platform == "win32" or not BENCHMARKS.is_dir(), reason="devices, and the repository")
 @pytest.mark.filterwarnings("default")
-def test_random_commands(monkeypatch, tmp_path):
+@pytest.mark.parametrize(("count", "seed"), only([(15, 12)], [(15, 12), (60, 12)]))
+def test_random_commands(monkeypatch, tmp_path, count, seed):
     monkeypatch.chdir(tmp_path)  # where it comes back to
     from benchmarks.audit.cli_fuzz import fuzzed
 
     wrong, seen = [], set()
-    for case in fuzzed(count=60, seed=12, share=0.0, tiny_disk=False):
+    for case in fuzzed(count=count, seed=seed, share=0.0, tiny_disk=False):
         seen.add((case.command, case.status))
         wrong += [(dict(+case.faults), case.arguments, case.told)] if +case.faults else []
     assert not wrong

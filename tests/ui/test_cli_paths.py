@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from surefoot.ui.cli import main
+from tests.thinning import only
 from tests.ui.mixed import toy_model, toy_table
 
 
@@ -154,7 +155,10 @@ def test_a_link_is_replaced(there, capsys):
     assert sorted(os.listdir()) == ["a.toml", "d.csv", "m.json", "out.csv", "precious"]
 
 
-@pytest.mark.parametrize("redirected", [">/dev/full", "2>/dev/full >/dev/full", ">&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "redirected",
+    only([">/dev/full", "<&- >&- 2>&-"], [">/dev/full", "2>/dev/full >/dev/full", ">&-", "<&- >&- 2>&-"]),
+)
 def test_streams_that_are_full_or_closed(there, redirected):
     """One line at most, and never into a file that happens to be opened in the place of a stream."""
     script = f'"{sys.executable}" -m surefoot predict m.json d.csv --output out.csv {redirected}'

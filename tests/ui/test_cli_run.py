@@ -10,16 +10,19 @@ import pandas as pd
 import pytest
 
 from surefoot.ui.cli import main
+from tests.thinning import only
 from tests.ui.mixed import toy_model, toy_table
 
 LONG = 90  # seconds that a process may take on a busy machine
+ROWS = 30
 ASK = ("explain", "m.json", "d.csv", "--all", "--target", "yes", "--budget", "0.2", "--quiet", "--id", "name")
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     X, y = toy_table(60)
-    X.assign(y=y, name=[f"=n{k}" for k in range(60)]).to_csv(tmp_path / "d.csv", index=False)
+    named = X.assign(y=y, name=[f"=n{k}" for k in range(60)])
+    named.head(ROWS).to_csv(tmp_path / "d.csv", index=False)
     toy_model().save(tmp_path / "m.json")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -47,7 +50,7 @@ def waited_for(process, condition):
     assert condition()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", only([signal.SIGINT], [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
 def test_it_goes_on_after_any_signal(folder, capfd, number):
     assert main([*ASK, "--output", "whole.csv"]) in (0, 1)
     process = started("--output", "o.csv")
@@ -111,7 +114,7 @@ def test_one_run_at_a_time_and_restart(folder, capfd):
     assert main([*ASK, "--output", "o.csv", "--threshold", "0.6"]) == 2
     assert "the question has changed since this run began" in capfd.readouterr().err
     assert main([*ASK, "--output", "o.csv", "--threshold", "0.6", "--restart"]) in (0, 1)
-    assert len(pd.read_csv("o.csv")) == 60
+    assert len(pd.read_csv("o.csv")) == ROWS
     assert not os.path.exists("o.csv.parts")
 
 
@@ -124,7 +127,7 @@ def test_retry_and_certificates(folder, capfd):
     assert main([*ASK, "--output", "o.csv", "--certificates", "p.jsonl.gz"]) in (0, 1)
     capfd.readouterr()
     assert main(["verify", "m.json", "p.jsonl.gz"]) == 0
-    assert "every claim holds for 60 of 60" in capfd.readouterr().err
+    assert f"every claim holds for {ROWS} of {ROWS}" in capfd.readouterr().err
 
 
 def test_what_is_enough_has_columns_of_its_own(folder):

@@ -71,6 +71,7 @@ def batch(explainer, table):
 def there(table, clf, tmp_path_factory):
     folder = tmp_path_factory.mktemp("names")
     table.to_csv(folder / "d.csv", index_label="id")
+    table.head(2).to_csv(folder / "two.csv", index_label="id")
     clf.save(folder / "m.json")
     return folder
 
@@ -212,9 +213,9 @@ COMMANDS = {
     "row": ("explain", "m.json", "d.csv", "--row", "0", "--target", YES, "--budget", "0.05"),
     "json": ("explain", "m.json", "d.csv", "--row", "0", "--target", YES, "--json", "-"),
     "several": ("explain", "m.json", "d.csv", "--row", "0", "--target", YES, "--alternatives", "2"),
-    "all": ("explain", "m.json", "d.csv", "--all", "--target", YES, "--quiet", "--id", "y"),
+    "all": ("explain", "m.json", "two.csv", "--all", "--target", YES, "--quiet", "--id", "y"),
     "none": (
-        "explain", "m.json", "d.csv", "--all", "--quiet", "--target", YES,
+        "explain", "m.json", "two.csv", "--all", "--quiet", "--target", YES,
         "--immutable", INCOME, "debt", HOUSING,
     ),
     # Mistakes, which name what is meant.

@@ -68,7 +68,7 @@ def check(e, clf, count=2000):
 def test_every_combination_keeps_the_decision(settings, asked):
     clf = lender(**settings)
     explainer = CounterfactualExplainer(clf, **asked)
-    regions = [check(explainer.explain(row, "good"), clf) for row in refused_rows(clf, 8)]
+    regions = [check(explainer.explain(row, "good"), clf) for row in refused_rows(clf, 4)]
     assert any(region.numbers for region in regions)
     assert any(region.not_enough for region in regions)
 
@@ -309,7 +309,7 @@ def test_every_combination_keeps_to_the_rules():
         clf, actions=Actions(rules=["debt <= 0.4 * income", "income + debt <= 4000"])
     )
     seen = 0
-    for row in refused_rows(clf, 30):
+    for row in refused_rows(clf, 14):
         e = explainer.explain(row, "good", on_failure="return")
         if e.counterfactual is None or not {"income", "debt"} & set(e.changed):
             continue
@@ -328,7 +328,7 @@ def test_a_region_that_breaks_a_rule_is_refused(monkeypatch):
     explainer = CounterfactualExplainer(clf, actions=Actions(rules=["debt <= 0.2 * income"]))
     monkeypatch.setattr("surefoot.explain.answer.enough._Enough._rules", lambda _: iter(()))
     found = []
-    for row in refused_rows(clf, 30):
+    for row in refused_rows(clf, 12):
         e = explainer.explain(row, "good", on_failure="return")
         if e.counterfactual is not None and "debt" in e.changed:
             ends = {one.feature: one.proven for one in e.enough().numbers}

@@ -20,6 +20,7 @@ from surefoot import (
 from surefoot.explain.answer import printable
 from surefoot.problem.answer import Answer
 from surefoot.status import Status
+from tests.thinning import covering
 
 
 def table(scale=(1.0, 1.0, 1.0), seed=3, decimals=None):
@@ -233,8 +234,7 @@ def below_the_threshold(clf, X, missing):
     return row.assign(income=np.floor(low)).iloc[0]
 
 
-@pytest.mark.parametrize("missing", [1e-3, 1e-5, 1e-7])
-@pytest.mark.parametrize("printable", [True, False])
+@pytest.mark.parametrize(("printable", "missing"), covering([True, False], [1e-3, 1e-5, 1e-7]))
 def test_a_row_just_below_the_threshold_is_decided_as_the_answer_says(missing, printable):
     """What a search over categories adds to margins may be more than such a row lacks."""
     clf, X = lender()

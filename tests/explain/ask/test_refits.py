@@ -102,7 +102,8 @@ def test_a_value_that_a_draw_leaves_out_is_still_known():
         assert {model.schema_.category_values for model in refits.searched} == {(("a", "b", "rare"),)}
 
 
-def test_refits_of_a_pipeline():
+def test_refits_of_a_pipeline(monkeypatch):
+    monkeypatch.setattr("surefoot.explain.ask.refits.FRESH", 5)  # what judges is drawn in the same way
     german = datasets.load_german_credit()
     words = ["housing", "purpose"]
     X = german.X[[*words, "duration_months", "credit_amount"]].astype(dict.fromkeys(words, object))

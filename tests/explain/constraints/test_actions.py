@@ -23,6 +23,7 @@ from surefoot.explain.constraints.document import read_constraints
 from surefoot.explain.diagnose.relaxations import parts, without
 from surefoot.explain.result.words import allowed_words, question_words
 from tests.asking import CounterfactualExplainer
+from tests.thinning import covering, only
 
 NAMES = ["age", "income", "cards"]
 RANGE = [[18.0, 0.0, 0.0], [90.0, 9000.0, 8.0]]
@@ -465,8 +466,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("norm", [1, 2, np.inf])
-@pytest.mark.parametrize("kind", PRICES)
+@pytest.mark.parametrize(("kind", "norm"), covering(PRICES, [1, 2, np.inf]))
 def test_the_cheapest_change_is_that_of_trying_everything(plane, kind, norm):
     clf, row = plane
     actions = PRICES[kind]
@@ -551,8 +551,10 @@ def test_whole_numbers_from_the_data_are_declared_and_can_be_given_up():
     }
 
 
-@pytest.mark.parametrize("method", ["certified", "qcqp", "milp"])
-def test_actions_are_never_violated(clf, pima, method):
+@pytest.mark.parametrize(
+    ("method", "seconds"), only([("certified", 5), ("qcqp", 2)], [("certified", 5), ("qcqp", 2), ("milp", 5)])
+)
+def test_actions_are_never_violated(clf, pima, method, seconds):
     row = pima.X.iloc[8]
     actions = Actions(
         {
@@ -564,7 +566,7 @@ def test_actions_are_never_violated(clf, pima, method):
         rules=[Rule({"mass": 1, "skin": 0.5}, high=50)],
     )
     # Whether the optimum is proven in time does not matter here.
-    explainer = CounterfactualExplainer(clf, budget=0.02, actions=actions, method=method, time_limit=5)
+    explainer = CounterfactualExplainer(clf, budget=0.02, actions=actions, method=method, time_limit=seconds)
     e = explainer.explain(row, target=0, on_failure="return")
     assert e.counterfactual is not None, e
     x = e.counterfactual

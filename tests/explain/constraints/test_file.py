@@ -102,7 +102,7 @@ def limits(rng):
 def test_what_is_written_is_read_again():
     rng = random.Random(0)
     kinds = set()
-    for _ in range(1000):
+    for _ in range(300):
         features = {name: action(rng) for name in rng.sample(NAMES, rng.randrange(4))}
         links = [(*rng.sample(NAMES, 2), number(rng)) for _ in range(rng.randrange(2))]
         rules = [rule(rng) for _ in range(rng.randrange(3))]

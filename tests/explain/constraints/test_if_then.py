@@ -7,6 +7,7 @@ from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, veri
 from surefoot.datasets import load_pima
 from tests.asking import CounterfactualExplainer
 from tests.mixed_tables import lender, refused_rows
+from tests.thinning import covering
 
 NORMS = [np.inf, 2, 1]
 CHEAP = {name: Action(cost=0.3) for name in ("housing", "savings", "phone")}
@@ -37,8 +38,7 @@ def holds(words, now, x):
     return bool(SPOKEN[words](now, x))
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("number", range(len(RULES)))
+@pytest.mark.parametrize(("number", "norm"), covering(range(len(RULES)), NORMS))
 def test_rules_of_numbers_and_categories(norm, number):
     clf, rules = lender(), RULES[number]
     row = refused_rows(clf, 12)[3 * number]

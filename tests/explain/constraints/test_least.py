@@ -10,6 +10,7 @@ from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Expl
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.proof import exact
 from tests.asking import CounterfactualExplainer
+from tests.thinning import covering
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +25,7 @@ def explained(clf, row, features, **settings):
     return explainer.explain(row, on_failure="return")
 
 
-@pytest.mark.parametrize("norm", [1, 2, np.inf])
-@pytest.mark.parametrize("budget", [0.0, 0.05])
+@pytest.mark.parametrize(("budget", "norm"), covering([0.0, 0.05], [1, 2, np.inf]))
 def test_no_change_is_smaller(bank, norm, budget):
     X, clf = bank
     least = {"variance": 1.0, "skewness": 2.0, "curtosis": 1.5, "entropy": 0.5}
@@ -67,7 +67,7 @@ def test_curved_scales_and_whole_numbers():
     pima = datasets.load_pima()
     clf = ConditionalGaussianNetworkClassifier("naive", marginals="power").fit(pima.X, pima.y)
     features = {name: Action(least=float(round(pima.X[name].std()))) for name in ("plas", "mass", "age")}
-    for position in range(6):
+    for position in range(3):
         e = CounterfactualExplainer(clf, actions=Actions(features)).explain(pima.X.iloc[position])
         moved = (e.counterfactual.astype(float) - e.factual.astype(float)).abs()
         assert all(moved[n] == 0 or moved[n] >= action.least - 1e-9 for n, action in features.items())

@@ -45,7 +45,7 @@ def german():
     data = datasets.load_german_credit()
     clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
     kept = ["credit_amount", "duration_months", "checking_account", "purpose", "housing", "property"]
-    rows = data.X.iloc[12::26].assign(sex=data.X["personal_status"].str.split(" ").str[0])
+    rows = data.X.iloc[12::52].assign(sex=data.X["personal_status"].str.split(" ").str[0])
     explainer = Practical(clf, immutable=kept)
     return explainer.audit(rows, "good", by=["sex", {"age": [25, 40, 60]}], progress=False)
 
@@ -76,9 +76,9 @@ def by_hand(table, cap):
 
 
 def test_german_credit_by_sex_and_age_is_what_the_table_says(german):
-    table, again = german.explained, german.explainer.explain_table(german.frame.iloc[:12], "good")
+    table, again = german.explained, german.explainer.explain_table(german.frame.iloc[:4], "good")
     timed = ["seconds", "conflict", "advice", "reason"]  # what stands in the way is looked for some seconds
-    pd.testing.assert_frame_equal(table.iloc[:12].drop(columns=timed), again.drop(columns=timed))
+    pd.testing.assert_frame_equal(table.iloc[:4].drop(columns=timed), again.drop(columns=timed))
     found = table[(table["status"] == "optimal") & (table["factual_class"] == "bad")]["distance"]
     cap = np.sort(found)[math.ceil(0.9 * len(found)) - 1]
     age = german.frame["age"]
@@ -92,7 +92,7 @@ def test_german_credit_by_sex_and_age_is_what_the_table_says(german):
         seen += len(part)
         for name, value in by_hand(part, cap).items():
             assert figures[name] == pytest.approx(value, nan_ok=True), (sex, band, name)
-    assert seen == german.overall["rows"] == 38
+    assert seen == german.overall["rows"] == 19
     assert german.overall["none"] > 0
     for name, value in by_hand(table, cap).items():
         assert german.overall[name] == pytest.approx(value), name
@@ -125,13 +125,13 @@ def test_columns_are_the_contract(audit):
     assert audit.by_group["rows"].sum() == 60
 
 
+@pytest.mark.slow
 def test_jobs_do_not_matter(explainer, rows):
     one, two = (explainer.audit(rows.head(9), "yes", "region", n_jobs=n, progress=False) for n in (1, 2))
     same = list(COLUMNS[:-1])  # what is blamed may depend on how busy the machine is
     pd.testing.assert_frame_equal(one.by_group[same], two.by_group[same])
     pd.testing.assert_frame_equal(one.changes, two.changes)
     assert one.about == two.about
-    assert pickle.loads(pickle.dumps(one)).overall.equals(one.overall)
 
 
 def test_rows_without_a_group_or_a_value_are_said(audit):
@@ -290,6 +290,7 @@ def test_hostile_names_are_harmless(tmp_path):
 
 def test_an_audit_says_itself(audit):
     text = str(audit)
+    assert str(pickle.loads(pickle.dumps(audit))) == text
     assert "it is proven that no allowed change is enough" in text
     assert "Note: " in text
     assert repr(audit) == f"<Audit of 60 rows in {len(audit.by_group)} groups for yes>"
@@ -311,11 +312,11 @@ def test_regions_and_one_action_are_those_of_the_rows_that_were_asked(explainer,
 
 def test_holes_are_told_from_what_nothing_fills(rows):
     """One row has a hole, another a value that is no number; with holes filled only the other is left."""
-    odd = rows.copy()
+    odd = rows.head(16).copy()
     odd.loc[5, "income"] = math.inf
     for impute, said in (
-        (None, "2 of 60 rows cannot be read by the model, and are not asked: 1 of them"),
-        ("expected", "1 of 60 rows cannot be read by the model, and are not asked"),
+        (None, "2 of 16 rows cannot be read by the model, and are not asked: 1 of them"),
+        ("expected", "1 of 16 rows cannot be read by the model, and are not asked"),
     ):
         explainer = CounterfactualExplainer(toy_model(), actions=HARD, impute=impute)
         notes = explainer.audit(odd, "yes", progress=False).notes

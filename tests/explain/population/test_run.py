@@ -319,6 +319,18 @@ def test_a_disk_that_is_full_at_the_end_keeps_what_is_finished(explainer, rows, 
     assert run(explainer, rows.head(4), output).computed == 0
 
 
+def test_a_row_that_is_given_up_says_why(explainer, rows, tmp_path, monkeypatch):
+    def finished(job, asked, _):
+        return (job.given_up(row) if row.number == 3 else job.done(row) for row in asked)
+
+    monkeypatch.setattr("surefoot.explain.population.run.finished", finished)
+    assert run(explainer, rows.head(5), tmp_path / "out.csv").reasons["worker_lost"] == 1
+    found = pd.read_csv(tmp_path / "out.csv")
+    assert found["reason"].fillna("").tolist() == ["", "", "", "worker_lost", ""]
+    assert "lost 2 times" in found.loc[3, "advice"]
+
+
+@pytest.mark.slow
 def test_a_row_that_takes_its_process_along_is_given_up(tmp_path):
     """In a process of its own: what ends workers is put into the module that they load."""
     code = """

@@ -11,6 +11,7 @@ from surefoot.exceptions import StructureError
 from surefoot.model.structure import ConvergenceWarning, Knowledge, learn_notears
 from surefoot.model.structure.notears import acyclicity
 from surefoot.model.structure.ordered_lasso import OrderedLasso
+from tests.thinning import only
 
 
 def linear_sem(n, density, seed, rows=1000):
@@ -48,14 +49,15 @@ def test_direction_of_the_edge():
     assert report.scores[0, 1] == pytest.approx(2, abs=0.1)  # [child, parent]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", only([0], range(6)))
 def test_sparse_graphs_are_found(seed):
     true, S = linear_sem(20, 0.1, seed)
     assert hamming(learn_notears(S).dag, true) <= 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("penalty", [0.01, 0.1])
+@pytest.mark.parametrize(
+    ("penalty", "seed"), only([(0.01, 0), (0.1, 0)], itertools.product([0.01, 0.1], range(4)))
+)
 def test_objective_is_near_the_best_over_all_orders(seed, penalty):
     _, S = linear_sem(6, 0.5, seed)
     report = learn_notears(S, l1_penalty=penalty)
@@ -111,7 +113,10 @@ def test_acyclicity_is_the_trace_exponential(rng):
 
 @pytest.mark.parametrize(
     ("name", "max_parents", "low", "high"),
-    [("banknote", None, 5, 5), ("pima", None, 16, 19), ("pima", 2, 10, 13), ("ionosphere", 2, 21, 29)],
+    only(
+        [("banknote", None, 5, 5), ("pima", None, 16, 19), ("pima", 2, 10, 13)],
+        [("banknote", None, 5, 5), ("pima", None, 16, 19), ("pima", 2, 10, 13), ("ionosphere", 2, 21, 29)],
+    ),
 )
 def test_edge_counts_are_near_the_papers(bundled, name, max_parents, low, high):
     data = bundled[name]
@@ -167,7 +172,7 @@ def test_warns_when_stopped_early_and_is_acyclic_all_the_same(bundled):
 
 
 def test_deterministic(bundled):
-    X = bundled["ionosphere"].X.to_numpy()
+    X = bundled["pima"].X.to_numpy()
     first, second = (learn_notears(np.cov(X.T, bias=True)) for _ in range(2))
     assert first.dag == second.dag
     assert first.objective == second.objective

@@ -19,6 +19,7 @@ from surefoot.search.certified.local import ConvexConcave
 from surefoot.search.certified.points import FIRST, Points, _at_least
 from surefoot.search.certified.space import MANY, whitened
 from tests.problems import random_problem
+from tests.thinning import only
 
 
 def many(seed, norm, count=20):
@@ -56,7 +57,7 @@ def test_the_answer_is_that_of_all_requirements_at_once(seed, norm, monkeypatch)
         assert len(found.certificate["robustness"]["proofs"]) == len(problem.requirements)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", only([0, 1], range(3)))
 def test_with_allowed_values_the_answer_is_that_of_all_at_once(seed, monkeypatch):
     problem = many(seed, np.inf, count=8)
     now, unit = problem.factual, problem.unit

@@ -10,6 +10,7 @@ from surefoot.search.certified import among_all
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.shares import Floors, floors_for, worst_of_share
 from tests.asking import CounterfactualExplainer
+from tests.thinning import only
 
 NORMS = (1, 2, np.inf)
 
@@ -39,7 +40,7 @@ def by_grid(clf, problem, norm, target, threshold, whole):
     return sizes[fine].min(initial=np.inf)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", only(range(1, 8), range(12)))
 def test_against_brute_force(seed):
     rng = np.random.default_rng(seed)
     whole, norm = bool(seed % 2), NORMS[seed % 3]
@@ -59,7 +60,7 @@ def test_against_brute_force(seed):
         assert np.isinf(best) == (e.status is Status.INFEASIBLE)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", only([0, 2, 5], range(6)))
 def test_no_error_within_the_budget_undoes_it(seed):
     rng = np.random.default_rng(200 + seed)
     clf, X = drawn(rng, 4, n_features=3)

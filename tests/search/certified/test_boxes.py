@@ -10,6 +10,7 @@ from surefoot.problem.quadratic import Quadratic
 from surefoot.problem.robust_problem import Requirement, RobustProblem
 from surefoot.search.certified.boxes import Growing, Sides, around_point, proven_box
 from surefoot.search.certified.clock import Clock, OutOfTimeError
+from tests.thinning import every
 
 
 def growing(margins, below, above, units=None, seconds=10.0):
@@ -57,7 +58,7 @@ def test_how_far_all_sides_go_together():
     assert growing([G], [0, 0], [0, 0]).level(nothing(2)) == np.inf
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", every(2, range(12)))
 def test_it_cannot_be_enlarged(seed):
     """What is maximised: the shortest side that is not at its limit, then the next; no side grows alone."""
     rng = np.random.default_rng(seed)

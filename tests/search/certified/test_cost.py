@@ -31,6 +31,7 @@ from tests.asking import CounterfactualExplainer
 from tests.families import all_states, random_family
 from tests.mixed_tables import lender, refused_rows
 from tests.search.certified.cost_problems import NORMS, cost_problem
+from tests.thinning import covering
 
 GAP = 1e-3
 
@@ -64,8 +65,7 @@ def check(problem, found):
     return distance
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5, 6])
+@pytest.mark.parametrize(("seed", "norm"), covering([0, 1, 2, 4, 5, 6], NORMS))
 def test_prices_agree_with_the_orthants(seed, norm):
     problem = cost_problem(seed, norm=norm, n=2 + seed % 2)
     found = certified_search(problem, GAP, 30.0)
@@ -124,8 +124,7 @@ def scip_distance(problem):
     return model.getObjVal() if model.getNSols() else np.inf, model.getDualbound()
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("seed", range(101, 104))
+@pytest.mark.parametrize(("seed", "norm"), covering(range(101, 104), NORMS))
 def test_prices_agree_with_scip(seed, norm):
     problem = cost_problem(seed, norm=norm, n=3 + seed % 2, budget=0.0, kind="general")
     found = certified_search(problem, GAP, 30.0)

@@ -26,6 +26,7 @@ from surefoot.search.certified.ways import Ways, within
 from tests.eithers import combinations, either_problem, random_case
 from tests.families import all_states
 from tests.problems import paper_problem
+from tests.thinning import covering, only
 
 GAP = 1e-3
 ROUNDING = 2e-6  # gaps are not told apart below this
@@ -58,22 +59,19 @@ def check(problem, found, best):
     assert problem.distance(found.point) <= best * (1 + 2 * GAP) + ROUNDING
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("budget", [0.0, 0.05])
-@pytest.mark.parametrize("seed", [3, 5, 19, 21, 37])
+@pytest.mark.parametrize(("seed", "budget", "norm"), covering([3, 5, 19, 21, 37], [0.0, 0.05], NORMS))
 def test_the_nearest_of_all_ways(seed, norm, budget):
     problem = either_problem(seed, norm, budget)
     check(problem, certified_search(problem, GAP, 30.0), nearest_in_ways(problem))
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("seed", [0, 9, 17, 19, 57])
+@pytest.mark.parametrize(("seed", "norm"), covering([9, 0, 17, 19, 57], NORMS))
 def test_whole_numbers_in_ways(seed, norm):
     problem = either_problem(seed, norm, 0.05 * (seed % 2), whole=True)
     check(problem, certified_search(problem, GAP, 30.0), nearest_in_ways(problem))
 
 
-@pytest.mark.parametrize("seed", [0, 6, 8, 14, 17, 19, 33, 37, 45, 46, 54, 58])
+@pytest.mark.parametrize("seed", only((0, 14, 17, 33, 54, 58), [0, 6, 8, 14, 17, 19, 33, 37, 45, 46, 54, 58]))
 def test_categories_and_numbers(seed):
     posed = random_case(seed)
     found = certified_states(posed, GAP, 30.0)

@@ -22,6 +22,7 @@ from surefoot.search.certified.space import whitened
 from surefoot.status import Status
 from tests.asking import CounterfactualExplainer
 from tests.problems import mixed_problem
+from tests.thinning import covering, only
 
 
 def random_problem(rng, n=4, m=9):
@@ -158,7 +159,7 @@ def test_peaks_within_a_cross_polytope(seed):
         assert found.value == pytest.approx(top.slope @ u - u @ K @ u, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", only([0, 2, 3, 4, 5, 6, 7, 8, 10, 11], range(12)))
 def test_the_tree_agrees_with_semidefinite_bounds(number, monkeypatch):
     problem = next(itertools.islice(lattice_problems(), number, None))
 
@@ -287,8 +288,7 @@ FEW = 12  # regions that rounding may leave to semidefinite bounds, of hundreds
 LINKS = [("pedi", "plas", -1.0), ("plas", "pedi", -96.0), ("pres", "mass", 2.0), ("skin", "pres", 1.0)]
 
 
-@pytest.mark.parametrize("norm", [np.inf, 1.0, 2.0])
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize(("link", "norm"), covering(LINKS, [np.inf, 1.0, 2.0]))
 def test_linked_whole_numbers_are_proved(pima, link, norm, monkeypatch):
     """An equation is a slab without width; the bounds are those of the search that eliminates it."""
     data, clf, _ = pima
@@ -318,8 +318,9 @@ def test_the_tree_goes_on_once_another_search_finds_a_point(pima, monkeypatch):
     assert len(semidefinite) <= FEW
 
 
-@pytest.mark.parametrize("norm", [np.inf, 1.0])
-@pytest.mark.parametrize("row", [548, 642, 239])
+@pytest.mark.parametrize(
+    ("row", "norm"), only([(548, 1.0), (642, np.inf)], itertools.product([548, 642, 239], [np.inf, 1.0]))
+)
 def test_distances_are_those_of_a_mixed_integer_program(pima, row, norm):
     data, clf, actions = pima
     asked = {"budget": 0.05, "norm": norm, "gap": 1e-2, "actions": actions, "time_limit": 30}

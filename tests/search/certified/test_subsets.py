@@ -27,8 +27,10 @@ from surefoot.threads import one_blas_thread
 from tests.asking import CounterfactualExplainer
 from tests.problems import mixed_problem, random_problem
 from tests.search.certified.cost_problems import cost_problem
+from tests.thinning import covering, only
 
 GAP = 1e-2
+KEPT = [0, 5, 8, 15, 20, 30, 33, 36, 41, 44, 57, 60, 95]
 NORMS = (np.inf, 2.0, 1.0)
 FINISHED = (Status.OPTIMAL, Status.INFEASIBLE)
 
@@ -93,10 +95,9 @@ def check(problem, seconds=20.0):
     return found
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("budget", [0.0, 0.05])
-@pytest.mark.parametrize(("n", "count"), [(4, 1), (5, 2), (6, 3)])
-def test_the_nearest_of_all_choices(norm, budget, n, count):
+@pytest.mark.parametrize(("chosen", "budget", "norm"), covering([[4, 1], [5, 2], [6, 3]], [0.0, 0.05], NORMS))
+def test_the_nearest_of_all_choices(norm, budget, chosen):
+    n, count = chosen
     check(limited(random_problem(n, 3, norm=norm, budget=budget), count))
 
 
@@ -122,9 +123,10 @@ def shared_leaves(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("width", [0.3, 1.0, np.inf])
-@pytest.mark.parametrize("limits", [(2,), (1,), ((2, [0, 1, 2, 3]), (1, [2, 3, 4]))])
+@pytest.mark.parametrize(
+    ("limits", "width", "seed"),
+    covering([(2,), (1,), ((2, [0, 1, 2, 3]), (1, [2, 3, 4]))], [0.3, 1.0, np.inf], range(6)),
+)
 def test_what_bunches_refute_holds_no_point(seed, width, limits, monkeypatch):
     bunches = shared_leaves(monkeypatch)
     problem = limited(within(random_problem(5, seed, budget=0.05), width), *limits)
@@ -184,8 +186,7 @@ def test_open_ends_have_no_part_in_shared_leaves():
     assert all(one[1:] != [["1"], ["1"]] for one in products)
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("bounds", ["data", None])
+@pytest.mark.parametrize(("bounds", "norm"), covering(["data", None], NORMS))
 def test_few_leaves_refute_thousands_of_choices(norm, bounds):
     data = datasets.load_ionosphere()
     clf = ConditionalGaussianNetworkClassifier("tan").fit(data.X, data.y)
@@ -212,7 +213,7 @@ def test_two_limits_that_overlap(norm):
     assert problem.factual[np.flatnonzero(point == problem.factual)].size >= 2  # to the last digit
 
 
-@pytest.mark.parametrize("seed", [0, 1, 5, 8, 15, 20, 30, 33, 36, 41, 44, 57, 60, 95])
+@pytest.mark.parametrize("seed", only(KEPT, [1, *KEPT]))
 def test_whole_numbers_rows_and_all_else(seed):
     problem = mixed_problem(seed)
     rng = np.random.default_rng(seed)
@@ -631,9 +632,7 @@ def accepted(e, clf):
     assert verdict.ok, verdict.failures
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("count", [1, 2, 3])
-@pytest.mark.parametrize("whole", [None, False])
+@pytest.mark.parametrize(("whole", "count", "norm"), covering([None, False], [1, 2, 3], NORMS))
 def test_pima(pima, norm, count, whole):
     clf, X = pima
     explainer = CounterfactualExplainer(

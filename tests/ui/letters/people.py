@@ -1,6 +1,7 @@
 """Letters to people of German credit, one for each way that a request can end."""
 
 import datetime
+from functools import cache
 
 import numpy as np
 
@@ -23,6 +24,7 @@ LABELS = {
 }
 
 
+@cache
 def people():
     """A classifier, and for each kind of letter explainers with rows."""
     credit = datasets.load_german_credit()

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, write_letter
+from tests.thinning import only
 from tests.ui.letters.people import DAY, LABELS, mailing, people
 from tests.ui.report.test_browser import BROWSER, browser
 
@@ -37,9 +38,10 @@ def _many_changes(table):
     return e
 
 
-def test_one_page_of_either_paper_and_nothing_beyond_a_telephone(browser, letters):
+@pytest.mark.parametrize("step", only([5], [5, 1]))
+def test_one_page_of_either_paper_and_nothing_beyond_a_telephone(browser, letters, step):
     page = browser.new_page(viewport={"width": 390, "height": 800})
-    for path in letters:
+    for path in letters[::-step]:  # the last has most changes
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
         for paper in ("A4", "Letter"):

@@ -5,6 +5,7 @@ import pytest
 from surefoot.exceptions import DataError
 from surefoot.ui.plots import plot_changes
 from tests.edited import edited
+from tests.thinning import covering
 
 
 def bars(ax):
@@ -15,8 +16,7 @@ def column(ax):
     return [text.get_text() for text in ax.texts[1:]]
 
 
-@pytest.mark.parametrize("name", ["banknote", "ionosphere", "awkward"])
-@pytest.mark.parametrize("norm", [np.inf, 2, 1])
+@pytest.mark.parametrize(("norm", "name"), covering([np.inf, 2, 1], ["banknote", "ionosphere", "awkward"]))
 def test_bars_are_the_changes_largest_on_top(explain, name, norm):
     explanation = explain(name, norm)
     ax = plot_changes(explanation)

@@ -7,6 +7,7 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, write_report
 from tests.asking import CounterfactualExplainer
+from tests.thinning import only
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
@@ -14,6 +15,7 @@ FLAGS = [
     "--disable-sync",
 ]  # fmt: skip
 
+PAGES = [("one", 390), ("batch", 1280), ("one", 1280), ("batch", 390)]
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium here")
 
 
@@ -40,8 +42,7 @@ def pages(bundled, tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("kind", ["one", "batch"])
+@pytest.mark.parametrize(("kind", "width"), only(PAGES[:2], PAGES))
 def test_no_errors_no_requests_and_nothing_sticks_out(browser, pages, kind, width):
     page = browser.new_page(viewport={"width": width, "height": 800})
     requests, troubles = [], []

@@ -103,7 +103,7 @@ def test_the_page_says_why_limits_and_values_differ(clf):
 def test_where_categories_alone_change_there_are_no_limits_to_explain(clf):
     numbers = [name for name in clf.feature_labels_ if name not in clf.categories_]
     explainer = CounterfactualExplainer(clf, immutable=numbers)
-    found = explainer.explain_batch(refused_rows(clf, 12), "yes", progress=False).found
+    found = explainer.explain_batch(refused_rows(clf, 4), "yes", progress=False).found
     assert found
     for e in found:
         assert "with a margin for errors" not in report_page(e, clf)
