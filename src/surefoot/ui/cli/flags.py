@@ -1,4 +1,4 @@
-"""Flags that several commands share."""
+"""Flags that several commands share, and the roles of files that they name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import argparse
 import re
 from typing import Any
 
-from surefoot.ui.cli.paths import Input
+
+class Input(str):
+    """A file that is read."""
+
+
+class Output(str):
+    """A file that is written."""
+
+
+class Folder(str):
+    """A folder that files are written into."""
+
 
 FILES: dict[str, Any] = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 

@@ -12,21 +12,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from surefoot.exceptions import ProblemError
+from surefoot.ui.cli.flags import Folder, Input, Output
 
 STANDARD = "-"
 REFIT = re.compile(r"refit-\d{3,}\.json")
-
-
-class Input(str):
-    """A file that is read."""
-
-
-class Output(str):
-    """A file that is written."""
-
-
-class Folder(str):
-    """A folder that files are written into."""
 
 
 def refit_path(folder: str, number: int) -> Path:
