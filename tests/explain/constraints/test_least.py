@@ -10,7 +10,7 @@ from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, Expl
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.proof import exact
 from tests.asking import CounterfactualExplainer
-from tests.thinning import covering
+from tests.thinning import covering, only
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,31 @@ def test_brute_force_on_a_grid(seed):
     valid = points[[problem.margin(x) >= 0 for x in points]]
     best = min((problem.distance(x) for x in valid), default=np.inf)
     assert e.distance == pytest.approx(best, rel=2e-3) if np.isfinite(best) else e.status == "infeasible"
+
+
+@pytest.mark.parametrize("seed", only([0], [0, 12, 33]))
+def test_the_largest_change_counts(seed):
+    """Two numbers that take any value: the search ends, and no point of a fine grid is nearer."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 150)
+    X = pd.DataFrame({"a": rng.normal(10, 4, 150) + 4 * y, "b": rng.normal(30, 6, 150) + 5 * y})
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(X, y)
+    row, least = X.iloc[np.flatnonzero(clf.predict(X) == 0)[6]], np.array([4.7, 6.1])
+    actions = Actions({name: Action(least=size) for name, size in zip("ab", least, strict=True)})
+    for whitening in ("cholesky", "zca"):
+        e = CounterfactualExplainer(clf, actions=actions, norm=np.inf, whitening=whitening).explain(row, 1)
+        assert e.status == "optimal"
+        problem = CounterfactualExplainer(clf, norm=np.inf, whitening=whitening).problem(row, 1)
+        ends = zip(problem.domain.low, problem.domain.high, row, least, strict=True)
+        sides = [np.r_[np.linspace(low, high, 400), now, now - d, now + d] for low, high, now, d in ends]
+        points = np.array(list(itertools.product(*sides)))
+        moved = np.abs(points - row.to_numpy())
+        inside = (points >= problem.domain.low) & (points <= problem.domain.high)
+        allowed = points[(inside & ((moved == 0) | (moved >= least * (1 - 1e-12)))).all(axis=1)]
+        valid = allowed[np.asarray(problem.margins[0](allowed)) >= 0]
+        best = min(problem.distance(x) for x in valid)
+        assert e.lower_bound <= best
+        assert e.distance <= best * 1.01  # the gap that was asked for; the grid is no better than that
 
 
 def test_curved_scales_and_whole_numbers():

@@ -18,18 +18,26 @@ Array = NDArray[np.float64]
 MARGIN = 0.3  # a cut stays this share of the range away from its ends
 PAIR_TOLERANCE = 1e-3  # share of the ranges; less negative products are left out
 DEEP = 25  # in regions this deep any direction is cut, for p = infinity too
-DECIDED = 20  # in regions this deep every either is decided, also those of which a way seems to be taken
+# In regions this deep every disjunction is decided, also those of which a way seems to be taken. Ten times as
+# deep, and regions are cut thousands of times where the decision would have refuted them.
+DECIDED = 6
 WHOLE = 1e-6  # standard deviations; a value this near to an allowed one counts as allowed
+# Share of the level: a direction with less width is not worth a cut. Were it ten times larger, regions would
+# be cut elsewhere a little earlier.
+NARROW = 1e-7
 
 
 def choose_fork(
-    space: Space, region: Region, level: float, u: Array, ends: tuple[Array, Array]
+    space: Space, region: Region, level: float, u: Array, ends: tuple[Array, Array], narrow: bool = False
 ) -> Fork | None:
-    """The either that a relaxed solution misses most, among those that the region's ends leave open."""
+    """The either that a relaxed solution misses most, among those that the region's ends leave open.
+
+    One of which it seems to take a way is decided only in ``narrow`` or deep regions: cuts no longer help.
+    """
     if not space.forks:
         return None
     ways, along, best = region.ways, space.directions @ u, None
-    most = WHOLE * min(level, 1.0) if region.depth < DECIDED else -math.inf
+    most = -math.inf if narrow or region.depth >= DECIDED else WHOLE * min(level, 1.0)
     for fork in space.forks:
         if fork.number in ways or fork.implied(*ends):
             continue
@@ -37,6 +45,11 @@ def choose_fork(
         if missed > most:
             best, most = fork, missed
     return best
+
+
+def is_narrow(part: Piece) -> bool:
+    """Whether no coordinate has any width left that is worth a cut."""
+    return not (part.high - part.low > NARROW * part.level * part.space.reach)[: part.space.n].any()
 
 
 def choose_cut(part: Piece, found: Multipliers, form: Lagrangian) -> Cut:
@@ -76,7 +89,7 @@ def _spread_cut(part: Piece, found: Multipliers, form: Lagrangian, u: Array) -> 
     score = _worth(part, found, form) * variance * share
     if part.scales is not None and form.n_norm:
         score[space.n : 2 * space.n] += float(found.x[0]) * _unpaid(part, u, variance[: space.n])
-    score[~(width > 1e-7 * part.level * space.reach)] = 0.0
+    score[~(width > NARROW * part.level * space.reach)] = 0.0
     first = 0 if space.prices is None or space.norm == np.inf else space.n
     k = int(score.argmax()) if score.any() else first + int((width / space.reach)[first:][: space.n].argmax())
     low, high = part.low[k] + MARGIN * width[k], part.high[k] - MARGIN * width[k]

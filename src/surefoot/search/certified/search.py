@@ -13,6 +13,7 @@ from surefoot.search.certified.branching import (
     choose_cut,
     choose_fork,
     idle_rows,
+    is_narrow,
     mixed_values,
     violated_pairs,
 )
@@ -233,7 +234,8 @@ class Search:
             if region.is_whole and changed and tries < ROOT_TRIES and not stalled:
                 heapq.heappush(heap, (region.bound, next(order), region, tries + 1))
                 continue
-            fork = choose_fork(self.space, region, part.level, part.lifted(found.z), (part.low, part.high))
+            u, ends = part.lifted(found.z), (part.low, part.high)
+            fork = choose_fork(self.space, region, part.level, u, ends, is_narrow(part))
             if fork is not None:
                 for child in region.take(fork):
                     heapq.heappush(heap, (child.bound, next(order), child, 0))
