@@ -280,7 +280,7 @@ def test_what_data_must_be():
     with pytest.raises(DataError, match="the category 'savings' needs data"):
         adopt(QuadraticModel(**stated, **moments))
     plain = QuadraticModel(stated["scores"], stated["features"], **moments)
-    with pytest.raises(DataError, match="pass it, or data, not both"):
+    with pytest.raises(DataError, match="a covariance of its own: leave that out, or data"):
         adopt(plain, (X, y))
 
 

@@ -105,7 +105,7 @@ def test_a_table_goes_by_name(bank, clf):
         (np.eye(4) * 1j, "must consist of numbers"),
         ([[1, 2], [3]], "must consist of numbers"),
         (np.eye(4).astype(str), "must consist of numbers"),
-        (pd.DataFrame(np.eye(4), columns=list("abcd")), "needs exactly one column 'variance'"),
+        (pd.DataFrame(np.eye(4), columns=list("abcd")), "one column 'variance'; its columns are 'a', 'b',"),
         ("mine", "whitening must be one of .* or a matrix, not 'mine'"),
         (3, "or a matrix, not 3"),
     ],

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
+from surefoot.formats import listed
 from surefoot.problem.geometry import MatrixKind, WhiteningKind, checked_matrix
 
 Array = NDArray[np.float64]
@@ -41,9 +42,10 @@ def _by_name(table: pd.DataFrame, numbers: Sequence[Any]) -> Any:
     """The columns in the order of the numbers; each must be there once, and no other."""
     columns = list(table.columns)
     missing = [name for name in numbers if columns.count(name) != 1]
-    if missing:
-        raise DataError(f"the matrix of the distance needs exactly one column {missing[0]!r}")
     unknown = [name for name in columns if name not in numbers]
+    if missing:
+        found = f"; its columns are {listed(columns)}" if unknown else ""
+        raise DataError(f"the matrix of the distance needs exactly one column {missing[0]!r}{found}")
     if unknown:
         raise DataError(
             f"the matrix of the distance has the column {unknown[0]!r}, which is no number of the model"

@@ -24,6 +24,7 @@ class AtMost(_Fields, Constraint):
     __slots__ = ()
     key = "at_most_of"
     document_key = "at_most"
+    example = 'at_most_of = [[1, ["loan a", "loan b"]]]'
     says = 2
 
     @property

@@ -128,12 +128,13 @@ class Constraint:
     # kinds can be given as ``Actions(constraints=[...])``.
     key: ClassVar[str]
     document_key: ClassVar[str]  # what explanation files call it; the key, unless a kind says otherwise
-    # How much it says: a link 1, a limit 2, an if-then rule 3, a rule 4. In a conflict it is
-    # first tried to leave out those that say less; the order of equals does not matter.
+    # How much it says: a link 1, a limit 2, an if-then rule 3, a rule, or whatever
+    # else always holds, 4. In a conflict those that say less are left out first; equals in any order.
     says: ClassVar[int]
     is_strict: ClassVar[bool] = False  # whether it must know when a number is beyond an end, not only at it
-    # Whether it tells that the features that it names may change, so that none of them is kept for its name.
+    # Whether a user who names a feature in it says that the feature may change: nothing keeps it then.
     frees: ClassVar[bool] = False
+    example: ClassVar[str] = ""  # a line of a TOML file, for the template
     name: Any  # in words
 
     def __init_subclass__(cls) -> None:

@@ -44,11 +44,7 @@ TEMPLATE = f"""{FIRST_LINE}
 # An if-then rule says what must hold where something else does: a feature rises, falls, changes or stays,
 # a category is one of its values, or a rule holds.
 # at_most = 3                          # features that change
-# at_most_of = [[1, ["loan a", "loan b"]]]
-# rules = ["rent + loan <= 0.4 * income"]
-# when = [{{ if = "schooling rises", then = "age >= age.now + 2" }}]
-# links = [["tenure", "age", 1.0]]     # tenure changes by 1.0 times the change of age
-"""
+""" + "".join(f"# {kind.example}\n" for kind in LISTS if kind.example)
 CURVED = """#
 # The model measures these on curved scales: {names}.
 # Links and rules that add up features cannot name them. Write the rules into this file and make the model

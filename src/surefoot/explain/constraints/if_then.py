@@ -55,6 +55,7 @@ class When(_Fields, Constraint):
 
     __slots__ = ()
     key = "when"
+    example = 'when = [{ if = "schooling rises", then = "age >= age.now + 2" }]'
     says = 3
     is_strict = True
     frees = True

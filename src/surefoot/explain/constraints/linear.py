@@ -53,6 +53,7 @@ class Rule(Constraint):
     """
 
     key = "rules"
+    example = 'rules = ["rent + loan <= 0.4 * income"]'
     says = 4
 
     coefficients: Mapping[Any, float]

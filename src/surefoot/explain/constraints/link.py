@@ -25,6 +25,7 @@ class Link(_Fields, Constraint):
 
     __slots__ = ()
     key = "links"
+    example = 'links = [["tenure", "age", 1.0]]     # tenure changes by 1.0 times the change of age'
     says = 1
     frees = True
 

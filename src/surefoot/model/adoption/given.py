@@ -42,9 +42,8 @@ class Stated(NamedTuple):
 def adopted_model(model: QuadraticModel, data: Any) -> AdoptedClassifier:
     """The scores of a model, and the network that measures: of its own moments, or fitted to data."""
     if (data is None) == (model.covariance is None):
-        raise DataError(
-            NO_MOMENTS if data is None else "this QuadraticModel has a covariance: pass it, or data, not both"
-        )
+        twice = "this QuadraticModel has a covariance of its own: leave that out, or data"
+        raise DataError(NO_MOMENTS if data is None else twice)
     network = _fitted(model, data) if model.covariance is None else _stated(model)
     _set_ranges(network, model)
     scores = _scores(model, network.schema_)
