@@ -14,6 +14,7 @@ from surefoot.exceptions import DataError
 from surefoot.formats import listed, suggestion
 from surefoot.table.cells import NESTED, holds_nested
 from surefoot.table.copies import without_copies
+from surefoot.table.decimals import own_decimals
 from surefoot.table.kinds import CATEGORY, LEFT_OUT, NUMBER, WHOLE, Column, decided
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import joined, number_faults
@@ -93,6 +94,8 @@ def read_table(
     most_values: int = MOST_VALUES,
     separator: str | None = None,
     decimal: str | None = None,
+    decimal_comma: Sequence[str] = (),
+    decimal_point: Sequence[str] = (),
     header: bool | None = None,
     max_size: int | None = None,
 ) -> Table:
@@ -120,6 +123,8 @@ def read_table(
         Dates in one of these orders.
     most_values : int, default=50
         No category has more values: the rare ones of a larger one are put together.
+    decimal_comma, decimal_point : sequences of str
+        Columns whose decimals have this sign, whatever others have.
     separator, decimal, header, max_size
         As in `table`.
 
@@ -146,7 +151,10 @@ def read_table(
         most_values,
     )
     written = [] if label is None else [label]
-    form = Form(separator, decimal, header, written, said.as_text, written, max_size, said.missing)
+    own = own_decimals(_listed(decimal_comma), _listed(decimal_point))
+    form = Form(
+        separator, decimal, header, written, said.as_text, written, max_size, said.missing, own_decimals=own
+    )
     return typed(opened(source, form), said)
 
 
