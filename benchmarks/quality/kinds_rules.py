@@ -57,12 +57,15 @@ def codes(effect, structure):
                 X, odds = numbers(rng, n + FRESH)
                 y = drawn(rng, odds + rng.normal(0, effect, size)[own])
                 names = pd.Series(own).map("c{}".format)
-                yield {least: with_codes(X, y, n, names, least, structure) for least in LEAST}
+                fixed = {least: with_codes(X, y, n, names, least, structure) for least in LEAST}
+                yield fixed | {"chosen": with_codes(X, y, n, names, rare.LEAST_ROWS, structure, True)}
 
 
-def with_codes(X, y, n, names, least, structure):
-    with mock.patch.object(rare, "LEAST_ROWS", least):
-        known, _ = rare.together(names[:n], 50)
+def with_codes(X, y, n, names, least, structure, chosen=False):
+    labels = pd.Series(y[:n]) if chosen else None
+    tried = rare.TRIED_ROWS if chosen else (least,)
+    with mock.patch.multiple(rare, LEAST_ROWS=least, TRIED_ROWS=tried):
+        known, _ = rare.together(names[:n], 50, labels)
     later = names[n:].where(names[n:].isin(set(known)), rare.RARE)
     return loss(X.assign(code=pd.concat([known, later])), y, n, ["code"], structure)
 

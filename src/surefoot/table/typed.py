@@ -15,7 +15,7 @@ from surefoot.formats import listed, suggestion
 from surefoot.table.cells import NESTED, holds_nested
 from surefoot.table.copies import without_copies
 from surefoot.table.decimals import own_decimals
-from surefoot.table.kinds import CATEGORY, LEFT_OUT, NUMBER, WHOLE, Column, decided
+from surefoot.table.kinds import CATEGORY, LEFT_OUT, NUMBER, WHOLE, Column, decided, with_few_values
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import joined, number_faults
 from surefoot.table.reading import Form, Reading, duplicate_names, framed
@@ -192,7 +192,9 @@ def _typed(reading: Reading, said: Said) -> Table:
     columns = {
         name: _described(decided(name, frame[name], said, reading.day_first), reading) for name in features
     }
-    columns = without_copies(columns, None if said.label is None else frame[said.label])
+    labels = None if said.label is None else frame[said.label]
+    columns = without_copies(columns, labels)
+    columns = {name: with_few_values(column, said.most_values, labels) for name, column in columns.items()}
     kept = {name: column.cells for name, column in columns.items() if column.cells is not None}
     if features and not kept and said.label is not None:
         raise DataError(f"no column is left to learn from: {', '.join(map(repr, features))} are left out")
