@@ -4,7 +4,7 @@ Each is made from a public table, or from a synthetic lender's 20,000 applicatio
 three orders, postcodes, units and currency signs, decimal commas, grouped digits, text in Excel cells, marks
 of holes, yes and no in several spellings, remarks, constants, copies. "read as" counts the kinds that
 `read_table` decides. Accuracy (per cent) and log loss are those of one classifier (tree, Gaussian marginals,
-calibrated), by 5-fold cross-validation with the same folds, three times where there are fewer than 5,000
+calibrated), by 5-fold cross-validation with the same folds, three times where there are fewer than 2,000
 rows, on the clean table, whose kinds are known, and on the faulty one. Differences are in points, with the
 standard error of the mean over rows; one point of log loss is 0.01. "same columns" is the difference in log
 loss without columns that the clean table does not have (postcodes that tell nothing, copies): what is left is
@@ -43,7 +43,7 @@ COLUMNS = [
 FOLDER = Path(tempfile.gettempdir()) / "surefoot-faulty-tables"
 ROWS = 20_000
 WORDS = ["car", "repair", "new", "kitchen", "holiday", "wedding", "moving", "debt", "school", "roof", "bill"]
-REPEATS, LARGE = 3, 5000
+REPEATS, LARGE = 3, 2000
 FEW = 10  # values of whole numbers that may be names
 
 

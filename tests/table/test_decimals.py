@@ -204,6 +204,17 @@ def test_in_a_table_of_both_signs_numbers_with_points_are_said_where_they_may_be
     assert any(said.startswith(note) for said in read_table(path).notes)
 
 
+def test_in_a_table_of_both_signs_most_columns_decide(tmp_path):
+    rent = [f"{k / 4:.2f}".replace(".", ",") for k in range(N)]
+    tax, north = rent[::-1], [f"{52 + k / 9:.4f}" for k in range(N)]
+    found = read_table(
+        table(tmp_path / "t.csv", ";", rent=rent, tax=tax, north=north, mass=["1.234", *["2.345"] * (N - 1)])
+    )
+    assert found.frame["mass"].iloc[0] == 1234
+    assert found.frame["north"].iloc[0] == 52
+    assert any("since most others have commas (--decimal-point mass" in note for note in found.notes)
+
+
 def test_two_currencies_with_different_signs(tmp_path):
     path = table(tmp_path / "t.csv", ";", home=["$1,234", "$2,345"] * 20, away=[*["1.234 €"] * 39, "3.456 €"])
     found = read_table(path)

@@ -61,6 +61,7 @@ def signs_of(
     own: Mapping[Any, str] | None = None,
     *,
     proven: str = "",
+    proven_by: int = 0,
     separator: str = "",
 ) -> Signs:
     """The signs that columns of text have; refused where nothing says what they are, and it matters.
@@ -79,6 +80,8 @@ def signs_of(
         Column -> the sign that the user has chosen for it alone.
     proven : str
         The sign of numbers that are not among the columns; "" where they have none.
+    proven_by : int
+        How many such columns there are.
     separator : str
         Of the fields; "" where there is none.
     """
@@ -88,22 +91,23 @@ def signs_of(
     if said is not None:
         return Signs(said, chosen)
     others = [column for column in columns if column.name not in chosen]
-    found = _looked_for(others, usual or {}, proven, separator)
+    found = _looked_for(others, usual or {}, (proven, proven_by), separator)
     return replace(found, own={**found.own, **chosen})
 
 
 def _looked_for(
-    columns: Sequence[TextColumn], known: Mapping[Any, str], proven: str, separator: str
+    columns: Sequence[TextColumn], known: Mapping[Any, str], proven: tuple[str, int], separator: str
 ) -> Signs:
     sure = {column.name: sign for sign in DECIMALS for column in columns if column.proves(sign)}
-    signs = {*sure.values(), proven} - {""}
+    signs = {*sure.values(), proven[0]} - {""}
     doubts = [_Doubt(column, columns, known, separator) for column in columns if column.is_unclear]
     if not signs:
         found = _reasoned(doubts)
     else:
-        table = proven or ("." if "." in signs else ",")
+        table = proven[0] or ("." if "." in signs else ",")
         others = [column for column in columns if sure.get(column.name, table) != table]
-        found = _mixed(others, doubts, table)
+        alike = proven[1] + len(sure) - len(others)
+        found = _mixed(others, doubts, table, OTHER[table] if len(others) > alike else table)
     before = {doubt.column.name: _usual(doubt.column, known) for doubt in doubts}
     return replace(found, own={**found.own, **{name: sign for name, sign in before.items() if sign}})
 
@@ -221,12 +225,12 @@ REASONS: tuple[Callable[[_Doubt], Reason], ...] = (
 OF_A_COLUMN = (_as_before, _small_without, _money, _rounded)
 
 
-def _mixed(others: Sequence[TextColumn], doubts: Sequence[_Doubt], table: str) -> Signs:
+def _mixed(others: Sequence[TextColumn], doubts: Sequence[_Doubt], table: str, most: str) -> Signs:
     """A table whose columns prove this sign, but for some: how each is read, and what may have either."""
     if not others:
         return Signs(table)
     note = f"{other_sign(others[0], table)}, others have {DECIMALS[table]}s: each is read by its own"
-    like = table, f"others have {DECIMALS[table]}s"
+    like = most, f"{'most ' * (most != table)}others have {DECIMALS[most]}s"
     found = [(doubt, *(_in_itself(doubt) or like)) for doubt in doubts]
     own = {column.name: OTHER[table] for column in others}
     own |= {doubt.column.name: sign for doubt, sign, _ in found}

@@ -318,8 +318,10 @@ def with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, Signs, Form]
         columns, proven = [*columns, *doubtful], "." if points else ""
 
     def signs_with(more: list[TextColumn]) -> Signs:
-        about = form.decimal, form.usual, form.own_decimals
-        return signs_of([*columns, *more], *about, proven=proven, separator=layout.separator)
+        said = form.decimal, form.usual, form.own_decimals
+        by = len(_fractions(frame)) - len(more)
+        every = [*columns, *more]
+        return signs_of(every, *said, proven=proven, proven_by=by, separator=layout.separator)
 
     signs = signs_with([])
     taken = _taken_for_numbers(layout, form, frame, used, signs) if proven else []
