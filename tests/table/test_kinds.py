@@ -247,6 +247,16 @@ def test_items_of_a_list_are_no_numbers_with_units(other):
     assert found.notes == ()
 
 
+def test_a_row_of_totals_is_said():
+    income = [*AMOUNTS, AMOUNTS.sum().round(2)]
+    frame = pd.DataFrame({"income": income, "place": [*repeated("a", "b"), None]})
+    note = f"row {N} looks like a total: 'income' is the sum of all other rows there; leave it out if"
+    assert read_table(frame).notes[-1].startswith(note)
+    assert not any("total" in one for one in read_table(frame.iloc[:-1]).notes)
+    zeros = pd.DataFrame({"late": [0] * (N - 3) + [1, 0, 1], "income": AMOUNTS})
+    assert not any("total" in one for one in read_table(zeros).notes)
+
+
 def test_copies_are_left_out_but_not_by_chance(other):
     frame = pd.DataFrame({"a": other, "b": other, "c": repeated("x", "y"), "d": repeated("x", "y")})
     frame["y"] = frame["c"]

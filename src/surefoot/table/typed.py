@@ -22,7 +22,7 @@ from surefoot.table.reading import Form, Reading, duplicate_names, framed
 from surefoot.table.reading import read_table as read_file
 from surefoot.table.recipe import Recipe
 from surefoot.table.said import MOST_VALUES, Said
-from surefoot.table.suspected import suspected_holes
+from surefoot.table.suspected import suspected_holes, suspected_total
 from surefoot.table.text_column import DASHES
 
 
@@ -204,7 +204,8 @@ def _typed(reading: Reading, said: Said) -> Table:
     order = [name for name in frame.columns if name in kept]
     table = pd.DataFrame({name: kept[name] for name in order}, columns=pd.Index(order))
     notes = [*reading.notes, *(note for c in columns.values() for note in c.notes)]
-    notes += suspected_holes(table[[name for name in order if name != said.label]])
+    kept_features = table[[name for name in order if name != said.label]]
+    notes += [*suspected_holes(kept_features), *suspected_total(kept_features)]
     kinds = _kinds([columns[name] for name in frame.columns])
     return Table(table, kinds, tuple(notes), Recipe.of(columns, said.label), said.label, reading.name)
 
