@@ -55,9 +55,9 @@ def suspected_total(frame: pd.DataFrame) -> list[str]:
 
 
 def _ends_with_sum(column: pd.Series) -> bool:
-    *rest, last = column.to_numpy(dtype=float, na_value=np.nan)
-    known = [value for value in rest if value > 0]
-    return len(known) >= FEWEST and bool(np.isclose(np.nansum(rest), last, rtol=1e-9))
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    rest, last = values[:-1], values[-1]
+    return int((rest > 0).sum()) >= FEWEST and bool(np.isclose(np.nansum(rest), last, rtol=1e-9))
 
 
 def _apart(column: pd.Series) -> Iterator[tuple[str, int]]:
