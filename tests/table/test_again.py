@@ -22,11 +22,12 @@ RECIPE = Recipe(
         "smoker": Step("category"),
     }
 )
+DAYS = (18_000, 18_900)  # 2019 to 2021, as days since 1970
 CATEGORIES = {"housing": ("own", "rent"), "smoker": ("no", "yes")}
 
 
 def again(frame):
-    return read_again(framed(pd.DataFrame(frame), Form()), RECIPE, CATEGORIES)
+    return read_again(framed(pd.DataFrame(frame), Form()), RECIPE, CATEGORIES, {"applied": DAYS})
 
 
 def test_the_order_of_dates_is_that_of_the_first_table():
@@ -45,6 +46,23 @@ def test_dates_that_can_only_be_in_another_order_are_read_so_and_named():
     assert again({"applied": pd.date_range("2021", periods=2)}).frame["applied"].iloc[0].year == 2021
     digits = again({"applied": [20210403, 20210404]})
     assert digits.frame["applied"].iloc[0] == pd.Timestamp("2021-04-03")
+
+
+@pytest.mark.parametrize("days", [[44_256.0, 44_300.0], ["44256", "14.04.2021"], [44_256.75, None]])
+def test_dates_that_a_spreadsheet_made_numbers_are_read_and_said(days):
+    found = again({"applied": days})
+    assert found.frame["applied"].iloc[0] == pd.Timestamp("2021-03-01")
+    assert found.frame["applied"].isna().tolist() == [day is None for day in days]
+    assert pd.isna(days[1]) or found.frame["applied"].iloc[1] == pd.Timestamp("2021-04-14")
+    assert found.notes[-1].startswith("'applied' holds days as Excel counts them here: 44256")
+    assert found.notes[-1].endswith(" is read as 2021-03-01")
+
+
+# Days since 1970 would be days of 1951 as Excel counts them; the model knows 2019 to 2021. A year is no day.
+@pytest.mark.parametrize("days", [[18_700.0, 18_800.0], [2019.0, 2020.0], [44_256.0, 18_700.0]])
+def test_numbers_that_may_be_other_days_are_refused(days):
+    with pytest.raises(DataError, match=r"'applied' held dates \(day first\) when the model was made; row 0"):
+        again({"applied": days})
 
 
 def test_marks_units_and_spellings():
@@ -133,6 +151,7 @@ class Model:
 
     recipe_, categories_ = RECIPE, CATEGORIES
     feature_labels_ = tuple(RECIPE.steps)
+    feature_range_ = np.array([[DAYS[0], 0, 0, 0, 0, 0], [DAYS[1], 9, 9, 9, 9, 9]])
 
 
 def in_chunks(frame, size):

@@ -59,8 +59,11 @@ def test_what_is_assumed_has_a_reason_and_is_said_in_one_line(tmp_path, case):
     assert said[0].startswith("'amount': ")
     assert said[0].endswith("says otherwise)")
     # The flag that the note names does what it says.
-    other = "," if "--decimal ," in said[0] else "."
-    turned = read_table(tmp_path / "t.csv", decimal=other)
+    commas_flag = "(--decimal-comma amount says otherwise)" in said[0]
+    assert commas_flag or "(--decimal-point amount says otherwise)" in said[0]
+    turned = read_table(
+        tmp_path / "t.csv", **{"decimal_comma" if commas_flag else "decimal_point": ["amount"]}
+    )
     assert not any(why in note for note in turned.notes)
     assert turned.frame["amount"].tolist() != found.frame["amount"].tolist()
 
@@ -85,8 +88,9 @@ def test_dates_with_points_speak_for_decimal_commas(tmp_path):
 @pytest.mark.parametrize("texts", [["1,234", "2,345"] * 20, commas(LARGE), ["1,234", "12345", "3,456"] * 9])
 def test_what_nothing_decides_is_asked(tmp_path, texts):
     path = table(tmp_path / "t.csv", ";", amount=texts)
-    with pytest.raises(DataError, match="can be read in two ways; say --decimal , or --decimal"):
+    with pytest.raises(DataError, match="two ways; say --decimal-comma amount or --decimal-point amount"):
         read_table(path)
+    assert read_table(path, decimal_comma=["amount"]).frame["amount"].iloc[0] < 100
     assert read_table(path, decimal=".").frame["amount"].iloc[0] >= 1000
 
 
@@ -138,6 +142,88 @@ def test_in_a_table_of_both_signs_it_is_said_how_an_unclear_number_is_read(tmp_p
     rate, size = [f"{k / 4:.2f}" for k in range(N)], [f"{k / 8:.2f}".replace(".", ",") for k in range(N)]
     path = table(tmp_path / "t.csv", ";", rate=rate, size=size, weight=["3.504 lbs", "2.130 lbs"] * (N // 2))
     notes = read_table(path).notes
-    assert any(
-        note.startswith("'weight': 2.130 is read as 2.13, like other columns with points") for note in notes
+    assert any(note.startswith("'weight': 2.130 is read as 2.13, since others have") for note in notes)
+
+
+def test_one_column_has_the_sign_that_the_user_says(tmp_path):
+    rate = [f"{k / 4:.2f}" for k in range(len(LARGE) + 1)]
+    mass = ["1.234"] * len(rate)
+    path = table(tmp_path / "t.csv", ";", rate=rate, size=["1,234", *commas(LARGE)], mass=mass)
+    assert read_table(path).frame["size"].iloc[0] == 1234
+    found = read_table(path, decimal_comma=["size", "mass"])
+    assert found.frame["size"].iloc[0] == 1.234
+    assert "1234 in every row" in found.kinds.loc["mass", "why"]
+    form = Form(own_decimals={"size": ",", "mass": ","})
+    chunk = next(iter(streamed(path, form).chunks(10))).reading.frame
+    assert chunk["size"].iloc[0] == 1.234
+    assert chunk["mass"].iloc[0] == 1234
+    assert found.recipe.steps["size"].decimal == ","
+
+
+def test_a_sign_for_a_column_beside_one_for_the_table(tmp_path):
+    rate, size = [f"{k / 4:.2f}" for k in range(N)], [f"{k / 8:.2f}".replace(".", ",") for k in range(N)]
+    path = table(tmp_path / "t.csv", ";", rate=rate, size=size)
+    with pytest.raises(DataError, match="is a point; say --decimal-comma size if that column alone has it"):
+        read_table(path, decimal=".")
+    found = read_table(path, decimal=".", decimal_comma="size").frame
+    assert found["rate"].tolist() == [k / 4 for k in range(N)]
+    assert found["size"].iloc[2] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"decimal_comma": "siez"}, "there is no column 'siez'; did you mean 'size'?"),
+        ({"decimal_comma": "rate"}, "'rate' has decimal points ..0.00'., but the decimal sign is a comma"),
+        ({"decimal_point": "word"}, "column 'word': 'high' is no number with a decimal point"),
+        ({"decimal_point": "size", "decimal_comma": "size"}, "'size' cannot have both a decimal comma and"),
+    ],
+)
+def test_a_sign_that_a_column_cannot_have_is_refused(tmp_path, said, message):
+    rate = [f"{k / 4:.2f}" for k in range(N)]
+    path = table(tmp_path / "t.csv", ";", rate=rate, size=["1,234"] * N, word=["high", "low"] * 20)
+    with pytest.raises(DataError, match=message):
+        read_table(path, **said)
+
+
+def test_in_a_table_of_both_signs_a_column_decides_by_itself_where_it_can(tmp_path):
+    rate, size = [f"{k / 4:.2f}" for k in range(N)], [f"{k / 8:.2f}".replace(".", ",") for k in range(N)]
+    pence = ["£1.234", "£2.345"] * 20
+    found = read_table(
+        table(tmp_path / "t.csv", ";", rate=rate, size=size, pence=pence, mass=["2.5", *["1.234"] * (N - 1)])
     )
+    assert found.frame["pence"].iloc[0] == 1234
+    assert any("(--decimal-point pence says otherwise)" in note for note in found.notes)
+    assert found.frame["mass"].iloc[1] == 1.234
+
+
+def test_in_a_table_of_both_signs_numbers_with_points_are_said_where_they_may_be_groups(tmp_path):
+    rate, size = [f"{k / 4:.2f}" for k in range(N)], [f"{k / 8:.2f}".replace(".", ",") for k in range(N)]
+    path = table(tmp_path / "t.csv", ";", rate=rate, size=size, mass=["1.234", "2.345"] * 20)
+    note = "'mass': 1.234 is read as 1.234, since others have points (--decimal-comma mass says"
+    assert any(said.startswith(note) for said in read_table(path).notes)
+
+
+def test_in_a_table_of_both_signs_most_columns_decide(tmp_path):
+    rent = [f"{k / 4:.2f}".replace(".", ",") for k in range(N)]
+    tax, north = rent[::-1], [f"{52 + k / 9:.4f}" for k in range(N)]
+    found = read_table(
+        table(tmp_path / "t.csv", ";", rent=rent, tax=tax, north=north, mass=["1.234", *["2.345"] * (N - 1)])
+    )
+    assert found.frame["mass"].iloc[0] == 1234
+    assert found.frame["north"].iloc[0] == 52
+    assert any("since most others have commas (--decimal-point mass" in note for note in found.notes)
+
+
+def test_two_currencies_with_different_signs(tmp_path):
+    path = table(tmp_path / "t.csv", ";", home=["$1,234", "$2,345"] * 20, away=[*["1.234 €"] * 39, "3.456 €"])
+    found = read_table(path)
+    assert found.frame["home"].iloc[0] == found.frame["away"].iloc[0] == 1234
+    assert sum("has no three decimals" in note for note in found.notes) == 2
+
+
+def test_groups_of_the_first_table_are_groups_in_the_next_whatever_others_prove(tmp_path):
+    path = table(tmp_path / "t.csv", ";", amount=["1.234", "2.345"] * 20, rate=["0.5"] * N)
+    form = Form(usual={"amount": "whole", "rate": "."})
+    assert read_file(path, form).frame["amount"].iloc[0] == 1234
+    assert next(iter(streamed(path, form).chunks(10))).reading.frame["amount"].iloc[0] == 1234

@@ -1,6 +1,7 @@
 """Columns as people have them, each with the kind that it gets, its reason and what it holds then."""
 
 import datetime as dt
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 from surefoot.datasets import read_table
 from surefoot.exceptions import DataError
+from surefoot.table import rare
 from surefoot.table.kinds import KINDS, LEFT_OUT
 from surefoot.table.kinds_text import WIDTH, kinds_text
 
@@ -206,6 +208,53 @@ def test_rare_values_are_put_together_and_the_choice_does_not_depend_on_the_orde
     assert sorted(few.unique()) == ["(rare)", "K6", "K7", "K8", "K9"]
     tiny = read_table(frame.iloc[::5], most_values=8).frame["branch"]
     assert tiny.nunique() == 3  # no code has 20 rows: two of them stay
+
+
+def test_known_labels_choose_how_many_rows_a_value_needs_for_a_name():
+    rng = np.random.default_rng(5)
+    codes = pd.Series([f"K{k}" for k in rng.integers(0, 120, 3000)])
+    own = codes.map({f"K{k}": float(k % 2) for k in range(120)})
+    for strength, rows in ((0.95, 5), (0.0, 80)):
+        y = np.where(rng.random(len(codes)) < 0.5 + strength * (own - 0.5), "b", "a")
+        frame = pd.DataFrame({"branch": codes, "other": rng.normal(size=len(codes)), "y": y})
+        found = read_table(frame, "y").frame["branch"]
+        assert found.nunique() == (50 if rows == 5 else 3)
+        order = rng.permutation(len(codes))
+        shuffled = read_table(frame.iloc[order], "y").frame["branch"]
+        assert shuffled.tolist() == found.iloc[order].tolist()
+
+
+def test_rows_without_a_label_and_labels_that_are_none_choose_nothing():
+    codes = pd.Series(many_codes(np.random.default_rng(3)))
+    plain, _ = rare.together(codes, 50)
+    for labels in (pd.Series([None] * len(codes)), pd.Series(np.linspace(0, 1, len(codes)))):
+        with mock.patch.object(rare, "MOST_CELLS", 1000):
+            assert rare.together(codes, 50, labels)[0].tolist() == plain.tolist()
+
+
+def test_categories_that_differ_in_names_alone_are_copies(other):
+    codes = RNG.integers(0, 3, N)
+    names, letters = np.array(["north", "south", "west"])[codes], np.array(["S", "N", "W"])[codes]
+    found = read_table(pd.DataFrame({"other": other, "region": names, "r": letters}))
+    assert found.kinds.loc["r", "why"] == "other names for 'region' in every row: left out"
+    letters[0] = "N" if letters[0] != "N" else "W"
+    assert read_table(pd.DataFrame({"other": other, "region": names, "r": letters})).left_out == []
+
+
+def test_items_of_a_list_are_no_numbers_with_units(other):
+    found = read_table(pd.DataFrame({"other": other, "status": repeated("1. Married", "2. Single")}))
+    assert found.kinds.loc["status", "kind"] == "category"
+    assert found.notes == ()
+
+
+def test_a_row_of_totals_is_said():
+    income = [*AMOUNTS, AMOUNTS.sum().round(2)]
+    frame = pd.DataFrame({"income": income, "place": [*repeated("a", "b"), None]})
+    note = f"row {N} looks like a total: 'income' is the sum of all other rows there; leave it out if"
+    assert read_table(frame).notes[-1].startswith(note)
+    assert not any("total" in one for one in read_table(frame.iloc[:-1]).notes)
+    zeros = pd.DataFrame({"late": [0] * (N - 3) + [1, 0, 1], "income": AMOUNTS})
+    assert not any("total" in one for one in read_table(zeros).notes)
 
 
 def test_copies_are_left_out_but_not_by_chance(other):

@@ -91,7 +91,10 @@ COLUMNS = {
         "whole: whole numbers",
         "--categorical sums",
         1.0,
-        ["'sums': 1,045 is read as 1045, since numbers below 1000 have none (--decimal , says otherwise)"],
+        [
+            "'sums': 1,045 is read as 1045, since numbers below 1000 have none "
+            "(--decimal-comma sums says otherwise)"
+        ],
     ),
     "exponents": (
         [f"{v:.3e}" for v in AMOUNTS],

@@ -176,6 +176,8 @@ def test_decimal_said(fit, tmp_path):
     assert "'1,234' can be read in two ways; say --decimal" in err
     assert fit(path, "--decimal", ",")[1].feature_range_[1, 0] == 4.567
     assert fit(path, "--decimal", ".")[1].feature_range_[1, 0] == 4567
+    assert fit(path, "--decimal-comma", "income")[1].feature_range_[1, 0] == 4.567
+    assert fit(path, "--decimal-point", "income")[1].feature_range_[1, 0] == 4567
 
 
 def test_standard_input(run, loans, tmp_path, monkeypatch):

@@ -13,7 +13,17 @@ import pandas as pd
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.formats import first_names
 from surefoot.table.dates import ORDERS, Dates, as_days, digits_as_days, without_clock, written
-from surefoot.table.kinds import DATE, EXCEL_EPOCH, NAMES, TRUTH, WHOLE, is_number, text_dates, without
+from surefoot.table.kinds import (
+    DATE,
+    EXCEL_DAYS,
+    EXCEL_EPOCH,
+    NAMES,
+    TRUTH,
+    WHOLE,
+    is_number,
+    text_dates,
+    without,
+)
 from surefoot.table.rare import RARE, as_text
 from surefoot.table.reading import Reading
 from surefoot.table.recipe import Recipe, Step
@@ -21,6 +31,10 @@ from surefoot.table.stream import Streamed
 from surefoot.table.text_column import AMONG_NUMBERS
 
 MOSTLY = 0.5
+# Years around the dates of which a model was made in which numbers may be days as Excel counts them. With ten
+# times as many, days counted from 1970, which lie 70 years apart from them, would pass too.
+YEARS_AROUND = 20
+DAYS_OF_YEAR = 365.25
 NOT_CLEAR = ("dmy", "mdy")  # orders of dates that may be taken for each other
 # Rows at a time when the order of dates is looked for. Ten times as many take hundreds of megabytes.
 ORDER_ROWS = 10_000
@@ -64,9 +78,16 @@ def _of_features(clf: Any) -> Recipe:
 
 def _read(reading: Reading, recipe: Recipe, clf: Any) -> Reading:
     try:
-        return read_again(reading, recipe, clf.categories_)
+        return read_again(reading, recipe, clf.categories_, _ranges(recipe, clf))
     except DataError as error:
         raise DataError(f"{reading.name}: {error}") from None
+
+
+def _ranges(recipe: Recipe, clf: Any) -> dict[str, tuple[float, float]]:
+    """Column of dates -> the first and the last day of which the model was made."""
+    ends = dict(zip(map(str, clf.feature_labels_), clf.feature_range_.T.tolist(), strict=True))
+    dated = [name for name, step in recipe.steps.items() if step.kind == DATE]
+    return {name: (ends[name][0], ends[name][1]) for name in dated}
 
 
 def _orders(table: Streamed, recipe: Recipe) -> dict[str, str]:
@@ -92,7 +113,12 @@ def _proven(column: pd.Series) -> set[str]:
     return {*(["dmy"] * days), *(["mdy"] * months)}
 
 
-def read_again(reading: Reading, recipe: Recipe, categories: Mapping[Any, Sequence[Any]]) -> Reading:
+def read_again(
+    reading: Reading,
+    recipe: Recipe,
+    categories: Mapping[Any, Sequence[Any]],
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+) -> Reading:
     """The table with its columns as the recipe says.
 
     Parameters
@@ -101,6 +127,8 @@ def read_again(reading: Reading, recipe: Recipe, categories: Mapping[Any, Sequen
     recipe : Recipe
     categories : dict
         The values that the model knows of each category.
+    ranges : dict, optional
+        The first and the last day that the model knows of each column of dates.
 
     Raises
     ------
@@ -111,7 +139,9 @@ def read_again(reading: Reading, recipe: Recipe, categories: Mapping[Any, Sequen
     known = {str(name): values for name, values in categories.items()}
     for name, step in recipe.steps.items():
         if name in frame.columns:
-            column, said = _column(name, frame[name], step, known.get(name, ()), reading.day_first)
+            column, said = _without_excel_days(name, frame[name], step, (ranges or {}).get(name))
+            notes += said
+            column, said = _column(name, column, step, known.get(name, ()), reading.day_first)
             frame[name] = column
             notes += [*said, *_other_unit(name, step, reading.units.get(name, ""))]
     return replace(reading, frame=frame, notes=tuple(notes))
@@ -170,6 +200,27 @@ def _dates(name: str, column: pd.Series, order: str, day_first: bool) -> tuple[p
     if read is None:
         raise DataError(_changed(name, f"held dates ({_was(order)})", seen[~seen.map(_reads).astype(bool)]))
     return as_days(texts.map(read.days)), [_no_dates(name, texts, read)]
+
+
+def _without_excel_days(
+    name: str, column: pd.Series, step: Step, ends: tuple[float, float] | None
+) -> tuple[pd.Series, list[str]]:
+    """The column with days as Excel counts them as dates, where they lie around those that the model knows.
+
+    A spreadsheet turns some or all dates of a column into such numbers.
+    """
+    if ends is None or step.order == "excel" or pd.api.types.is_datetime64_any_dtype(column):
+        return column, []
+    counted = pd.to_numeric(column, errors="coerce")
+    days = counted[counted.between(*EXCEL_DAYS)] // 1 - EXCEL_EPOCH
+    around = YEARS_AROUND * DAYS_OF_YEAR
+    if days.empty or not days.between(ends[0] - around, ends[1] + around).all():
+        return column, []
+    texts = column.astype(object)
+    texts[days.index] = as_days(days).dt.strftime("%Y-%m-%d")
+    first = days.index[0]
+    example = f"{as_text(column[first])} is read as {texts[first]}"
+    return texts, [f"{name!r} holds days as Excel counts them here: {example}"]
 
 
 def _other_order(name: str, order: str, was: str) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot.exceptions import DataError
 from surefoot.table.kinds import WHOLE
 from surefoot.table.quantities import CURRENCIES
-from surefoot.table.text_column import DECIMALS, OTHER, TextColumn
+from surefoot.table.text_column import DECIMALS, OTHER, TextColumn, is_number_text
 
 # Different numbers of a column, all with three digits behind the sign, that are taken for groups of digits
 # though nothing else says so. With a tenth, a single number would do; with ten times as many, columns of
@@ -43,12 +44,24 @@ class Signs:
         return self.own.get(name, self.table)
 
 
+def own_decimals(commas: Iterable[str], points: Iterable[str]) -> dict[str, str]:
+    """Column -> its decimal sign, as the user says; both for one column are refused."""
+    found = dict.fromkeys(commas, ",")
+    for name in points:
+        if name in found:
+            raise DataError(f"column {name!r} cannot have both a decimal comma and a decimal point")
+        found[name] = "."
+    return found
+
+
 def signs_of(
     columns: Sequence[TextColumn],
     said: str | None = None,
     usual: Mapping[Any, str] | None = None,
+    own: Mapping[Any, str] | None = None,
     *,
     proven: str = "",
+    proven_by: int = 0,
     separator: str = "",
 ) -> Signs:
     """The signs that columns of text have; refused where nothing says what they are, and it matters.
@@ -63,25 +76,40 @@ def signs_of(
         The sign that the user has chosen.
     usual : dict, optional
         Column -> the sign that it had in the table of which a model was made, or `WHOLE`.
+    own : dict, optional
+        Column -> the sign that the user has chosen for it alone.
     proven : str
         The sign of numbers that are not among the columns; "" where they have none.
+    proven_by : int
+        How many such columns there are.
     separator : str
         Of the fields; "" where there is none.
     """
+    chosen = dict(own or {})
+    for column in columns:
+        _refuse(column, chosen.get(column.name), said)
     if said is not None:
-        _refuse(columns, said)
-        return Signs(said)
-    known = usual or {}
+        return Signs(said, chosen)
+    others = [column for column in columns if column.name not in chosen]
+    found = _looked_for(others, usual or {}, (proven, proven_by), separator)
+    return replace(found, own={**found.own, **chosen})
+
+
+def _looked_for(
+    columns: Sequence[TextColumn], known: Mapping[Any, str], proven: tuple[str, int], separator: str
+) -> Signs:
     sure = {column.name: sign for sign in DECIMALS for column in columns if column.proves(sign)}
-    signs = {*sure.values(), proven} - {""}
+    signs = {*sure.values(), proven[0]} - {""}
+    doubts = [_Doubt(column, columns, known, separator) for column in columns if column.is_unclear]
     if not signs:
-        found = _reasoned([c for c in columns if c.is_unclear], columns, known, separator)
+        found = _reasoned(doubts)
     else:
-        table = proven or ("." if "." in signs else ",")
+        table = proven[0] or ("." if "." in signs else ",")
         others = [column for column in columns if sure.get(column.name, table) != table]
-        found = Signs(table, {column.name: OTHER[table] for column in others}, _mixed(others, columns, table))
-    again = {c.name: _usual(c, known) for c in columns if c.is_unclear and _usual(c, known)}
-    return replace(found, own={**found.own, **again})
+        alike = proven[1] + len(sure) - len(others)
+        found = _mixed(others, doubts, table, OTHER[table] if len(others) > alike else table)
+    before = {doubt.column.name: _usual(doubt.column, known) for doubt in doubts}
+    return replace(found, own={**found.own, **{name: sign for name, sign in before.items() if sign}})
 
 
 def _usual(column: TextColumn, usual: Mapping[Any, str]) -> str:
@@ -90,10 +118,20 @@ def _usual(column: TextColumn, usual: Mapping[Any, str]) -> str:
     return OTHER[column.sign] if before == WHOLE else before
 
 
-def _refuse(columns: Sequence[TextColumn], said: str) -> None:
-    against = next((column for column in columns if column.proves(OTHER[said])), None)
-    if against is not None:
-        raise DataError(f"{other_sign(against, said)}, but the decimal sign is a {DECIMALS[said]}")
+def _refuse(column: TextColumn, own: str | None, said: str | None) -> None:
+    """Refuse a column whose numbers are written otherwise than the user says."""
+    sign = own or said
+    if own is not None and not column.holds_numbers(own) and not column.proves(OTHER[own]):
+        wrong = next((text for text in column.texts if not is_number_text(text, own)), "")
+        raise DataError(f"column {column.name!r}: {wrong!r} is no number with a decimal {DECIMALS[own]}")
+    if sign is not None and column.proves(OTHER[sign]):
+        hint = "" if own else f"; say {flag_of(column.name, OTHER[sign])} if that column alone has it"
+        raise DataError(f"{other_sign(column, sign)}, but the decimal sign is a {DECIMALS[sign]}{hint}")
+
+
+def flag_of(name: Any, sign: str) -> str:
+    """The flag that says the decimal sign of one column."""
+    return f"--decimal-{DECIMALS[sign]} {shlex.quote(str(name))}"
 
 
 def other_sign(column: TextColumn, sign: str) -> str:
@@ -102,21 +140,7 @@ def other_sign(column: TextColumn, sign: str) -> str:
     return f"column {column.name!r} has decimal {DECIMALS[OTHER[sign]]}s ({example!r})"
 
 
-def _mixed(others: Sequence[TextColumn], columns: Sequence[TextColumn], table: str) -> tuple[str, ...]:
-    """That a table has both signs, and how the numbers are read that may have either."""
-    if not others:
-        return ()
-    unclear = (_Doubt(column, columns, {}, "") for column in columns if column.is_unclear)
-    like = (
-        f"like other columns with {DECIMALS[table]}s; write it without signs between groups if that is wrong"
-    )
-    return (
-        f"{other_sign(others[0], table)}, others have {DECIMALS[table]}s: each is read by its own",
-        *(f"{_as_read(doubt, table)}, {like}" for doubt in unclear),
-    )
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Doubt:
     """A column whose sign may be a decimal sign or group digits, and the table around it."""
 
@@ -197,27 +221,56 @@ REASONS: tuple[Callable[[_Doubt], Reason], ...] = (
 )
 
 
-def _reasoned(
-    doubtful: Sequence[TextColumn],
-    columns: Sequence[TextColumn],
-    usual: Mapping[Any, str],
-    separator: str,
-) -> Signs:
-    doubts = [_Doubt(column, columns, usual, separator) for column in doubtful]
-    for reason in REASONS:
-        for doubt in doubts:
-            found = reason(doubt)
-            if found is not None:
-                sign, why = found
-                return Signs(sign, notes=() if reason is _as_before else (_note(doubt, sign, why),))
-    if not doubts:
+# Those that a column has in itself: they decide for it, whatever signs the others have.
+OF_A_COLUMN = (_as_before, _small_without, _money, _rounded)
+
+
+def _mixed(others: Sequence[TextColumn], doubts: Sequence[_Doubt], table: str, most: str) -> Signs:
+    """A table whose columns prove this sign, but for some: how each is read, and what may have either."""
+    if not others:
+        return Signs(table)
+    note = f"{other_sign(others[0], table)}, others have {DECIMALS[table]}s: each is read by its own"
+    like = most, f"{'most ' * (most != table)}others have {DECIMALS[most]}s"
+    found = [(doubt, *(_in_itself(doubt) or like)) for doubt in doubts]
+    own = {column.name: OTHER[table] for column in others}
+    own |= {doubt.column.name: sign for doubt, sign, _ in found}
+    return Signs(table, own, (note, *_notes(found)))
+
+
+def _reasoned(doubts: Sequence[_Doubt]) -> Signs:
+    """The sign of a table of which no column proves one; a column that has a reason for another keeps it."""
+    found = next(
+        ((doubt, *one) for reason in REASONS for doubt in doubts if (one := reason(doubt)) is not None), None
+    )
+    if found is None:
+        if doubts:
+            raise DataError(_asked(doubts[0]))
         return Signs()
-    example, hint = doubts[0].signed[0], "say --decimal , or --decimal . (decimal=)"
-    raise DataError(f"column {doubtful[0].name!r}: {example!r} can be read in two ways; {hint}")
+    table = found[1]
+    others = [(doubt, *one) for doubt in doubts if (one := _in_itself(doubt)) and one[0] != table]
+    own = {doubt.column.name: sign for doubt, sign, _ in others}
+    return Signs(table, own, (*_notes([found], alone=len(doubts) == 1), *_notes(others)))
 
 
-def _note(doubt: _Doubt, sign: str, why: str) -> str:
-    return f"{_as_read(doubt, sign)}, since {why} (--decimal {OTHER[sign]} says otherwise)"
+def _in_itself(doubt: _Doubt) -> Reason:
+    return next((found for reason in OF_A_COLUMN if (found := reason(doubt))), None)
+
+
+def _asked(doubt: _Doubt) -> str:
+    name = doubt.column.name
+    flags = f"{flag_of(name, ',')} or {flag_of(name, '.')}"
+    every = "for the whole table --decimal , or --decimal . (decimal=)"
+    return f"column {name!r}: {doubt.signed[0]!r} can be read in two ways; say {flags}, {every}"
+
+
+def _notes(found: Sequence[tuple[_Doubt, str, str]], alone: bool = True) -> list[str]:
+    """How columns are read, why, and the flag that says otherwise for each alone, or for all."""
+    return [
+        f"{_as_read(doubt, sign)}, since {why} ({other} says otherwise)"
+        for doubt, sign, why in found
+        if _as_before(doubt) is None
+        for other in [flag_of(doubt.column.name, OTHER[sign]) if alone else f"--decimal {OTHER[sign]}"]
+    ]
 
 
 def _as_read(doubt: _Doubt, sign: str) -> str:

@@ -168,7 +168,7 @@ def _as_said(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
     if name in said.ordered:
         return Column(name, ORDERED, "you say so", flag("categorical", name), column)
     if name in said.categorical:
-        return _with_few_values(Column(name, CATEGORY, "you say so", flag("text", name), column), said)
+        return Column(name, CATEGORY, "you say so", flag("text", name), column)
     if name in said.numeric:
         if not is_number(column):
             example = _example(column)
@@ -195,9 +195,9 @@ def _by_itself(name: str, column: pd.Series, said: Said, day_first: bool) -> Col
         if column.dtype.ordered:
             return Column(name, ORDERED, "ordered in the table", flag("categorical", name), column)
         why = f"a category of {seen.nunique()} values in the table"
-        return _with_few_values(Column(name, CATEGORY, why, flag("text", name), column), said)
+        return Column(name, CATEGORY, why, flag("text", name), column)
     if is_number(column):
-        return _of_numbers(name, column, said)
+        return _of_numbers(name, column)
     return _of_text(name, column, said, day_first)
 
 
@@ -206,7 +206,7 @@ def is_number(column: pd.Series) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
 
 
-def _of_numbers(name: str, column: pd.Series, said: Said) -> Column:
+def _of_numbers(name: str, column: pd.Series) -> Column:
     seen = column.dropna().astype(float)
     whole = bool((seen % 1 == 0).all())
     count = seen.nunique()
@@ -223,7 +223,7 @@ def _of_numbers(name: str, column: pd.Series, said: Said) -> Column:
         return Column(name, IDENTIFIER, why, flag("numeric", name))
     if whole and CODE_NAME.search(str(name)):
         why = f"its name says so; {count:,} values"
-        return _with_few_values(Column(name, CODE, why, flag("numeric", name), _as_names(column)), said)
+        return Column(name, CODE, why, flag("numeric", name), _as_names(column))
     if not whole:
         return Column(name, NUMBER, "numbers with decimals", flag("categorical", name), as_numbers)
     if few_whole_values(column):
@@ -431,16 +431,15 @@ def _names(name: str, column: pd.Series, texts: Sequence[str], said: Said) -> Co
     padded = any(text.isdigit() and text.startswith("0") and len(text) > 1 for text in texts)
     if padded or (digits > len(texts) / 2 and (len(texts) > LONG_CODES or CODE_NAME.search(str(name)))):
         why = "begins with a zero" if padded else "letters and digits"
-        found = Column(name, CODE, f"{why}; {len(texts):,} values", flag("text", name), column)
-    else:
-        found = Column(name, CATEGORY, f"text, {len(texts):,} values", flag("text", name), column)
-    return _with_few_values(found, said)
+        return Column(name, CODE, f"{why}; {len(texts):,} values", flag("text", name), column)
+    return Column(name, CATEGORY, f"text, {len(texts):,} values", flag("text", name), column)
 
 
-def _with_few_values(column: Column, said: Said) -> Column:
-    """The category with its rare values put together."""
-    assert column.cells is not None
-    values, rare = together(column.cells, said.most_values)
+def with_few_values(column: Column, most: int, labels: pd.Series | None) -> Column:
+    """A category with its rare values put together; any other column as it is."""
+    if column.kind not in (CATEGORY, CODE) or column.cells is None:
+        return column
+    values, rare = together(column.cells, most, labels)
     if not rare:
         return column
     why = f"{column.why}; the {rare:,} rarest are put together as {RARE}"

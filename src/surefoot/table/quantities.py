@@ -60,6 +60,8 @@ def quantity(text: str) -> Quantity | None:
     if len(minuses) + bool(found["open"]) > 1 or (found["before"] and (found["attached"] or found["word"])):
         return None
     number = found["number"].strip()
+    if found["word"] and number[-1] in ".,":
+        return None  # an item of a list, such as "2. Married"
     if BETWEEN_DIGITS.search(number):
         if not GROUPS.fullmatch(number):
             return None

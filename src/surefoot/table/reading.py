@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ import pandas as pd
 
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import read_limited, read_standard_input
-from surefoot.formats import one_line
+from surefoot.formats import listed, one_line, suggestion
 from surefoot.table.cells import with_plain_cells
 from surefoot.table.decimals import Signs, signs_of
 from surefoot.table.dialect import (
@@ -35,7 +35,7 @@ from surefoot.table.dialect import (
 )
 from surefoot.table.packed import excel_sheet, gunzipped, parquet_frame
 from surefoot.table.rare import as_text
-from surefoot.table.text_column import DECIMALS, MISSING, TextColumn, text_columns
+from surefoot.table.text_column import DECIMALS, MISSING, OTHER, TextColumn, text_columns
 
 STANDARD_INPUT = "-"
 DECIMAL_ROWS = 1000
@@ -106,6 +106,8 @@ class Form:
         Column -> values that mean that there is none.
     usual : dict
         Column -> what is known of its decimal sign from the table of which a model was made.
+    own_decimals : dict
+        Column -> its decimal sign, whatever that of the others is.
     """
 
     separator: str | None = None
@@ -117,6 +119,7 @@ class Form:
     max_size: int | None = None
     missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     usual: Mapping[str, str] = field(default_factory=dict)
+    own_decimals: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -279,6 +282,7 @@ class Layout:
     def parsed(self, decimal: str, form: Form, most: int | None = None) -> pd.DataFrame:
         """The first rows, or all of them, when this is the decimal sign."""
         kept = [name for name in form.kept if name in self.names]
+        own = [name for name in form.own_decimals if name in self.names]
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
@@ -290,7 +294,7 @@ class Layout:
                 index_col=False,
                 low_memory=False,
                 nrows=most,
-                dtype=dict.fromkeys(kept, str),
+                dtype=dict.fromkeys((*kept, *own), str),
                 keep_default_na=False,
                 na_values={name: list(MISSING) for name in self.names if name not in form.as_written},
             )
@@ -312,8 +316,34 @@ def with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, Signs, Form]
     if form.decimal is None and used == ".":
         points, doubtful = _with_points(layout, form, frame)
         columns, proven = [*columns, *doubtful], "." if points else ""
-    signs = signs_of(columns, form.decimal, form.usual, proven=proven, separator=layout.separator)
-    return (frame if signs.table == used else layout.parsed(signs.table, form)), signs, form
+
+    def signs_with(more: list[TextColumn]) -> Signs:
+        said = form.decimal, form.usual, form.own_decimals
+        by = len(_fractions(frame)) - len(more)
+        every = [*columns, *more]
+        return signs_of(every, *said, proven=proven, proven_by=by, separator=layout.separator)
+
+    signs = signs_with([])
+    taken = _taken_for_numbers(layout, form, frame, used, signs) if proven else []
+    signs = signs_with(taken) if taken else signs
+    form = replace(form, own_decimals=signs.own)
+    again = signs.table != used or any(frame[name].dtype.kind == "f" for name in signs.own if name in frame)
+    return (layout.parsed(signs.table, form) if again else frame), signs, form
+
+
+def _taken_for_numbers(
+    layout: Layout, form: Form, frame: pd.DataFrame, used: str, signs: Signs
+) -> list[TextColumn]:
+    """Columns taken for numbers with decimals whose signs may group digits, where others have both signs.
+
+    Or where the table of which a model was made says so.
+    """
+    both = OTHER[used] in signs.own.values()
+    names = [name for name in _fractions(frame) if both or form.usual.get(name, used) != used]
+    if form.decimal is not None or not names:
+        return []
+    texts = layout.parsed(used, replace(form, as_text=[*form.as_text, *names]))
+    return [column for name in names if (column := TextColumn.of(name, texts[name])).is_unclear]
 
 
 def _with_points(layout: Layout, form: Form, frame: pd.DataFrame) -> tuple[bool, list[TextColumn]]:
@@ -321,8 +351,7 @@ def _with_points(layout: Layout, form: Form, frame: pd.DataFrame) -> tuple[bool,
 
     ``1.234`` may be a group of digits. ``0.5`` and ``1.25`` cannot be one.
     """
-    numbers = frame.select_dtypes("float")
-    numbers = numbers.loc[:, ((numbers % 1).fillna(0) != 0).any()]
+    numbers = frame[_fractions(frame)]
     if ((numbers.abs() < 1) & (numbers != 0)).any(axis=None):
         return True, []
     names = list(numbers.columns)
@@ -348,8 +377,13 @@ def _zero_padded(layout: Layout, frame: pd.DataFrame) -> list[str]:
 
 def _has_fractions(frame: pd.DataFrame) -> bool:
     """Whether some column has been read as numbers with decimals."""
+    return bool(_fractions(frame))
+
+
+def _fractions(frame: pd.DataFrame) -> list[str]:
+    """Columns that have been read as numbers with decimals."""
     numbers = frame.select_dtypes("float")
-    return bool(((numbers % 1).fillna(0) != 0).any(axis=None))
+    return list(numbers.columns[((numbers % 1).fillna(0) != 0).any()])
 
 
 def _open_quote(layout: Layout) -> str:
@@ -385,12 +419,13 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
 def _with_text_decimal(frame: pd.DataFrame, name: str, form: Form, how: Sequence[str]) -> Reading:
     """A table whose numbers are numbers, but for those that were typed as text."""
     frame = with_plain_cells(frame)
-    signs = signs_of(text_columns(frame, form.kept), form.decimal, form.usual)
+    signs = signs_of(text_columns(frame, form.kept), form.decimal, form.usual, form.own_decimals)
     return finished(frame, name, form, (*how, "decimal comma" if signs.table == "," else ""), signs)
 
 
 def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str], signs: Signs) -> Reading:
     """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
+    _refuse_unknown(form.own_decimals, frame)
     frame, unnamed = _without_row_names(_without_empty_columns(frame))
     found, padded = _without_marks(frame, form), []
     units: dict[str, str] = {}
@@ -417,6 +452,14 @@ def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str],
     )
     said, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
     return Reading(found, name, said, known, units, marks, signs.table == ",", decimals)
+
+
+def _refuse_unknown(names: Iterable[str], frame: pd.DataFrame) -> None:
+    """Refuse a decimal sign of a column that is not there."""
+    for name in names:
+        if name not in frame.columns:
+            hint = suggestion(name, frame.columns) or f"; the columns are {listed(list(frame.columns))}"
+            raise DataError(f"there is no column {name!r}{hint}")
 
 
 def framed(frame: pd.DataFrame, form: Form) -> Reading:

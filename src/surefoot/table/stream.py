@@ -21,7 +21,7 @@ import pandas as pd
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import CHUNK, LARGEST, too_large, unpacked_limit
 from surefoot.formats import one_line
-from surefoot.table.decimals import Signs, other_sign, signs_of
+from surefoot.table.decimals import Signs, flag_of, other_sign, signs_of
 from surefoot.table.dialect import (
     MARKS,
     SEPARATORS,
@@ -189,7 +189,8 @@ class Parquet(Streamed):
                 frame = frame.reset_index(drop=not named)
                 frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
                 frame.index = pd.RangeIndex(start, start + len(frame))
-                signs = signs_of(text_columns(frame, self.form.kept), self.form.decimal, self.form.usual)
+                about = self.form.decimal, self.form.usual, self.form.own_decimals
+                signs = signs_of(text_columns(frame, self.form.kept), *about)
                 yield Chunk(start, finished(frame, self.name, self.form, self.assumed, signs))
                 start += len(frame)
 
@@ -245,7 +246,7 @@ class Text(Streamed):
             sign = self.signs.of(column.name)
             if column.proves(OTHER[sign]):
                 where = f"from row {frame.index[0]} on {other_sign(column, sign)}, before it has none"
-                raise DataError(f"{where}; say --decimal {OTHER[sign]} (decimal=)")
+                raise DataError(f"{where}; say {flag_of(column.name, OTHER[sign])}")
 
 
 def _text(path: str, form: Form) -> Text:

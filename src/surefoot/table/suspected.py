@@ -1,4 +1,4 @@
-"""Numbers that look like marks of a hole, such as 999: said, not assumed."""
+"""Numbers that look like marks of a hole, such as 999, and rows of totals: said, not assumed."""
 
 from __future__ import annotations
 
@@ -37,6 +37,27 @@ def suspected_holes(frame: pd.DataFrame) -> list[str]:
         for name in frame.columns
         for text, count in _apart(frame[name])
     ]
+
+
+def suspected_total(frame: pd.DataFrame) -> list[str]:
+    """A sentence if the last row holds the sums of all others, as spreadsheets do.
+
+    Examples
+    --------
+    >>> suspected_total(pd.DataFrame({"income": [20.5, 31, 28, 79.5], "age": [40, 28, 33, 33]}))
+    ["row 3 looks like a total: 'income' is the sum of all other rows there; leave it out if it is one"]
+    """
+    sums = [name for name in frame.columns if is_number(frame[name]) and _ends_with_sum(frame[name])]
+    if not sums:
+        return []
+    what = f"{sums[0]!r} is the sum of all other rows there; leave it out if it is one"
+    return [f"row {frame.index[-1]} looks like a total: {what}"]
+
+
+def _ends_with_sum(column: pd.Series) -> bool:
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    rest, last = values[:-1], values[-1]
+    return int((rest > 0).sum()) >= FEWEST and bool(np.isclose(np.nansum(rest), last, rtol=1e-9))
 
 
 def _apart(column: pd.Series) -> Iterator[tuple[str, int]]:

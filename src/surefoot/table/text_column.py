@@ -107,9 +107,7 @@ class TextColumn:
 
     def holds_numbers(self, decimal: str) -> bool:
         """Whether every value is a number when this is the decimal sign."""
-        return bool(self.texts) and all(
-            PLAIN[decimal].fullmatch(v) or GROUPED[decimal].fullmatch(v) for v in self.texts
-        )
+        return bool(self.texts) and all(is_number_text(text, decimal) for text in self.texts)
 
     @property
     def begins_with_zeros(self) -> bool:
@@ -119,9 +117,7 @@ class TextColumn:
     def proves(self, decimal: str) -> bool:
         """Whether every value is a number with this decimal sign, and some value is none with the other."""
         other = OTHER[decimal]
-        return self.holds_numbers(decimal) and not all(
-            PLAIN[other].fullmatch(v) or GROUPED[other].fullmatch(v) for v in self.texts
-        )
+        return self.holds_numbers(decimal) and not self.holds_numbers(other)
 
     @property
     def sign(self) -> str:
@@ -149,6 +145,11 @@ class TextColumn:
         if text not in self.read:
             return float("nan")
         return float(self.read[text].number.replace(OTHER[decimal], "").replace(decimal, "."))
+
+
+def is_number_text(text: str, decimal: str) -> bool:
+    """Whether a text is a number when this is the decimal sign."""
+    return bool(PLAIN[decimal].fullmatch(text) or GROUPED[decimal].fullmatch(text))
 
 
 def text_columns(frame: pd.DataFrame, leave: Sequence[Any] = ()) -> list[TextColumn]:

@@ -15,14 +15,15 @@ from surefoot.exceptions import DataError
 from surefoot.formats import listed, suggestion
 from surefoot.table.cells import NESTED, holds_nested
 from surefoot.table.copies import without_copies
-from surefoot.table.kinds import CATEGORY, LEFT_OUT, NUMBER, WHOLE, Column, decided
+from surefoot.table.decimals import own_decimals
+from surefoot.table.kinds import CATEGORY, LEFT_OUT, NUMBER, WHOLE, Column, decided, with_few_values
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import joined, number_faults
 from surefoot.table.reading import Form, Reading, duplicate_names, framed
 from surefoot.table.reading import read_table as read_file
 from surefoot.table.recipe import Recipe
 from surefoot.table.said import Said
-from surefoot.table.suspected import suspected_holes
+from surefoot.table.suspected import suspected_holes, suspected_total
 from surefoot.table.text_column import DASHES
 
 
@@ -94,6 +95,8 @@ def read_table(
     most_values: int = MOST_VALUES,
     separator: str | None = None,
     decimal: str | None = None,
+    decimal_comma: Sequence[str] = (),
+    decimal_point: Sequence[str] = (),
     header: bool | None = None,
     max_size: int | None = None,
 ) -> Table:
@@ -121,6 +124,8 @@ def read_table(
         Dates in one of these orders.
     most_values : int, default=50
         No category has more values: the rare ones of a larger one are put together.
+    decimal_comma, decimal_point : sequences of str
+        Columns whose decimals have this sign, whatever others have.
     separator, decimal, header, max_size
         As in `table`.
 
@@ -147,7 +152,10 @@ def read_table(
         most_values,
     )
     written = [] if label is None else [label]
-    form = Form(separator, decimal, header, written, said.as_text, written, max_size, said.missing)
+    own = own_decimals(_listed(decimal_comma), _listed(decimal_point))
+    form = Form(
+        separator, decimal, header, written, said.as_text, written, max_size, said.missing, own_decimals=own
+    )
     return typed(opened(source, form), said)
 
 
@@ -185,7 +193,9 @@ def _typed(reading: Reading, said: Said) -> Table:
     columns = {
         name: _described(decided(name, frame[name], said, reading.day_first), reading) for name in features
     }
-    columns = without_copies(columns, None if said.label is None else frame[said.label])
+    labels = None if said.label is None else frame[said.label]
+    columns = without_copies(columns, labels)
+    columns = {name: with_few_values(column, said.most_values, labels) for name, column in columns.items()}
     kept = {name: column.cells for name, column in columns.items() if column.cells is not None}
     if features and not kept and said.label is not None:
         raise DataError(f"no column is left to learn from: {', '.join(map(repr, features))} are left out")
@@ -195,7 +205,8 @@ def _typed(reading: Reading, said: Said) -> Table:
     order = [name for name in frame.columns if name in kept]
     table = pd.DataFrame({name: kept[name] for name in order}, columns=pd.Index(order))
     notes = [*reading.notes, *(note for c in columns.values() for note in c.notes)]
-    notes += suspected_holes(table[[name for name in order if name != said.label]])
+    kept_features = table[[name for name in order if name != said.label]]
+    notes += [*suspected_holes(kept_features), *suspected_total(kept_features)]
     kinds = _kinds([columns[name] for name in frame.columns])
     return Table(table, kinds, tuple(notes), Recipe.of(columns, said.label), said.label, reading.name)
 

@@ -67,6 +67,8 @@ def reading_flags(command: Any) -> None:
     group = command.add_argument_group("how the table is written (looked for by default)")
     group.add_argument("--separator", metavar="C", help="what separates the fields: , ; | or \\t")
     group.add_argument("--decimal", choices=(",", "."), metavar="C", help="decimal sign: , or .")
+    names_flag(group, "--decimal-comma", "COLUMN", "columns with decimal commas, whatever others have")
+    names_flag(group, "--decimal-point", "COLUMN", "columns with decimal points, whatever others have")
     header = group.add_mutually_exclusive_group()
     header.add_argument(
         "--header",

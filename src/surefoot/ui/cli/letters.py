@@ -29,7 +29,8 @@ STOPPED = "surefoot: stopped; letters that are written stay in {}, and the same 
 # Flags that say where and how letters are written, not what is in them.
 NOT_ASKED = (
     "command", "debug", "model", "data", "output", "jobs", "quiet", "restart", "date", "max_size", "row",
-    "all", "separator", "decimal", "header", "labels", "actions", "json", "to", "text",
+    "all", "separator", "decimal", "decimal_comma", "decimal_point", "header", "labels", "actions", "json",
+    "to", "text",
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from surefoot.explain.progress import alive
 from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.table.again import read_like
+from surefoot.table.decimals import own_decimals
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import feature_table
 from surefoot.table.reading import Form, Reading, read_table
@@ -202,7 +203,9 @@ def check_names(flag: str, names: Iterable[str], known: Sequence[Any], what: str
 
 
 def _form(options: argparse.Namespace, **known: Any) -> Form:
-    return Form(options.separator, options.decimal, options.header, max_size=options.max_size, **known)
+    own = own_decimals(options.decimal_comma, options.decimal_point)
+    written = options.separator, options.decimal, options.header
+    return Form(*written, max_size=options.max_size, own_decimals=own, **known)
 
 
 def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
