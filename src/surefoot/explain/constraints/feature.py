@@ -190,14 +190,14 @@ class Action:
         """Each field that can be given up, what it says, and what becomes possible without it."""
         if self.may != "change":
             yield "may", SAID[self.may], OPENED[self.may]
-        for field, (_, wish, lifted) in WORDS.items():
+        for field, (_, words, lifted) in WORDS.items():
             value = getattr(self, field)
             if value is None or value is False or value in INFINITE:
                 continue
             size = _said_size(field, value, is_date)
             beyond = (field == "low" and today < value) or (field == "high" and today > value)
-            said = wish.format(size) + (", or as it is" if beyond else "")
-            yield field, said, lifted.format(size)
+            suffix = ", or as it is" if beyond else ""
+            yield field, words.format(size) + suffix, lifted.format(size)
 
     def broken(self, name: Any, column: pd.Series) -> Iterator[Broken]:
         """The rows of a table that are beyond its ends, or have other values, as they are today."""
