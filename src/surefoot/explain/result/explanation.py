@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -65,7 +65,7 @@ class Explanation:
     made_by : CounterfactualExplainer, optional
         Who can say more about it: `reasons` and `enough` ask there. It goes neither into files nor into
         copies for other processes.
-    told : Reasons, optional
+    stated_reasons : Reasons, optional
         Reasons that were asked for with the explanation, and go into its file.
     region : Region, optional
         What is enough, where that came with the explanation; see `enough`.
@@ -80,7 +80,7 @@ class Explanation:
     context: Context
     searched_with: tuple[Any, ...] = ()
     made_by: Any = field(default=None, compare=False)
-    told: Reasons | None = None
+    stated_reasons: Reasons | None = None
     region: Region | None = None
     others: tuple[OtherTarget, ...] = ()
 
@@ -284,8 +284,8 @@ class Explanation:
     @cached_property
     def reasons(self) -> Reasons:
         """Why the row was decided as it was; see `CounterfactualExplainer.reasons`."""
-        if self.told is not None:
-            return self.told
+        if self.stated_reasons is not None:
+            return self.stated_reasons
         if self.made_by is None or not isinstance(self.question, Question):
             raise DataError(
                 "this explanation comes without reasons: ask explainer.reasons(row, target) of a "
@@ -293,6 +293,10 @@ class Explanation:
             )
         found: Reasons = self.made_by.reasons(self.factual, self.target)
         return found
+
+    def with_reasons(self) -> Explanation:
+        """The same with its reasons, which go into its file then; an invalid request has none."""
+        return replace(self, stated_reasons=self.reasons) if isinstance(self.question, Question) else self
 
     def enough(self, classifier: Any = None, time_limit: float = 10.0) -> Region:
         """The region around the answer that is enough: every combination of values in it keeps the decision.
