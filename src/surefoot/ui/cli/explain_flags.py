@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from surefoot.explain.ask.presets import PRESET
-from surefoot.ui.cli.flags import file_flag, listing_flag, names_flag, reading_flags
+from surefoot.ui.cli.flags import file_flag, listing_flag, model_flag, names_flag, reading_flags
 from surefoot.ui.cli.paths import Folder, Output
 
 EXPLAIN_EXAMPLES = """examples:
@@ -62,7 +62,7 @@ def rows_flags(command: argparse.ArgumentParser, verb: str) -> None:
 
 def data_flags(command: argparse.ArgumentParser) -> None:
     """Which model, which table, and how it is read."""
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    model_flag(command)
     file_flag(
         command,
         "data",

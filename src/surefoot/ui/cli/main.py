@@ -14,7 +14,8 @@ from contextlib import suppress
 from importlib import import_module
 from shutil import get_terminal_size
 
-from surefoot.exceptions import SurefootError, SurefootWarning
+from surefoot.exceptions import ProblemError, SurefootError, SurefootWarning
+from surefoot.files import write_whole
 from surefoot.formats import one_line, printable, wrapped
 from surefoot.ui.cli.parser import parser
 from surefoot.ui.cli.paths import check_paths
@@ -105,6 +106,17 @@ def say(message: str) -> None:
     with suppress(OSError, ValueError):  # there is no place left to report that stderr is full
         line = one_line(message)
         sys.stderr.write((wrapped(line, get_terminal_size().columns) if sys.stderr.isatty() else line) + "\n")
+
+
+def begin_file(path: str | None, text: str, what: str, then: str) -> None:
+    """Write a file that a person goes on with, or print it; one that is there is never written over."""
+    if path in (None, "-"):
+        sys.stdout.write(text)
+        return
+    if os.path.lexists(str(path)):
+        raise ProblemError(f"{path}: exists already, and may hold {what}; give another name")
+    write_whole(str(path), text)
+    say(f"surefoot: wrote {path}; {then}")
 
 
 def show(text: str) -> None:
