@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.problem.answer import Answer
 from surefoot.problem.choice import Choice
-from surefoot.problem.domain import Domain, warped_limit, warped_row
+from surefoot.problem.domain import Domain, warped_together
 from surefoot.problem.either import Either, Limit, Way
 from surefoot.problem.family import Family
 from surefoot.problem.geometry import Ball, MatrixKind, Metric, Whitening, checked_matrix, checked_norm
 from surefoot.problem.mixed import State
-from surefoot.problem.requirements import Asked, Decider, Decision, Odds, Probability
+from surefoot.problem.requirements import Decider, Decision, Odds, Probability, Required
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.problem.warp import Warp
 from surefoot.problem.writing import question_dict
@@ -80,7 +80,7 @@ class Question:
     whitening: MatrixKind
     budget: Budget
     exact: tuple[int, ...]
-    requirements: tuple[Asked, ...]
+    requirements: tuple[Required, ...]
     domain: Domain
     declared: Mapping[str, Any] = field(default_factory=dict)
     gap: float = 1e-3
@@ -290,8 +290,7 @@ class Question:
         """Eithers and limits on the scales on which distances are measured."""
         if not self.warps:
             return self.eithers, self.limits
-        eithers = (either.mapped(lambda row: warped_row(row, self.warps)) for either in self.eithers)
-        return tuple(eithers), tuple(warped_limit(limit, self.warps) for limit in self.limits)
+        return warped_together(self.eithers, self.limits, self.warps)
 
     def _metric(self, classifier: Decider) -> Metric:
         prices = None if self.prices is None else np.array(self.prices)

@@ -146,7 +146,7 @@ class Probability:
     robust: bool = True
     model: int = 0
 
-    def share(self, models: Sequence[Decider], quadratics: Sequence[Asked]) -> Share:
+    def share(self, models: Sequence[Decider], quadratics: Sequence[Required]) -> Share:
         """The same over the odds among the quadratic requirements."""
         clf = models[self.model]
         rivals = [c for c in clf.classes_.tolist() if c != self.target]
@@ -237,4 +237,4 @@ class Away:
         return {"kind": "away", "point": list(self.point), "distance": self.distance}
 
 
-Asked = Odds | Decision | DensityFloor | Away | Probability
+Required = Odds | Decision | DensityFloor | Away | Probability

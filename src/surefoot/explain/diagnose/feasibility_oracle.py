@@ -19,7 +19,7 @@ from surefoot.explain.constraints.arithmetic import ContradictionError
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.diagnose.relaxations import Relaxation, without
 from surefoot.problem.answer import Answer
-from surefoot.problem.domain import Domain, warped_limit, warped_row
+from surefoot.problem.domain import Domain, warped_together
 from surefoot.problem.family import Family, MixedRequirement
 from surefoot.problem.geometry import Ball
 from surefoot.problem.mixed import MixedQuadratic, State
@@ -209,8 +209,7 @@ class FeasibilityOracle:
         domain, choices, eithers, limits = allowed
         if warps := self.question.warps:
             domain = domain.warped(warps)
-            eithers = tuple(one.mapped(lambda row: warped_row(row, warps)) for one in eithers)
-            limits = tuple(warped_limit(limit, warps) for limit in limits)
+            eithers, limits = warped_together(eithers, limits, warps)
         return replace(
             self.problem, ball=ball, domain=domain, choices=choices, eithers=eithers, limits=limits
         )
