@@ -235,6 +235,13 @@ def column_of(frame: pd.DataFrame, name: Any, what: str) -> pd.Series:
     return frame.iloc[:, found[0]]
 
 
+def shown_entry(value: Any) -> str:
+    """An entry of a file of actions, in a complaint about it."""
+    if isinstance(value, dict):
+        return "a table"
+    return "a list" if isinstance(value, list) else f"{value!r:.60}"
+
+
 def numbers_of(column: pd.Series, name: Any) -> Array:
     """A column as numbers, nan for holes."""
     import pandas as pd  # processes that only search start without it

@@ -83,14 +83,7 @@ def best_probability(problem: Family, question: Question, time_limit: float) -> 
 
 
 class _Search:
-    """Searches with other thresholds; log-odds in, log-odds out.
-
-    Parameters
-    ----------
-    problem : Family
-    question : Question
-    clock : Clock
-    """
+    """Searches with other thresholds; log-odds in, log-odds out."""
 
     def __init__(self, problem: Family, question: Question, clock: Clock) -> None:
         self.problem, self.question, self.clock = problem, question, clock

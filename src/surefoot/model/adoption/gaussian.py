@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from surefoot.exceptions import DataError
+from surefoot.model.adoption.comparison import class_odds
 from surefoot.model.adoption.data import class_codes, pair
 from surefoot.model.adoption.wrappers import unwrapped
 from surefoot.model.class_values import ClassValues, values_of_numbers
@@ -362,7 +363,7 @@ def _refuse_other_decisions(
 ) -> None:
     """Compare log-odds, probabilities and labels at the class means and at rows drawn around them."""
     points = _points(clf)
-    ours, theirs = (_log_odds(_scores(model, points)) for model in (clf, estimator))
+    ours, theirs = (class_odds(_scores(model, points)) for model in (clf, estimator))
     size = 1 + np.abs(theirs).max(axis=1, keepdims=True)
     error = float(np.max(np.abs(ours - theirs) / size))
     chances = np.abs(clf.predict_proba(points) - estimator.predict_proba(points)).max()
@@ -387,11 +388,6 @@ def _scores(model: Any, points: Any) -> Array:
     # Discriminant analysis takes the logarithm of rounded probabilities; its decisions are exact.
     decide = getattr(model, "decision_function", None) or model.predict_log_proba
     return np.asarray(decide(points), dtype=float)
-
-
-def _log_odds(scores: Array) -> Array:
-    """Of every class against the first one; two classes may come as one number per row."""
-    return scores[:, None] if scores.ndim == 1 else scores[:, 1:] - scores[:, :1]
 
 
 def _same_labels(clf: ConditionalGaussianNetworkClassifier, estimator: Any, points: Any) -> bool:
