@@ -106,7 +106,7 @@ class ValueSet:
         return min(found, self.today) if self.today >= value else found
 
     def contains(self, value: float) -> bool:
-        """Whether a number is allowed, to the last digit."""
+        """Whether a number is allowed, without any tolerance."""
         return self.at_most(value) == value
 
     def nearest(self, value: float, low: float = -math.inf, high: float = math.inf) -> float:
@@ -131,9 +131,9 @@ class Domain:
     sets : tuple of ValueSet
         At most one for a feature.
     eithers : tuple of Either
-        Over the numbers alone: each has a way that is taken.
+        Disjunctions over the numbers alone.
     limits : tuple of Limit
-        Over the numbers alone: how many of them change at most.
+        How many of the numbers change at most.
     """
 
     low: Array
@@ -198,7 +198,7 @@ class Domain:
         return A, low, high
 
     def contains(self, x: ArrayLike) -> bool:
-        """Whether a point is allowed, to the last digit."""
+        """Whether a point is allowed, without any tolerance."""
         point = np.asarray(x, dtype=float)
         inside = bool((point >= self.low).all() and (point <= self.high).all())
         return (
@@ -210,7 +210,7 @@ class Domain:
         )
 
     def linear_holds(self, x: ArrayLike) -> bool:
-        """Whether a point keeps to all rows and takes a way of every either; sets and limits are not asked.
+        """Whether a point satisfies all rows and disjunctions; sets and limits are not looked at.
 
         Today's values are within the ends and sets of every domain.
         """

@@ -64,7 +64,7 @@ class Family:
     choices : tuple of Choice
         One for each category; none where the table holds numbers alone.
     eithers : tuple of Either
-        Each has a way that numbers and categories take.
+        Disjunctions over numbers and categories.
     limits : tuple of Limit
         How many numbers and categories change at most.
     shares : tuple of Share

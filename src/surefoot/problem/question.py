@@ -62,7 +62,7 @@ class Question:
     warps : tuple of Warp
         The scale on which each number is measured; empty where it is its own.
     eithers : tuple of Either
-        If-then rules and the like: each has a way that must be taken.
+        If-then rules and other disjunctions: of each at least one way is taken.
     limits : tuple of Limit
         How many features change at most.
     prices : tuple of (up, down), optional
@@ -200,7 +200,7 @@ class Question:
         return self.unwarped_values(self.warped(point) + perturbation)
 
     def unwarped(self, answer: Answer) -> Answer:
-        """The answer of a search with its point in the features' own units, allowed to the last digit."""
+        """The answer of a search with its point in the features' own units, where it is exactly allowed."""
         if not self.warps or answer.point is None:
             return answer
         start, now = self.factual, self.warped(self.factual)

@@ -128,11 +128,11 @@ class Constraint:
     # kinds can be given as ``Actions(constraints=[...])``.
     key: ClassVar[str]
     document_key: ClassVar[str]  # what explanation files call it; the key, unless a kind says otherwise
-    # How much it says: a link 1, a limit 2, an if-then rule 3, a rule 4. In a conflict it is
-    # first tried to leave out those that say less; the order of equals does not matter.
+    # How much it says: a link 1, a limit 2, an if-then rule 3, a rule 4. In a conflict those
+    # that say less are left out first, where that is possible; the order of equals does not matter.
     says: ClassVar[int]
     is_strict: ClassVar[bool] = False  # whether it must know when a number is beyond an end, not only at it
-    # Whether it tells that the features that it names may change, so that none of them is kept for its name.
+    # Whether it implies that the features that it names may change: then none is kept because of its name.
     frees: ClassVar[bool] = False
     name: Any  # in words
 

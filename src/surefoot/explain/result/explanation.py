@@ -95,7 +95,7 @@ class Explanation:
     )
     conflict = Read[tuple[str, ...]](
         "answer.conflict",
-        "Where there is no counterfactual: constraints that leave nothing together, none of them idle.",
+        "Where there is no counterfactual: constraints that together leave none, each of them needed.",
     )
     factual_class = Read[Any]("question.factual_class", "Label that is predicted for the factual.")
     target = Read[Any]("question.target", "Label that is wanted.")

@@ -12,7 +12,7 @@ from scipy import linalg, special
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot.exceptions import DataError
 from surefoot.model.adoption.comparison import class_odds
@@ -28,7 +28,6 @@ from surefoot.model.scalers import Affine, by_type, composed
 from surefoot.model.schema import Schema
 from surefoot.model.structure import StructureReport
 from surefoot.model.warp import IDENTITY
-from surefoot.table.labelled import plain_labels
 
 Array = NDArray[np.float64]
 Networks = tuple[LinearGaussianNetwork, ...]
@@ -262,11 +261,9 @@ def _checked_rows(clf: ConditionalGaussianNetworkClassifier, data: Any) -> Rows:
     X = table if hasattr(clf, "feature_names_in_") else np.asarray(table)
     try:
         X_ = validate_data(clf, X, reset=False, dtype=np.float64)
-        labels = column_or_1d(plain_labels(y))
-        check_consistent_length(X_, labels)
     except ValueError as error:
         raise DataError(f"data: {error}") from None
-    return Rows(X_, class_codes(clf.classes_.tolist(), labels.tolist()))
+    return Rows(X_, class_codes(clf.classes_.tolist(), y, X_))
 
 
 def _summary(model: Any, networks: Networks, rows: Rows | None, units: Affine) -> Summary:
