@@ -15,7 +15,8 @@ ROOT = Path(surefoot.__file__).parent
 # The rooms in the order of the flow: table, model, question, problem, search, proof, explanation, ui. A room
 # may import from those before it. What all may use comes first.
 LAYERS = [
-    {"exceptions", "status", "formats", "days", "threads", "memory", "files", "plain", "views", "bars"},
+    {"exceptions", "status", "defaults", "formats", "days", "threads"}
+    | {"memory", "files", "plain", "views", "bars"},
     {"problem"},
     {"table"},
     {"model", "datasets"},

@@ -16,10 +16,10 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from surefoot.bars import stepped
+from surefoot.defaults import CHOOSE_ON
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.model.calibration import fit_calibration
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.model.defaults import CHOOSE_ON
 from surefoot.model.fitting import ROWS_HELD_OUT, warped
 from surefoot.model.mixed import MixedNetwork
 from surefoot.model.rivals import held_out_probabilities

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from surefoot.bars import bar
+from surefoot.defaults import EDGE_PENALTY
 from surefoot.exceptions import StructureError
 from surefoot.model.calibration import fit_calibration
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.model.defaults import EDGE_PENALTY
 from surefoot.model.fitting import FEW_ROUNDS, Learned, fitted_warps, joint_log, learned, warped
 from surefoot.model.rows import TrainingRows
 

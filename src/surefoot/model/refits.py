@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length
 
 from surefoot.bars import stepped
+from surefoot.defaults import KEPT
 from surefoot.exceptions import DataError
 from surefoot.model.calibration import Calibration, fit_calibration
-from surefoot.model.defaults import KEPT
 from surefoot.model.fitting import FEW_ROUNDS, Learned, held_out_calibration, joint_log, learned, warped
 from surefoot.model.kept_refits import n_numbers, refits_size
 from surefoot.model.rows import TrainingRows, known_rows

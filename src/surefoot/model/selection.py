@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
+from surefoot.defaults import CHOOSE_ON, EDGE_PENALTY, KEPT
 from surefoot.exceptions import DataError
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.model.defaults import CHOOSE_ON, EDGE_PENALTY, KEPT
 from surefoot.model.race import Folds, Race, Setting, settings_of
 from surefoot.model.refits import NONE_KEPT, Kept, checked_count, keep_refits, time_for_refits
 from surefoot.model.rows import TrainingRows, drawn_rows, refuse_duplicate_names, training_rows

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from surefoot.defaults import MOST_VALUES
 from surefoot.exceptions import DataError
 from surefoot.formats import listed, suggestion
-
-# Values of a category. With ten times as many, most of them have too few rows for anything to be learned.
-MOST_VALUES = 50
 
 
 @dataclass(frozen=True)

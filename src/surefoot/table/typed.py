@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from surefoot.defaults import MOST_VALUES
 from surefoot.exceptions import DataError
 from surefoot.formats import listed, suggestion
 from surefoot.table.cells import NESTED, holds_nested
@@ -20,7 +21,7 @@ from surefoot.table.labelled import joined, number_faults
 from surefoot.table.reading import Form, Reading, duplicate_names, framed
 from surefoot.table.reading import read_table as read_file
 from surefoot.table.recipe import Recipe
-from surefoot.table.said import MOST_VALUES, Said
+from surefoot.table.said import Said
 from surefoot.table.suspected import suspected_holes
 from surefoot.table.text_column import DASHES
 

@@ -166,10 +166,15 @@ class ConstraintSet(Features):
                 low[i], high[i], values = known.ends(self.actions[i], float(low[i]), float(high[i]))
                 sets += values
         rows: list[Row] = []
-        for kind in KINDS:
-            left = kind.presolve(self.of_kind(kind), today, low, high)
+        for kind, own in self._kinds:
+            left = kind.presolve(own, today, low, high)
             rows += [row for one in left for row in one.rows(today)]
         return Domain(*held(low[numbers], high[numbers], joined(rows)), tuple(sets))
+
+    @cached_property
+    def _kinds(self) -> list[tuple[type[Constraint], list[Any]]]:
+        """The kinds of which there are constraints, in their order, with these."""
+        return [(kind, own) for kind in KINDS if (own := self.of_kind(kind))]
 
     def of_kind(self, kind: type[Constraint]) -> list[Any]:
         """The constraints of one kind."""

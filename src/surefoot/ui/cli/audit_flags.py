@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from surefoot.ui.cli.explain_flags import data_flags, question_flags
-from surefoot.ui.cli.flags import file_flag
-from surefoot.ui.cli.paths import Output
+from surefoot.ui.cli.flags import Output, file_flag
 
 AUDIT_EXAMPLES = """examples:
   surefoot audit model.json loans.csv --target yes --by sex --html audit.html

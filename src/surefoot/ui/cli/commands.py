@@ -13,8 +13,9 @@ from surefoot.search.paper.backends import available_backends
 from surefoot.ui.cli import auditing, letters
 from surefoot.ui.cli.explaining import run_explain
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
-from surefoot.ui.cli.main import DONE, NOT_FOUND, begin_file, say, show, show_sentences
+from surefoot.ui.cli.main import DONE, NOT_FOUND, say, show, show_sentences
 from surefoot.ui.cli.parser import DATA_SETS, parser
+from surefoot.ui.cli.paths import begin_file
 from surefoot.ui.cli.regions import read_region
 from surefoot.ui.cli.request import check_request, explainer_of, wanted_targets
 from surefoot.ui.cli.spoken import spoken

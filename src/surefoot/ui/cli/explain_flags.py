@@ -6,8 +6,15 @@ import argparse
 from typing import Any
 
 from surefoot.explain.ask.presets import PRESET
-from surefoot.ui.cli.flags import file_flag, listing_flag, model_flag, names_flag, reading_flags
-from surefoot.ui.cli.paths import Folder, Output
+from surefoot.ui.cli.flags import (
+    Folder,
+    Output,
+    file_flag,
+    listing_flag,
+    model_flag,
+    names_flag,
+    reading_flags,
+)
 
 EXPLAIN_EXAMPLES = """examples:
   surefoot explain model.json loans.csv --row 3 --target yes

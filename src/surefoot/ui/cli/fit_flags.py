@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from surefoot.model.defaults import CHOOSE_ON, KEPT
-from surefoot.table.said import MOST_VALUES
-from surefoot.ui.cli.flags import file_flag, listing_flag, model_flag, names_flag, reading_flags
-from surefoot.ui.cli.paths import Output
+from surefoot.defaults import CHOOSE_ON, KEPT, MOST_VALUES
+from surefoot.ui.cli.flags import Output, file_flag, listing_flag, model_flag, names_flag, reading_flags
 
 FIT_EXAMPLES = """examples:
   surefoot fit loans.csv --label repaid --output model.json

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from surefoot.datasets import Dataset, Table
+from surefoot.defaults import EDGE_PENALTY
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.actions import Actions
 from surefoot.files import write_parts
 from surefoot.formats import first_names, in_list, listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.dag import feature_index
-from surefoot.model.defaults import EDGE_PENALTY
 from surefoot.model.diagnosis import Diagnosis, diagnose
 from surefoot.model.fitting import check_settings
 from surefoot.model.refits import Kept, keep_refits, time_for_refits

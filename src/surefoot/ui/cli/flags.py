@@ -1,4 +1,4 @@
-"""Flags that several commands share."""
+"""Flags that several commands share, and the roles of files that they name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ import re
 from typing import Any
 
 from surefoot.exceptions import ProblemError
-from surefoot.ui.cli.paths import Input, Output
+
+
+class Input(str):
+    """A file that is read."""
+
+
+class Output(str):
+    """A file that is written."""
+
+
+class Folder(str):
+    """A folder that files are written into."""
+
 
 FILES: dict[str, Any] = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import datetime
+from typing import TYPE_CHECKING
 
 from surefoot.ui.cli.explain_flags import question_flags, rows_flags
-from surefoot.ui.cli.flags import file_flag
-from surefoot.ui.cli.paths import Output
+from surefoot.ui.cli.flags import Output, file_flag
+
+if TYPE_CHECKING:
+    import datetime
 
 LETTER_EXAMPLES = """examples:
   surefoot letter model.json loans.csv --row 3 --target yes --output letter.html
@@ -53,6 +55,8 @@ def letter_flags(command: argparse.ArgumentParser) -> None:
 
 
 def _day(text: str) -> datetime.date:
+    import datetime  # help does not need it
+
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:

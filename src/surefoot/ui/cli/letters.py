@@ -14,9 +14,9 @@ import pandas as pd
 from surefoot.exceptions import ProblemError
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.files import write_whole
-from surefoot.ui.cli.flags import refuse_no_jobs
-from surefoot.ui.cli.main import DONE, NOT_FOUND, begin_file, say
-from surefoot.ui.cli.paths import STANDARD, Folder, Output, check_paths
+from surefoot.ui.cli.flags import Folder, Output, refuse_no_jobs
+from surefoot.ui.cli.main import DONE, NOT_FOUND, say
+from surefoot.ui.cli.paths import STANDARD, begin_file, check_paths
 from surefoot.ui.cli.stopping import stopped, termination_as_interrupt
 from surefoot.ui.cli.tables import model, row_place
 from surefoot.ui.letters.folder import Mailing, rows_digest, write_letters

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import logging
 import os
 import sys
-import traceback
 import warnings
 from argparse import Namespace
 from collections.abc import Sequence
@@ -14,12 +12,9 @@ from contextlib import suppress
 from importlib import import_module
 from shutil import get_terminal_size
 
-from surefoot.exceptions import ProblemError, SurefootError, SurefootWarning
-from surefoot.files import write_whole
+from surefoot.exceptions import SurefootError, SurefootWarning
 from surefoot.formats import one_line, printable, wrapped
 from surefoot.ui.cli.parser import parser
-from surefoot.ui.cli.paths import check_paths
-from surefoot.ui.cli.spoken import spoken
 
 DONE, NOT_FOUND, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -41,16 +36,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.simplefilter("default", SurefootWarning)  # what surefoot warns of is for the user to see
-        warnings.showwarning = lambda message, *_: say(f"surefoot: warning: {spoken(str(message))}")
+        warnings.showwarning = lambda message, *_: say(f"surefoot: warning: {_in_flags(str(message))}")
         return max(_run(options), _written_out())
 
 
 def _run(options: Namespace) -> int:
     if options.debug:
+        import logging
+
         logging.basicConfig()  # where errors that nobody expected come from is in the log
     try:
-        check_paths(options)
         # Loaded here, so that help, completion and mistakes in the usage are answered at once.
+        from surefoot.ui.cli.paths import check_paths
+
+        check_paths(options)
         return int(import_module("surefoot.ui.cli.commands").COMMANDS[options.command](options))
     except KeyboardInterrupt:
         say("surefoot: interrupted")
@@ -59,6 +58,8 @@ def _run(options: Namespace) -> int:
         if isinstance(error, BrokenPipeError) and error.filename is None:
             return DONE  # whoever read the output has seen enough
         if options.debug:
+            import traceback
+
             traceback.print_exc()
         say(f"surefoot: error: {_reason(error)}")
         return BAD_INPUT
@@ -67,14 +68,21 @@ def _run(options: Namespace) -> int:
 def _reason(error: Exception) -> str:
     """What is wrong and where; errors of the operating system without their numbers."""
     if isinstance(error, SurefootError):
-        return spoken(str(error))
+        return _in_flags(str(error))
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError):
         return str(error.strerror or error)
     if isinstance(error, MemoryError):
         return "not enough memory"
-    return f"unexpected {type(error).__name__}: {spoken(str(error))}; --debug shows where it comes from"
+    return f"unexpected {type(error).__name__}: {_in_flags(str(error))}; --debug shows where it comes from"
+
+
+def _in_flags(text: str) -> str:
+    """A message in the words of the command line."""
+    from surefoot.ui.cli.spoken import spoken
+
+    return spoken(text)
 
 
 def _written_out() -> int:
@@ -106,17 +114,6 @@ def say(message: str) -> None:
     with suppress(OSError, ValueError):  # there is no place left to report that stderr is full
         line = one_line(message)
         sys.stderr.write((wrapped(line, get_terminal_size().columns) if sys.stderr.isatty() else line) + "\n")
-
-
-def begin_file(path: str | None, text: str, what: str, then: str) -> None:
-    """Write a file that a person goes on with, or print it; one that is there is never written over."""
-    if path in (None, "-"):
-        sys.stdout.write(text)
-        return
-    if os.path.lexists(str(path)):
-        raise ProblemError(f"{path}: exists already, and may hold {what}; give another name")
-    write_whole(str(path), text)
-    say(f"surefoot: wrote {path}; {then}")
 
 
 def show(text: str) -> None:

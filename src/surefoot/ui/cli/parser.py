@@ -19,9 +19,17 @@ from surefoot.ui.cli.fit_flags import (
     fit_flags,
     predict_flags,
 )
-from surefoot.ui.cli.flags import file_flag, model_flag, names_flag, size_flag, template_flags
+from surefoot.ui.cli.flags import (
+    Folder,
+    Input,
+    Output,
+    file_flag,
+    model_flag,
+    names_flag,
+    size_flag,
+    template_flags,
+)
 from surefoot.ui.cli.letter_flags import LABELS_EXAMPLES, LETTER_EXAMPLES, letter_flags
-from surefoot.ui.cli.paths import Folder, Input, Output
 from surefoot.ui.cli.region_flags import NOBODY_EXAMPLES, nobody_flags
 
 EXAMPLES = """examples:

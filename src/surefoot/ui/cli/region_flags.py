@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from surefoot.ui.cli.explain_flags import question_flags
-from surefoot.ui.cli.flags import file_flag, model_flag, size_flag
-from surefoot.ui.cli.paths import Output
+from surefoot.ui.cli.flags import Output, file_flag, model_flag, size_flag
 
 NOBODY_EXAMPLES = """examples:
   surefoot nobody model.json --region "age=60:" --region housing=rent --target good --actions actions.toml

@@ -1,4 +1,7 @@
-"""Defaults of choosing a model that the command line names in its help, which loads no tables."""
+"""Defaults that the command line names in its help, which loads neither tables nor models."""
+
+# Values of a category. With ten times as many, most of them have too few rows for anything to be learned.
+MOST_VALUES = 50
 
 # Refits that a model keeps: their shares are steps of 5 %. Ten times more would make files and answers ten
 # times slower.
