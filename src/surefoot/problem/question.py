@@ -287,7 +287,7 @@ class Question:
         )
 
     def _combined(self) -> tuple[tuple[Either, ...], tuple[Limit, ...]]:
-        """Eithers and limits on the scales on which distances are measured."""
+        """Disjunctions and limits on the scales on which distances are measured."""
         if not self.warps:
             return self.eithers, self.limits
         return warped_together(self.eithers, self.limits, self.warps)
