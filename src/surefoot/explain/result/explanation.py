@@ -294,10 +294,6 @@ class Explanation:
         found: Reasons = self.made_by.reasons(self.factual, self.target)
         return found
 
-    def with_reasons(self) -> Explanation:
-        """The same with its reasons, which go into its file then; an invalid request has none."""
-        return replace(self, stated_reasons=self.reasons) if isinstance(self.question, Question) else self
-
     def enough(self, classifier: Any = None, time_limit: float = 10.0) -> Region:
         """The region around the answer that is enough: every combination of values in it keeps the decision.
 
@@ -350,6 +346,10 @@ class Explanation:
     def not_enough(self) -> str:
         """A sentence about a value just outside of what is enough, at which the target is not reached."""
         return self.enough().not_enough
+
+    def with_reasons(self) -> Explanation:
+        """The same with its reasons, which go into its file then; an invalid request has none."""
+        return replace(self, stated_reasons=self.reasons) if isinstance(self.question, Question) else self
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

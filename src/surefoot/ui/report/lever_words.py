@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from surefoot.explain.result.explanation import Explanation
-from surefoot.formats import in_a_row
 from surefoot.problem.question import Question
 from surefoot.ui.plots.levers import noticeable
 from surefoot.ui.plots.values import Values
@@ -28,12 +28,12 @@ def lever_words(e: Explanation) -> str:
     (found, left_out), values = noticeable(e), Values(e)
     if not found.pulled:
         return ""
-    pulled = f"Levers: {in_a_row([_moved(e, values, name) for name in found.pulled])}"
+    pulled = f"Levers: {_joined([_moved(e, values, name) for name in found.pulled])}"
     if not found.following:
         return f"{pulled}; nothing else changes{' noticeably' if left_out else ''}."
     names = [str(name) for name in found.following[:MOST_NAMED]]
     more = len(found.following) - len(names)
-    followers = in_a_row([*names, f"{more} more"] if more else names)
+    followers = _joined([*names, f"{more} more"] if more else names)
     verb = "follows" if len(found.following) == 1 else "follow"
     return (
         f"{pulled}; then {followers} {verb}, as far as the network expects. That is how features go together "
@@ -50,3 +50,7 @@ def _moved(e: Explanation, values: Values, name: Any) -> str:
     assert e.counterfactual is not None
     verb = "raise" if e.counterfactual[name] > e.factual[name] else "lower"
     return f"{verb} {name} to {values.reached[name]} {values.unit(name)}".rstrip()
+
+
+def _joined(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
