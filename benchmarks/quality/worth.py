@@ -156,8 +156,8 @@ class Case:
 
     def answers(self, asked):
         """What surefoot says."""
-        wishes = ASKED[asked]
-        explainer = self.explainer.copy(**wishes)
+        asked_for = ASKED[asked]
+        explainer = self.explainer.copy(**asked_for)
         if explainer.refits is not None:
             explainer.refits.__dict__["fresh"] = ()  # judged here, once for all ways of asking
         seconds, es = [], []
@@ -171,9 +171,9 @@ class Case:
             "seconds": seconds,
             "finished": sum(e.status in ("optimal", "infeasible") for e in es),
         }
-        if "plausible" in wishes:
+        if "plausible" in asked_for:
             others = () if explainer.refits is None else explainer.refits.searched
-            held = sum(self.floor_holds(e, wishes["plausible"], others) for e in found)
+            held = sum(self.floor_holds(e, asked_for["plausible"], others) for e in found)
             given["floor holds"] = f"{held} of {len(found)}"
         return given
 

@@ -98,8 +98,8 @@ def measured(name, structure, norm):
 
 def explainer(clf, X, rules, norm):
     names = [feature for feature in X if X[feature].dtype.kind not in "iuf"]
-    wishes = {feature: "stay" if feature in KEPT else Action(cost=1.0) for feature in names}
-    actions = Actions(wishes, rules=rules, at_most=MOST)
+    features = {feature: "stay" if feature in KEPT else Action(cost=1.0) for feature in names}
+    actions = Actions(features, rules=rules, at_most=MOST)
     return CounterfactualExplainer(clf, budget=BUDGET, norm=norm, gap=GAP, time_limit=LIMIT, actions=actions)
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surefoot import datasets, plots
     from surefoot.exceptions import NoCounterfactualError
-    from surefoot.explain.constraints.actions import Action, Actions, Rule
+    from surefoot.explain.constraints.actions import Action, Actions
+    from surefoot.explain.constraints.linear import Rule
     from surefoot.explain.explainer import CounterfactualExplainer
     from surefoot.explain.population.audit import Audit
     from surefoot.explain.population.nobody import Nobody
@@ -63,7 +64,7 @@ _HOMES = {
     "Refits": "explain.ask.refits",
     "Region": "explain.result.region",
     "RobustProblem": "problem.robust_problem",
-    "Rule": "explain.constraints.actions",
+    "Rule": "explain.constraints.linear",
     "Status": "status",
     "Verification": "explain.result.verification",
     "Whitening": "problem.geometry",

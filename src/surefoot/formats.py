@@ -109,6 +109,17 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split())) if not text.isprintable() else text
 
 
+def spelled_out(text: str) -> str:
+    r"""Text on one line in which what cannot be seen is written as an escape.
+
+    Examples
+    --------
+    >>> spelled_out("a" + chr(10) + "b")
+    'a\\nb'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def wrapped(text: str, width: int) -> str:
     """Sentences no wider than a terminal, broken between words; tables, which are indented, as they are.
 

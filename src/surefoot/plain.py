@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 
 from surefoot.exceptions import DataError
+from surefoot.memory import no_collection
 
 T = TypeVar("T")
 
@@ -63,18 +62,6 @@ def parsed(text: str | bytes) -> Any:
             raise DataError("it is nested too deeply") from None
         except ValueError as error:
             raise DataError(str(error)) from None
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Without looking for garbage: none comes up in parsing, and looking takes most of its time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _no_constant(name: str) -> float:

@@ -90,7 +90,7 @@ def test_only_shaping_categories_shape():
         assert one.constant == other.constant
     total = 0.0
     for s in itertools.product(range(3), range(2)):
-        total += np.exp(clf.networks_[0].log_table(s))
+        total += np.exp(clf.log_density_quadratic("bad").constant(s))
     assert total == pytest.approx(1)
 
 

@@ -18,7 +18,7 @@ from surefoot.search.paper.backends import choose_backend
 from surefoot.search.paper.cutting_set import cutting_set
 from surefoot.search.paper.formulations import QcqpFormulation
 from surefoot.search.paper.program import Options
-from surefoot.ui.plots.style import FACTUAL, INK, MUTED, SHADE, SMALL, TARGET, pyplot
+from surefoot.ui.plots.style import FACTUAL, INK, MUTED, SHADE, SMALL, TARGET, hide_frame, pyplot
 from surefoot.ui.plots.surface import plot_surface
 
 Array = NDArray[np.float64]
@@ -46,7 +46,7 @@ def iterations_figure(records: list[Record]) -> Any:
             ax.errorbar(segments, means, errors, capsize=3, label=f"contraction {nu:g}", **style)
         ax.set_xlabel("initial number of segments")
         ax.set_ylabel(f"{label}, mean and standard error")
-        _tidy(ax)
+        hide_frame(ax)
     axes[0].figure.legend(
         *axes[0].get_legend_handles_labels(),
         loc="outside lower center",
@@ -73,7 +73,7 @@ def runtime_figure(records: list[Record]) -> Any:
     ax.set_yscale("log")
     ax.set_xlabel("Mahalanobis distance between factual and counterfactual (standard deviations)")
     ax.set_ylabel("runtime (s), logarithmic")
-    _tidy(ax)
+    hide_frame(ax)
     ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=SMALL)
     return ax
 
@@ -94,7 +94,7 @@ def balls_figure() -> Any:
             axes[1].plot(*u.T, **line)
     for ax, cloud in zip(axes, (points, whitening.apply(points - network.means)), strict=True):
         ax.scatter(*cloud.T, s=8, color=FACTUAL, alpha=0.45, linewidth=0, zorder=0)
-        _tidy(ax)
+        hide_frame(ax)
     axes[0].set(xlabel="variance", ylabel="curtosis", title="original features")
     axes[1].set(xlabel="whitened coordinate 0", ylabel="whitened coordinate 1", title="after whitening")
     axes[1].set_aspect("equal")
@@ -210,7 +210,7 @@ def _draw_round(ax: Any, problem: RobustProblem, current: Round, known: list[Arr
     if current.violation > 1e-3 and current.perturbation is not None:
         ax.plot(*(x + current.perturbation), "*", color=FACTUAL, markersize=11, label="worst perturbation")
     ax.set_xlabel(PAIR[0])
-    _tidy(ax)
+    hide_frame(ax)
 
 
 def _title(number: int, current: Round) -> str:
@@ -220,8 +220,3 @@ def _title(number: int, current: Round) -> str:
 
 def _margins(problem: RobustProblem, points: Array) -> Array:
     return np.asarray(-problem.violation(np.zeros(problem.n_features), points))
-
-
-def _tidy(ax: Any) -> None:
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)

@@ -31,10 +31,6 @@ class RunLog(Log):
 
     A run that ended at a time limit counts as done as long as no longer limit is asked for. One that its
     solver refused (for want of a licence, say) is tried again.
-
-    Parameters
-    ----------
-    path : Path
     """
 
     def __init__(self, path: Path) -> None:

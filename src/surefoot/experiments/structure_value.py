@@ -61,12 +61,7 @@ def value_lines(count: int) -> list[tuple[str, str, int]]:
 
 
 class ValueLog(Log):
-    """The lines of the table so far.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """The lines of the table so far."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, lambda record: tuple(record["asked"]))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from surefoot.exceptions import NoCounterfactualError, ProblemError
 from surefoot.explain.answer.methods import Qcqp
@@ -16,35 +15,25 @@ from surefoot.explain.ask.refits import refitted
 from surefoot.explain.ask.specification import Specification
 from surefoot.explain.ask.terms import EVEN, NO_MORE, Against, Distance, NoiseOn
 from surefoot.explain.constraints.actions import Actions
+from surefoot.explain.population.audit import audit as _audit
+from surefoot.explain.population.nobody import nobody as _nobody
+from surefoot.explain.population.one_action import one_action as _one_action
+from surefoot.explain.population.run import explain_to as _explain_to
+from surefoot.explain.population.table import explain_table as _explain_table
+from surefoot.explain.population.table import table_schema as _table_schema
 from surefoot.explain.progress import alive
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import Reasons, reasons_of_row
-from surefoot.explain.result.trade_off import VALUES, TradeOff, trade_off
+from surefoot.explain.result.trade_off import trade_off as _trade_off
 from surefoot.explain.rows import RowExplainer, explain_rows
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.problem.question import Question
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified.clock import Clock
 from surefoot.threads import one_blas_thread
 
-if TYPE_CHECKING:
-    from surefoot.explain.population.audit import Audit
-    from surefoot.explain.population.nobody import Nobody
-    from surefoot.explain.population.one_action import OneAction
-    from surefoot.explain.population.output import Summary
-
 Method = Literal["certified", "qcqp", "milp"]
-
-
-def told(explanation: Explanation, reasons: bool, enough: bool) -> Explanation:
-    """An explanation with what else was asked for: it goes into its file."""
-    if reasons and isinstance(explanation.question, Question):
-        explanation = replace(explanation, told=explanation.reasons)
-    if enough and explanation.answer.point is not None:
-        explanation.enough()
-    return explanation
 
 
 class CounterfactualExplainer:
@@ -240,7 +229,9 @@ class CounterfactualExplainer:
         clock, targets = Clock(self.options.time_limit), self.asker.targets(target)
         with one_blas_thread(), alive():
             climb = RowExplainer(self.asker, self).climbed(row, targets, clock)
-            explanation = told(climb.explanation, reasons, enough)
+            explanation = climb.explanation.with_reasons() if reasons else climb.explanation
+            if enough and explanation.answer.point is not None:
+                explanation.enough()
         if explanation.answer.point is None and on_failure == "raise":
             raise NoCounterfactualError(explanation)
         return explanation
@@ -290,284 +281,6 @@ class CounterfactualExplainer:
             As in `explain_batch`.
         """
         return [self.asker.is_there(row) for row in self.asker.rows(rows, target)]
-
-    def explain_table(self, frame: Any, target: Any = None) -> Any:
-        """Explain the rows of a frame: one line for each, in order, with columns and types that are fixed.
-
-        A function of its arguments alone, and the explainer can be pickled: it is what Spark's
-        ``DataFrame.mapInPandas``, Ray's ``Dataset.map_batches`` and Dask's ``map_partitions`` take. A row
-        without a counterfactual keeps its place: ``status`` and ``reason`` say why in words that programs
-        can read.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Its index names the rows (the column ``row``, as text), and is the index of the result.
-        target : label, or a list, array or Series of labels, optional
-            As in `explain_batch`.
-
-        Returns
-        -------
-        DataFrame
-            With the columns of `table_schema`: ``row``, ``status``, ``reason`` and so on, and for each
-            feature ``factual: NAME`` and ``counterfactual: NAME``.
-
-        Examples
-        --------
-        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-        >>> bank = datasets.load_banknote()
-        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
-        >>> explainer = CounterfactualExplainer(clf)
-        >>> explainer.explain_table(bank.X.head(2), target=1)[["row", "status", "distance"]].round(3)
-          row   status  distance
-        0   0  optimal     3.232
-        1   1  optimal     3.676
-        """
-        from surefoot.explain.population.table import explain_table
-
-        return explain_table(self, frame, target)
-
-    def table_schema(self) -> Any:
-        """The columns of `explain_table` and their types, as a ``pyarrow.Schema``.
-
-        Text for names and sentences, doubles for numbers, and for classes and categories the type of their
-        values.
-        """
-        from surefoot.explain.population.table import table_schema
-
-        return table_schema(self)
-
-    def explain_to(
-        self,
-        source: Any,
-        output: str | PathLike[str],
-        id: str | None = None,  # noqa: A002
-        resume: bool = True,
-        n_jobs: int | None = -1,
-        chunk: int = 128,
-        *,
-        target: Any = None,
-        retry: str | Sequence[str] = (),
-        certificates: str | PathLike[str] | None = None,
-        enough: bool = False,
-        progress: bool = True,
-    ) -> Summary:
-        """Explain a table of any size into a file; stopped at any moment, the same call goes on from there.
-
-        Rows are read in chunks, and each one that is finished is kept on disk, in a folder beside the output
-        (``OUTPUT.parts``). Neither a kill nor a full disk loses any of them. The output is put in its place
-        when all are there, and the folder is removed; it stays where rows were stopped by time, for
-        ``retry``.
-
-        Parameters
-        ----------
-        source : path or DataFrame
-            CSV, also packed by gzip, and Parquet are read in chunks; Excel is read as a whole.
-        output : path
-            ``.parquet``, or else CSV (``.csv``, ``.csv.gz``); its columns are those of `table_schema`.
-        id : str, optional
-            The column that names the rows. Default: they are counted from 0.
-        resume : bool, default=True
-            Whether to go on with a run that was stopped. It is refused, naming what changed, where model,
-            question, actions or table are not the same; ``False`` begins again.
-        n_jobs : int, default=-1
-            Processes; -1 takes all cores.
-        chunk : int, default=128
-            Rows that are read at a time.
-        target : label, optional
-            The class that all should have. With two classes it may be left out: the other one.
-        retry : str or sequence of str
-            ``"time_limit"``, ``"iteration_limit"``, ``"failed"``: rows that ended so are asked again. The
-            time limit may be another one.
-        certificates : path, optional
-            Write all explanations, with their certificates, as JSON lines (``.jsonl`` or ``.jsonl.gz``):
-            what `surefoot verify` reads.
-        enough : bool, default=False
-            Add columns that say what else is enough.
-        progress : bool, default=True
-            Show a progress bar on stderr.
-
-        Returns
-        -------
-        Summary
-            How many rows ended with each status.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import pandas as pd
-        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-        >>> bank = datasets.load_banknote()
-        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
-        >>> explainer = CounterfactualExplainer(clf)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     output = f"{folder}/changes.csv"
-        ...     print(explainer.explain_to(bank.X.head(3), output, n_jobs=1, target=1, progress=False))
-        ...     print(len(pd.read_csv(output)))
-        3 explanations: 3 optimal
-        3
-        """
-        from surefoot.explain.population.run import explain_to
-
-        return explain_to(
-            self,
-            source,
-            output,
-            id=id,
-            resume=resume,
-            n_jobs=n_jobs,
-            chunk=chunk,
-            target=target,
-            retry=retry,
-            certificates=certificates,
-            enough=enough,
-            progress=progress,
-        )
-
-    def one_action(
-        self,
-        frame: Any,
-        target: Any = None,
-        most: int = 2,
-        price: float | None = None,
-        *,
-        share: float | None = None,
-        explanations: Any = None,
-        n_jobs: int | None = 1,
-    ) -> OneAction:
-        """One change for many rows: moves of up to two categories and steps of up to two numbers.
-
-        Of a grid of changes (`OneAction.grid`) it is the one that serves the largest share of the rows; see
-        `surefoot.OneAction` for what is proven.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            The rows; those that are decided as the target already are left out.
-        target : label, optional
-            The class that all should have.
-        most : int, default=2
-            How many features change at most, up to 4.
-        price : float, optional
-            The most that the change may cost any row that counts as served. Default: any price.
-        share : float, optional
-            In the place of a price: the cheapest change that serves at least this share.
-        explanations : Explanations or DataFrame, optional
-            What `explain_batch` or `explain_table` of this explainer said of the same rows, in their order.
-            Default: they are searched, with at most ``most`` changes, which gives better bounds. The bounds
-            of a DataFrame are taken at their word.
-        n_jobs : int, default=1
-            Processes for that search.
-
-        Examples
-        --------
-        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-        >>> pima = datasets.load_pima()
-        >>> clf = ConditionalGaussianNetworkClassifier().fit(pima.X, pima.y)
-        >>> sick = pima.X[clf.predict(pima.X) == 1].head(20)
-        >>> found = CounterfactualExplainer(clf).one_action(sick, target=0)
-        >>> found.change["feature"].tolist(), found.served.sum() <= 20 * found.bound
-        (['plas', 'mass'], np.True_)
-        """
-        from surefoot.explain.population.one_action import one_action
-
-        more = {"share": share, "explanations": explanations, "n_jobs": n_jobs}
-        return one_action(self, frame, target, most, price, **more)
-
-    def audit(
-        self,
-        frame: Any,
-        target: Any = None,
-        by: Any = None,
-        *,
-        n_jobs: int | None = 1,
-        ci: float = 0.95,
-        progress: bool = True,
-    ) -> Audit:
-        """Who provably has no recourse, what stands in the way, and what it costs whom, by groups.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Its columns hold the features; others may say who belongs together.
-        target : label, optional
-            The class that all should have. Left out: the one that the classifier says is wanted.
-        by : name, dict, Series, array, or a list of these, optional
-            Columns of the frame, features or not; ``{"age": [25, 40, 60]}`` are bands of a number (below 25,
-            25 to below 40, ...); a Series or an array has a value for each row. Several make intersections.
-            Rows without a value are a group of their own.
-        n_jobs : int, default=1
-            Processes; -1 takes all cores.
-        ci : float, default=0.95
-            Level of the intervals: Clopper and Pearson's for shares, bootstrap for quantiles of costs. They
-            take the rows for a random sample of the population.
-        progress : bool, default=True
-            Show a progress bar on stderr.
-
-        Returns
-        -------
-        Audit
-            ``overall``, ``by_group``, ``difference()``, ``table`` and so on.
-
-        Examples
-        --------
-        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-        >>> bank = datasets.load_banknote()
-        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
-        >>> explainer = CounterfactualExplainer(clf, immutable=["variance"], increasing=["skewness"])
-        >>> audit = explainer.audit(bank.X.iloc[::40], 1, by={"entropy": [-1]}, progress=False)
-        >>> audit.by_group[["rows", "asked", "found", "none"]]
-                      rows  asked  found  none
-        entropy
-        below -1        10      4      2     2
-        -1 and above    25     15     13     2
-        """
-        from surefoot.explain.population.audit import audit
-
-        return audit(self, frame, target, by, n_jobs, ci, progress)
-
-    def nobody(
-        self, region: Mapping[Any, Any], target: Any = None, time_limit: float | None = None
-    ) -> Nobody:
-        """Prove that nobody in a region has the target or a way to it; or find somebody who has.
-
-        It is about every person whose features lie in the region, seen or not: none of them is decided as
-        the target (threshold included), and none of them gets there by an allowed change. Allowed is what
-        `explain` allows after all that comes from the preset has given way. A proof does without errors
-        (``budget``), if-then rules and what is plausible of single features: what is proven without them
-        holds with them; where it cannot be proven without them, ``holds`` may be None.
-
-        Parameters
-        ----------
-        region : dict of feature -> values
-            A pair (low, high) of a number, where None is the end of the range seen in training and an
-            infinite end is open; a single value; or a list of values. A feature that is left out may be
-            anything: a number within the range seen in training, whole where it was whole there, and every
-            value of a category.
-        target : label, optional
-            Default: the class that is wanted (``classifier.wanted_``).
-        time_limit : float, optional
-            Seconds for all of it. Default: that of the explainer.
-
-        Returns
-        -------
-        Nobody
-            ``holds`` is True (proven; ``certificate`` is what `verify` checks), False (``person`` has a way,
-            and ``explanation`` says which) or None (undecided in time; ``words`` says why).
-
-        Examples
-        --------
-        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-        >>> bank = datasets.load_banknote()
-        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
-        >>> explainer = CounterfactualExplainer(clf, immutable=bank.feature_names)
-        >>> region = {"variance": (3, None), "skewness": (2, 8), "curtosis": (-2, 2), "entropy": (-3, None)}
-        >>> explainer.nobody(region, target=1).holds
-        True
-        """
-        from surefoot.explain.population.nobody import nobody
-
-        return nobody(self, region, target, time_limit)
 
     def alternatives(
         self,
@@ -648,37 +361,14 @@ class CounterfactualExplainer:
             given["models"] = self.refits
         return type(self)(**given)
 
-    def trade_off(
-        self,
-        row: Any,
-        target: Any = None,
-        *,
-        budget: Sequence[float] = VALUES["budget"],
-        plausible: Sequence[float | None] = VALUES["plausible"],
-        models: Sequence[int | None] = (),
-    ) -> TradeOff:
-        """What more safety costs one row: its distance against each of these, varied one at a time.
-
-        Parameters
-        ----------
-        row, target
-            As in `explain`.
-        budget, plausible, models : sequences
-            Values to ask for; an empty one leaves the thing out. ``models`` needs ``data``.
-
-        Examples
-        --------
-        >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-        >>> bank = datasets.load_banknote()
-        >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
-        >>> found = CounterfactualExplainer(clf).trade_off(bank.X.iloc[0], 1, budget=(0, 0.1), plausible=())
-        >>> found.table[["asked", "value", "distance"]].round(2)
-            asked  value  distance
-        0  budget    0.0      3.18
-        1  budget    0.1      3.29
-        """
-        asked: dict[str, Sequence[Any]] = {"budget": budget, "plausible": plausible, "models": models}
-        return trade_off(self, row, target, {name: values for name, values in asked.items() if len(values)})
+    # What is asked of many rows, and of one row several times: each is described where it is done.
+    explain_table = _explain_table
+    table_schema = _table_schema
+    explain_to = _explain_to
+    one_action = _one_action
+    audit = _audit
+    nobody = _nobody
+    trade_off = _trade_off
 
     def problem(self, factual: Any, target: Any) -> RobustProblem:
         """The optimisation problem behind a question; with categories, that of the factual's."""

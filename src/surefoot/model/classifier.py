@@ -374,7 +374,8 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         """
         check_is_fitted(self)
         numbers, codes = known_rows(self, X)
-        return with_slopes(self._joint_log(numbers, codes), numbers, self.warps_)
+        joint = joint_log(self.networks_, self.class_prior_, warped(numbers, self.warps_), codes)
+        return with_slopes(joint, numbers, self.warps_)
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Two classes: H = log h_1 - log h_0, one number per row. More classes: log h_c, a column each.
@@ -531,10 +532,6 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
         """The same for numbers that are on the scales on which the networks measure them."""
         joint = joint_log(self.networks_, self.class_prior_, Z, codes)
         return joint if self.calibration_ is None else self.calibration_(joint)
-
-    def _joint_log(self, numbers: NDArray[Any], codes: NDArray[np.intp]) -> Array:
-        """Log P(c) + log density of the warped numbers and the categories."""
-        return joint_log(self.networks_, self.class_prior_, warped(numbers, self.warps_), codes)
 
     def _plain_networks(self, name: str) -> tuple[LinearGaussianNetwork, ...]:
         check_is_fitted(self)

@@ -64,7 +64,7 @@ class NumbersLogOdds:
 def log_density_quadratic(network: Network) -> MixedQuadratic:
     """The log density of one class."""
     if isinstance(network, MixedNetwork):
-        return network.log_density_quadratic()
+        return MixedQuadratic(NumbersLogDensity(network), network.shaping, network.factors)
     return MixedQuadratic(NumbersLogDensity(network))
 
 
@@ -89,6 +89,6 @@ def log_odds(
     target, rival = networks[t], networks[r]
     if not (isinstance(target, MixedNetwork) and isinstance(rival, MixedNetwork)):
         return MixedQuadratic(given)
-    pairs = zip(target.factors(), rival.factors(), strict=True)
+    pairs = zip(target.factors, rival.factors, strict=True)
     factors = tuple(Factor(a.categories, (a.table - b.table) / T) for a, b in pairs)
     return MixedQuadratic(given, target.shaping, factors)

@@ -346,7 +346,7 @@ class MixedGaps:
         """A regression whose numbers are all known, but not its cell."""
         scope = self.scope(self.network.cells[i].given)
         every = (self.filled(C, scope, combination) for combination in self.combinations(scope))
-        return self._factor(scope, [_number_density(self.network, i, Z, codes) for codes in every])
+        return self._factor(scope, [self.network.cells[i].log_density(Z[:, i], Z, codes) for codes in every])
 
     def _factor(self, scope: tuple[int, ...], columns: list[Array]) -> RowFactor:
         """A factor from its values for each combination, in their order."""
@@ -401,15 +401,5 @@ def known_log_density(network: MixedNetwork, Z: Array, C: Codes) -> Array:
     for i, cells in enumerate(network.cells):
         known = ~np.isnan(Z[:, (i, *cells.parents)]).any(axis=1) & (C[:, cells.given] >= 0).all(axis=1)
         rows = np.flatnonzero(known)
-        density[rows] += _number_density(network, i, Z[rows], C[rows])
+        density[rows] += cells.log_density(Z[rows, i], Z[rows], C[rows])
     return density
-
-
-def _number_density(network: MixedNetwork, i: int, Z: Array, C: Codes) -> Array:
-    """Log density of one number given its parents."""
-    cells = network.cells[i]
-    where = cells.cells(C)
-    variance = cells.variance.ravel()[where]
-    deviation = np.clip(Z[:, i] - cells.expected(Z, where), -FAR, FAR) / np.sqrt(variance)
-    squares = np.clip(deviation, -FAR, FAR) ** 2
-    return np.asarray(-0.5 * (np.log(2 * np.pi * variance) + squares))

@@ -13,8 +13,7 @@ from surefoot.exceptions import DataError, StructureError
 from surefoot.model.dag import Dag
 from surefoot.model.network import FAR, LinearGaussianNetwork
 from surefoot.model.schema import Schema
-from surefoot.problem.mixed import Factor, MixedQuadratic, State
-from surefoot.problem.quadratic import Quadratic
+from surefoot.problem.mixed import Factor, State
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -72,6 +71,14 @@ class Cells:
     def cells(self, codes: Codes) -> Codes:
         """Number of the cell of each row, counted along the arrays as they lie in memory."""
         return positions(codes, self.given, self.mean.shape)
+
+    def log_density(self, values: Array, numbers: Array, codes: Codes) -> Array:
+        """Log density of the number's values, given each row's parents."""
+        where = self.cells(codes)
+        variance = self.variance.ravel()[where]
+        deviation = np.clip(values - self.expected(numbers, where), -FAR, FAR) / np.sqrt(variance)
+        squares = np.clip(deviation, -FAR, FAR) ** 2
+        return np.asarray(-0.5 * (np.log(2 * np.pi * variance) + squares))
 
     def expected(self, numbers: Array, cells: Codes) -> Array:
         """What each row expects of the number, by its cell and its parents."""
@@ -183,37 +190,19 @@ class MixedNetwork:
             variances[i] = cells.variance[cell]
         return LinearGaussianNetwork(self.numbers_dag, W, means, variances)
 
+    @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """Log probabilities of the categories, a table for each."""
         return tuple(Factor(self.family(k), np.log(table)) for k, table in enumerate(self.tables))
-
-    def log_table(self, state: State) -> float:
-        """Log probability of a state."""
-        return float(sum(factor(state) for factor in self._factors))
-
-    @cached_property
-    def _factors(self) -> tuple[Factor, ...]:
-        return self.factors()
-
-    def log_density_quadratic(self) -> MixedQuadratic:
-        """The log density as one quadratic for each state."""
-        return MixedQuadratic(self.given_quadratic, self.shaping, self._factors)
-
-    def given_quadratic(self, state: State) -> Quadratic:
-        """Log density of the numbers for one state, without the categories' own probabilities."""
-        return self.given(state).log_density_quadratic()
 
     def log_density(self, numbers: ArrayLike, codes: ArrayLike) -> Array:
         """Log density of each row, whose numbers and codes are all known."""
         Z, C = _rows(numbers, codes)
         density = np.zeros(len(Z))
-        for factor in self._factors:
+        for factor in self.factors:
             density += factor.table.ravel()[positions(C, factor.categories, factor.table.shape)]
         for i, cells in enumerate(self.cells):
-            where = cells.cells(C)
-            variance = cells.variance.ravel()[where]
-            deviation = np.clip(Z[:, i] - cells.expected(Z, where), -FAR, FAR) / np.sqrt(variance)
-            density -= 0.5 * (np.log(2 * np.pi * variance) + np.clip(deviation, -FAR, FAR) ** 2)
+            density += cells.log_density(Z[:, i], Z, C)
         return density
 
     def expected(self, numbers: ArrayLike, codes: ArrayLike) -> tuple[Array, Array]:

@@ -113,7 +113,7 @@ def training_rows(
     """
     refuse_duplicate_names(X)
     if _may_hold_categories(X, clf.categorical, clf.ordered):
-        schema = Schema.learned(X, clf.categorical, clf.ordered, _labels_of(X))
+        schema = Schema.learned(X, clf.categorical, clf.ordered, feature_labels(X, as_frame(X).shape[1]))
         refuse_many_values(schema)
         if not schema.is_plain:
             found = _mixed_rows(clf, X, y, sample_weight, (schema, reset))
@@ -172,10 +172,6 @@ def feature_labels(X: Any, n_features: int) -> tuple[Any, ...]:
     names = X.columns.tolist() if isinstance(X, pd.DataFrame) else []
     alike = {type(name) for name in names} in ({str}, {int})
     return tuple(names) if alike else tuple(range(n_features))
-
-
-def _labels_of(X: Any) -> tuple[Any, ...]:
-    return feature_labels(X, as_frame(X).shape[1])
 
 
 def _may_hold_categories(X: Any, categorical: Any, ordered: Any) -> bool:

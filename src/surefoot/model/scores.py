@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.problem.mixed import Factor, MixedQuadratic, State
+from surefoot.problem.mixed import Factor, MixedQuadratic, Same
 from surefoot.problem.quadratic import Quadratic
 
 Array = NDArray[np.float64]
@@ -125,17 +125,6 @@ class Scores:
         if scores.linear.shape[1] != n_numbers or scores.sizes != tuple(sizes):
             raise DataError("the decision does not fit the features")
         return scores
-
-
-@dataclass(frozen=True, eq=False)
-class Same:
-    """One quadratic for every state; unlike a closure it can be sent to another process."""
-
-    quadratic: Quadratic
-
-    def __call__(self, _: State) -> Quadratic:
-        """The quadratic."""
-        return self.quadratic
 
 
 def _not_numbers(part: Any) -> bool:

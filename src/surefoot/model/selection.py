@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from html import escape
 from time import perf_counter
 from typing import Any
@@ -31,21 +31,6 @@ SHRINKAGES = (0.0, 0.1, 0.3, 1.0)
 CELL_SMOOTHINGS = (10.0, 40.0)
 SHOWN_CANDIDATES = 8
 SETTINGS = ("structure", "marginals", "shrinkage", "calibration", "cell_smoothing")
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Settings of a classifier that differ between candidates."""
-
-    structure: str
-    marginals: str
-    shrinkage: float
-    calibration: str | None
-    cell_smoothing: float
-
-    def settings(self) -> dict[str, Any]:
-        """As keyword arguments of the classifier."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -315,8 +300,9 @@ def _table(race: Race) -> pd.DataFrame:
     lines = []
     for (setting, kind), (seen, loss, accuracy) in judged.items():
         shown = loss.mean() if setting not in race.dropped else best.mean() + (loss - best[seen]).mean()
-        candidate = Candidate(**setting._asdict(), calibration=kind)
-        lines.append({**candidate.settings(), "log_loss": float(shown), "accuracy": accuracy})
+        given = setting._asdict() | {"calibration": kind}
+        candidate = {name: given[name] for name in SETTINGS}
+        lines.append({**candidate, "log_loss": float(shown), "accuracy": accuracy})
     return pd.DataFrame(lines).sort_values("log_loss", kind="stable", ignore_index=True)
 
 

@@ -78,7 +78,7 @@ class Answer:
     advice : str
         What else a person should know: the solver's words, or what would have to be given up.
     conflict : tuple of str
-        Where there is no point: constraints that leave nothing together, in words.
+        Where there is no point: constraints that together leave no point, in words.
     best_probability, best_probability_bound : float
         Where there is no point: the highest probability of the target that some allowed change reaches, and
         a proven bound on that of all of them; not a number where they are not known.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -106,7 +106,7 @@ class ValueSet:
         return min(found, self.today) if self.today >= value else found
 
     def contains(self, value: float) -> bool:
-        """Whether a number is allowed, to the last digit."""
+        """Whether a number is allowed, without any tolerance."""
         return self.at_most(value) == value
 
     def nearest(self, value: float, low: float = -math.inf, high: float = math.inf) -> float:
@@ -131,9 +131,9 @@ class Domain:
     sets : tuple of ValueSet
         At most one for a feature.
     eithers : tuple of Either
-        Over the numbers alone: each has a way that is taken.
+        Disjunctions over the numbers alone.
     limits : tuple of Limit
-        Over the numbers alone: how many of them change at most.
+        How many of the numbers change at most.
     """
 
     low: Array
@@ -198,7 +198,7 @@ class Domain:
         return A, low, high
 
     def contains(self, x: ArrayLike) -> bool:
-        """Whether a point is allowed, to the last digit."""
+        """Whether a point is allowed, without any tolerance."""
         point = np.asarray(x, dtype=float)
         inside = bool((point >= self.low).all() and (point <= self.high).all())
         return (
@@ -210,7 +210,7 @@ class Domain:
         )
 
     def linear_holds(self, x: ArrayLike) -> bool:
-        """Whether a point keeps to all rows and takes a way of every either; sets and limits are not asked.
+        """Whether a point satisfies all rows and disjunctions; sets and limits are not looked at.
 
         Today's values are within the ends and sets of every domain.
         """
@@ -251,9 +251,8 @@ class Domain:
         sets = tuple(replace(s, warp=warps[s.feature]) for s in self.sets)
         for row in self.rows:
             _refuse_curved(row, warps)
-        eithers = tuple(either.mapped(lambda row: warped_row(row, warps)) for either in self.eithers)
-        limits = tuple(warped_limit(limit, warps) for limit in self.limits)
-        return Domain(np.array(low), np.array(high), self.rows, sets, eithers, limits)
+        combined = warped_together(self.eithers, self.limits, warps)
+        return Domain(np.array(low), np.array(high), self.rows, sets, *combined)
 
     def relaxed(self) -> Domain:
         """The same domain without its sets of values."""
@@ -268,7 +267,15 @@ def _onto_values(s: ValueSet, low: float, high: float) -> tuple[float, float]:
     return first, last
 
 
-def warped_row(row: Row, warps: Sequence[Warp]) -> Row:
+def warped_together(
+    eithers: Iterable[Either], limits: Iterable[Limit], warps: Sequence[Warp]
+) -> tuple[tuple[Either, ...], tuple[Limit, ...]]:
+    """Disjunctions and limits on other scales."""
+    curved = tuple(either.mapped(lambda row: _warped_row(row, warps)) for either in eithers)
+    return curved, tuple(_warped_limit(limit, warps) for limit in limits)
+
+
+def _warped_row(row: Row, warps: Sequence[Warp]) -> Row:
     """A row on other scales: the interval of one feature is mapped, others must stay on their own."""
     if row.feature is None:
         _refuse_curved(row, warps)
@@ -277,7 +284,7 @@ def warped_row(row: Row, warps: Sequence[Warp]) -> Row:
     return replace(row, low=warp.exactly(row.low), high=warp.exactly(row.high))
 
 
-def warped_limit(limit: Limit, warps: Sequence[Warp]) -> Limit:
+def _warped_limit(limit: Limit, warps: Sequence[Warp]) -> Limit:
     """A limit whose values of today are on other scales."""
     return replace(
         limit, today=tuple(warps[j].exactly(v) for j, v in zip(limit.numbers, limit.today, strict=True))

@@ -1,4 +1,4 @@
-"""Either and Limit: one of several ways must be taken; at most so many features change."""
+"""Disjunctions and limits: at least one of several ways is taken; at most so many features change."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Either:
-    """The point takes one of several ways, at least.
+    """A disjunction: a point takes at least one of several ways.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class Family:
     """min c(s) + ||D (z - factual)||_p over states s and numbers z, with g_r(s, z) >= 0.
 
     For a fixed state this is a `RobustProblem`. Metric and ball are the same for all of them, and so is the
-    domain but for eithers and limits that ask something of the categories too.
+    domain but for disjunctions and limits that ask something of the categories too.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Family:
     choices : tuple of Choice
         One for each category; none where the table holds numbers alone.
     eithers : tuple of Either
-        Each has a way that numbers and categories take.
+        Disjunctions over numbers and categories.
     limits : tuple of Limit
         How many numbers and categories change at most.
     shares : tuple of Share
@@ -118,7 +118,7 @@ class Family:
         return tuple(limit.left(state, self.today) for limit in self.limits)
 
     def allows(self, state: State) -> bool:
-        """Whether eithers and limits leave anything in a state."""
+        """Whether disjunctions and limits leave anything in a state."""
         return () not in self.open_ways(state) and min(self.left(state), default=0) >= 0
 
     def domain_at(self, state: State) -> Domain | None:

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.problem.answer import Answer
 from surefoot.problem.choice import Choice
-from surefoot.problem.domain import Domain, warped_limit, warped_row
+from surefoot.problem.domain import Domain, warped_together
 from surefoot.problem.either import Either, Limit, Way
 from surefoot.problem.family import Family
 from surefoot.problem.geometry import Ball, MatrixKind, Metric, Whitening, checked_matrix, checked_norm
 from surefoot.problem.mixed import State
-from surefoot.problem.requirements import Asked, Decider, Decision, Odds, Probability
+from surefoot.problem.requirements import Decider, Decision, Odds, Probability, Required
 from surefoot.problem.robust_problem import RobustProblem
 from surefoot.problem.warp import Warp
 from surefoot.problem.writing import question_dict
@@ -62,7 +62,7 @@ class Question:
     warps : tuple of Warp
         The scale on which each number is measured; empty where it is its own.
     eithers : tuple of Either
-        If-then rules and the like: each has a way that must be taken.
+        If-then rules and other disjunctions: of each at least one way is taken.
     limits : tuple of Limit
         How many features change at most.
     prices : tuple of (up, down), optional
@@ -80,7 +80,7 @@ class Question:
     whitening: MatrixKind
     budget: Budget
     exact: tuple[int, ...]
-    requirements: tuple[Asked, ...]
+    requirements: tuple[Required, ...]
     domain: Domain
     declared: Mapping[str, Any] = field(default_factory=dict)
     gap: float = 1e-3
@@ -200,7 +200,7 @@ class Question:
         return self.unwarped_values(self.warped(point) + perturbation)
 
     def unwarped(self, answer: Answer) -> Answer:
-        """The answer of a search with its point in the features' own units, allowed to the last digit."""
+        """The answer of a search with its point in the features' own units, where it is exactly allowed."""
         if not self.warps or answer.point is None:
             return answer
         start, now = self.factual, self.warped(self.factual)
@@ -287,11 +287,10 @@ class Question:
         )
 
     def _combined(self) -> tuple[tuple[Either, ...], tuple[Limit, ...]]:
-        """Eithers and limits on the scales on which distances are measured."""
+        """Disjunctions and limits on the scales on which distances are measured."""
         if not self.warps:
             return self.eithers, self.limits
-        eithers = (either.mapped(lambda row: warped_row(row, self.warps)) for either in self.eithers)
-        return tuple(eithers), tuple(warped_limit(limit, self.warps) for limit in self.limits)
+        return warped_together(self.eithers, self.limits, self.warps)
 
     def _metric(self, classifier: Decider) -> Metric:
         prices = None if self.prices is None else np.array(self.prices)

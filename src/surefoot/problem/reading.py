@@ -15,7 +15,7 @@ from surefoot.problem.domain import Domain, ValueSet
 from surefoot.problem.either import Either, Limit, Way
 from surefoot.problem.geometry import MatrixKind
 from surefoot.problem.question import Budget, Question
-from surefoot.problem.requirements import Asked, Away, Decision, DensityFloor, Odds, Probability
+from surefoot.problem.requirements import Away, Decision, DensityFloor, Odds, Probability, Required
 from surefoot.problem.robust_problem import checked_threshold
 from surefoot.problem.row import Row
 from surefoot.problem.warp import Warp
@@ -28,7 +28,7 @@ KEYS = (
 DOMAIN_KEYS = ("low", "high", "rows", "sets", "eithers", "limits", "declared")
 NORMS = {1: 1.0, 2: 2.0, "inf": math.inf}
 # Of each kind: its class, the keys of its labels and of its number, and what messages call that.
-REQUIREMENTS: dict[str, tuple[Callable[..., Asked], tuple[str, ...], str, str]] = {
+REQUIREMENTS: dict[str, tuple[Callable[..., Required], tuple[str, ...], str, str]] = {
     "odds": (Odds, ("target", "rival"), "threshold", "threshold"),
     "probability": (Probability, ("target",), "threshold", "threshold"),
     "decision": (Decision, ("target", "rival"), "value", "the value of a decision"),
@@ -221,7 +221,7 @@ def read_budget(values: Any, n: int) -> Budget:
     return found
 
 
-def _requirements(values: Any, choices: tuple[Choice, ...], n: int) -> tuple[Asked, ...]:
+def _requirements(values: Any, choices: tuple[Choice, ...], n: int) -> tuple[Required, ...]:
     found = tuple(
         _requirement(entry, values, choices, n) for entry in sequence(values["requirements"], "requirements")
     )
@@ -230,7 +230,7 @@ def _requirements(values: Any, choices: tuple[Choice, ...], n: int) -> tuple[Ask
     return found
 
 
-def _requirement(entry: Any, values: Any, choices: tuple[Choice, ...], n: int) -> Asked:
+def _requirement(entry: Any, values: Any, choices: tuple[Choice, ...], n: int) -> Required:
     kind = entry.get("kind") if isinstance(entry, Mapping) else None
     if kind == "away":
         entries(entry, "a requirement", ("kind", "point", "distance"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -38,8 +38,24 @@ class Decider(Protocol):
         """The density of the numbers of a class, given the categories."""
 
 
+def _heat(clf: Decider) -> float:
+    """How much of the network's own log-odds is one unit of the calibrated ones."""
+    return 1.0 if clf.calibration_ is None else float(clf.calibration_.temperature)
+
+
+class _Stated:
+    """A requirement that a document states by its kind, its model and its other fields."""
+
+    kind: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind, "model": own.pop("model"), **own}
+
+
 @dataclass(frozen=True)
-class Odds:
+class Odds(_Stated):
     """The log-odds of a target against a rival reach a threshold.
 
     Parameters
@@ -52,6 +68,7 @@ class Odds:
         Which of the question's models decides.
     """
 
+    kind: ClassVar[str] = "odds"
     target: Any
     rival: Any
     threshold: float
@@ -69,25 +86,13 @@ class Odds:
         In the units of the network's own log-odds: a temperature scales them, but not their sign.
         """
         clf = models[self.model]
-        calibration = clf.calibration_
-        heat = 1.0 if calibration is None else float(calibration.temperature)
+        heat = _heat(clf)
         H = clf.decision(self.target, self.rival)
         return MixedRequirement(H.shifted(-self.needed).scaled(heat), self.robust, self.model == 0, heat)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {
-            "kind": "odds",
-            "model": self.model,
-            "target": self.target,
-            "rival": self.rival,
-            "threshold": self.threshold,
-            "robust": self.robust,
-        }
-
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(_Stated):
     """The decision value of a target less that of a rival reaches a value: for models without probabilities.
 
     Parameters
@@ -98,6 +103,7 @@ class Decision:
     model : int, default=0
     """
 
+    kind: ClassVar[str] = "decision"
     target: Any
     rival: Any
     value: float = 0.0
@@ -114,20 +120,9 @@ class Decision:
         H = models[self.model].decision(self.target, self.rival)
         return MixedRequirement(H.shifted(-self.needed), self.robust, self.model == 0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {
-            "kind": "decision",
-            "model": self.model,
-            "target": self.target,
-            "rival": self.rival,
-            "value": self.value,
-            "robust": self.robust,
-        }
-
 
 @dataclass(frozen=True)
-class Probability:
+class Probability(_Stated):
     """The probability of a target among all classes reaches a threshold.
 
     Not a quadratic: a `Share` over the odds against every rival, which a question with it also requires.
@@ -141,32 +136,22 @@ class Probability:
         Which of the question's models decides.
     """
 
+    kind: ClassVar[str] = "probability"
     target: Any
     threshold: float
     robust: bool = True
     model: int = 0
 
-    def share(self, models: Sequence[Decider], quadratics: Sequence[Asked]) -> Share:
+    def share(self, models: Sequence[Decider], quadratics: Sequence[Required]) -> Share:
         """The same over the odds among the quadratic requirements."""
         clf = models[self.model]
         rivals = [c for c in clf.classes_.tolist() if c != self.target]
         odds = [Odds(self.target, rival, self.threshold, self.robust, self.model) for rival in rivals]
         if not odds or not all(one in quadratics for one in odds):
             raise ProblemError("a probability among all classes needs the odds against every rival")
-        calibration = clf.calibration_
-        heat = 1.0 if calibration is None else float(calibration.temperature)
+        heat = _heat(clf)
         members = tuple(quadratics.index(one) for one in odds)
         return Share(members, heat, self.robust, self.model == 0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {
-            "kind": "probability",
-            "model": self.model,
-            "target": self.target,
-            "threshold": self.threshold,
-            "robust": self.robust,
-        }
 
 
 @dataclass(frozen=True)
@@ -237,4 +222,4 @@ class Away:
         return {"kind": "away", "point": list(self.point), "distance": self.distance}
 
 
-Asked = Odds | Decision | DensityFloor | Away | Probability
+Required = Odds | Decision | DensityFloor | Away | Probability

@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Worst:
-    """The perturbation that does most harm to a point.
+    """The worst perturbation of a point.
 
     Parameters
     ----------

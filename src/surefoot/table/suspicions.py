@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from surefoot.table.kinds import is_number
 from surefoot.table.text_column import MISSING
 
 FEW_ROWS = 20  # below this, hardly anything can be said about a class, or about a column
@@ -76,15 +77,11 @@ def _quoted(names: Sequence[Any]) -> str:
     return shown + (f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else "")
 
 
-def _is_number(column: pd.Series) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
-
-
 def _is_date(column: pd.Series) -> bool:
     """Whether text reads like dates; dates that are known to be dates are numbers of days."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return False
-    if _is_number(column) or pd.api.types.is_bool_dtype(column):
+    if is_number(column) or pd.api.types.is_bool_dtype(column):
         return False
     values = column.dropna().astype(str).head(200)
     return len(values) > 0 and float(values.map(lambda text: bool(DATE.match(text))).mean()) >= NEARLY_ALL
@@ -97,7 +94,7 @@ def _is_identifier(column: pd.Series) -> bool:
         return False
     if NAME_OF_ROWS.search(str(column.name)) and values.nunique() >= HALF * len(values):
         return True
-    if not _is_number(column):
+    if not is_number(column):
         return bool(values.nunique() >= NEARLY_ALL * len(values))
     numbers = values.to_numpy(dtype=float)
     if values.nunique() < len(values) or (numbers != np.floor(numbers)).any():
@@ -124,7 +121,7 @@ def _many_values(features: pd.DataFrame) -> Iterator[str]:
         column = features[name]
         values = column.nunique()
         rare = values * ROWS_PER_VALUE > len(column) and values > FEW_ROWS / 2
-        if not _is_number(column) and column.dtype.kind != "M" and (values > MANY_VALUES or rare):
+        if not is_number(column) and column.dtype.kind != "M" and (values > MANY_VALUES or rare):
             yield from _about([name], "Many values", f"{values} different values; put rare ones together")
 
 
@@ -141,7 +138,7 @@ def _given_away(features: pd.DataFrame, labels: pd.Series, label: str) -> list[s
 
 
 def _told_share(column: pd.Series, codes: np.ndarray) -> float:
-    if not _is_number(column):
+    if not is_number(column):
         values = pd.factorize(column, use_na_sentinel=False)[0]
         table = pd.crosstab(values, codes).to_numpy()
         # A value that occurs once tells its label by being alone.

@@ -57,17 +57,17 @@ def test_the_optimum_is_the_one_of_a_grid(bank, plane, norm, budget):
 
 
 @pytest.mark.parametrize(
-    ("wishes", "scale", "norm"),
+    ("more", "scale", "norm"),
     covering([{}, {"immutable": ["entropy"]}, {"distance": "cost"}], [1e-6, 1.0, 1e6], NORMS),
 )
-def test_units_of_the_matrix_change_nothing(bank, clf, norm, scale, wishes):
+def test_units_of_the_matrix_change_nothing(bank, clf, norm, scale, more):
     """The same question in other units has the same answer, and both checks accept it."""
-    asked = {"norm": norm, "whitening": scale * M, "budget": 0.05 * scale, **wishes}
+    asked = {"norm": norm, "whitening": scale * M, "budget": 0.05 * scale, **more}
     e = CounterfactualExplainer(clf, **asked).explain(bank.X.iloc[3], target=1)
     plain = CounterfactualExplainer(clf, **{**asked, "whitening": M, "budget": 0.05}).explain(
         bank.X.iloc[3], target=1
     )
-    unit = 1.0 if "distance" in wishes else scale
+    unit = 1.0 if "distance" in more else scale
     assert e.status == "optimal"
     assert e.distance / unit == pytest.approx(plain.distance, rel=2e-3)
     assert e.coverage == 1

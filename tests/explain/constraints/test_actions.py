@@ -20,7 +20,7 @@ from surefoot import (
 from surefoot.exceptions import DataError, ProblemError, SurefootWarning
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.document import read_constraints
-from surefoot.explain.diagnose.relaxations import parts, without
+from surefoot.explain.diagnose.relaxations import relaxations, without
 from surefoot.explain.result.words import allowed_words, question_words
 from tests.asking import CounterfactualExplainer
 from tests.thinning import covering, only
@@ -39,13 +39,13 @@ def clf(pima):
     return ConditionalGaussianNetworkClassifier("tan").fit(pima.X, pima.y)
 
 
-def wishes(actions=None, bounds=None, rules=(), links=(), at_most_of=(), **kinds):
+def stated(actions=None, bounds=None, rules=(), links=(), at_most_of=(), **kinds):
     said = Actions(actions or {}, rules=rules, links=links, at_most_of=at_most_of)
     return ConstraintSet.by_name(NAMES, actions=said, bounds=bounds, observed_range=RANGE, **kinds)
 
 
 def ends(actions, factual, bounds=None, feature=1):
-    domain = wishes(actions, bounds).domain(factual)
+    domain = stated(actions, bounds).domain(factual)
     return domain.low[feature], domain.high[feature]
 
 
@@ -65,17 +65,17 @@ def ends(actions, factual, bounds=None, feature=1):
         (lambda: Action(moves={"rent": "own"}), "moves must be a dict of value -> list of values"),
         (lambda: Action(cost=-1), "a price must be a finite number of at least 0, not -1"),
         (lambda: Action(cost={"own": math.inf}), "a price must be a finite number of at least 0, not inf"),
-        (lambda: wishes({"age": Action(moves={1: [2]})}), "'age' is a number; moves is for categories"),
+        (lambda: stated({"age": Action(moves={1: [2]})}), "'age' is a number; moves is for categories"),
         (
-            lambda: wishes({"age": Action(cost={"old": 2})}),
+            lambda: stated({"age": Action(cost={"old": 2})}),
             "'age' is a number; its price is one number, or a",
         ),
         (
-            lambda: wishes({"age": Action(cost=(0, 2))}),
+            lambda: stated({"age": Action(cost=(0, 2))}),
             "the price of a number must be above 0; that of 'age' is",
         ),
         (
-            lambda: wishes({"age": Action(cost=0)}),
+            lambda: stated({"age": Action(cost=0)}),
             "the price of a number must be above 0; that of 'age' is not",
         ),
         (lambda: Action(low=math.inf), "the ends of an action leave no number: at least inf"),
@@ -87,8 +87,8 @@ def ends(actions, factual, bounds=None, feature=1):
         (lambda: Actions(at_most=True), "at_most must be a positive integer, not True"),
         (lambda: Actions(at_most="3"), "at_most must be a positive integer, not '3'"),
         (lambda: Actions(at_most_of=[(1, "age")]), r"at_most_of must list pairs \(count, features\)"),
-        (lambda: wishes(at_most_of=[(1, ["height"])]), "at_most_of: unknown feature 'height'"),
-        (lambda: wishes(at_most_of=[(1, ["age", 0])]), "at_most_of names a feature twice"),
+        (lambda: stated(at_most_of=[(1, ["height"])]), "at_most_of: unknown feature 'height'"),
+        (lambda: stated(at_most_of=[(1, ["age", 0])]), "at_most_of names a feature twice"),
         (lambda: Actions(when=("age rises", "income rises")), "an if-then rule must be .condition, conseq"),
         (lambda: Actions(when=[("age rises",)]), "an if-then rule must be .condition, consequence."),
         (lambda: Actions(when=[("age rises", 3)]), "a condition must be text, not 3"),
@@ -107,15 +107,15 @@ def ends(actions, factual, bounds=None, feature=1):
         (lambda: Actions(links=[("age", "income", math.nan)]), "the factor of a link must be a finite"),
         (lambda: Actions(links=[("age", "age", 1)]), "'age' is linked to itself"),
         (lambda: Actions(links=3), "links must be a list, not 3"),
-        (lambda: wishes(links=[("age", "height", 1)]), "unknown feature 'height'"),
+        (lambda: stated(links=[("age", "height", 1)]), "unknown feature 'height'"),
         (lambda: Actions(rules="age <= 3"), "rules must be a list, not 'age <= 3'"),
         (lambda: Actions(rules=["age <"]), "the rule cannot be read at character 5, age .<: write <="),
         (lambda: Rule({"age": 1}, high=1, now=3), "now must be a dict"),
         (lambda: Rule({"age": 1}, high=1, now={"age": math.inf}), "must be finite numbers"),
         (lambda: Rule({"age": 1}, high=1, name=3), "the name of a rule must be text, not 3"),
-        (lambda: wishes(rules=["age <= height.now"]), "the rule 'age <= height.now': unknown feature"),
+        (lambda: stated(rules=["age <= height.now"]), "the rule 'age <= height.now': unknown feature"),
         (
-            lambda: wishes({"age": Action(values=["old"])}),
+            lambda: stated({"age": Action(values=["old"])}),
             "values of 'age' must be finite numbers, not 'old'",
         ),
         (lambda: Action(values=[1, math.inf]), "values must be finite numbers"),
@@ -128,14 +128,14 @@ def ends(actions, factual, bounds=None, feature=1):
         (lambda: Rule({"age": math.nan}, high=1), "must be finite numbers"),
         (lambda: Rule({"age": 0}, high=1), "not zero"),
         (lambda: Rule({"age": 1}), "needs an end"),
-        (lambda: wishes({"height": "stay"}), "actions: unknown feature 'height'"),
-        (lambda: wishes({"age": "stay", 0: "rise"}), "'age' has two actions"),
-        (lambda: wishes(rules=[Rule({"height": 1}, high=1)]), "unknown feature 'height'"),
+        (lambda: stated({"height": "stay"}), "actions: unknown feature 'height'"),
+        (lambda: stated({"age": "stay", 0: "rise"}), "'age' has two actions"),
+        (lambda: stated(rules=[Rule({"height": 1}, high=1)]), "unknown feature 'height'"),
         (
-            lambda: wishes({"age": "rise"}, immutable=["age"]),
+            lambda: stated({"age": "rise"}, immutable=["age"]),
             "'age' may only rise, and is listed as immutable",
         ),
-        (lambda: wishes(increasing=["age"], decreasing=["age"]), "and is listed as decreasing as well"),
+        (lambda: stated(increasing=["age"], decreasing=["age"]), "and is listed as decreasing as well"),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence(make, message):
@@ -154,21 +154,21 @@ def test_actions_are_kept_as_given():
 
 def test_directions_are_those_of_the_shorthands():
     factual = [30.0, 2000.0, 3.0]
-    long = wishes({"age": "stay", "income": "rise", "cards": "fall"}, "data").domain(factual)
-    short = wishes(None, "data", immutable=["age"], increasing=["income"], decreasing=["cards"]).domain(
+    long = stated({"age": "stay", "income": "rise", "cards": "fall"}, "data").domain(factual)
+    short = stated(None, "data", immutable=["age"], increasing=["income"], decreasing=["cards"]).domain(
         factual
     )
     for domain in (long, short):
         assert domain.low.tolist() == [30, 2000, 0]
         assert domain.high.tolist() == [30, 9000, 3]
-    assert wishes({"age": "stay"}).kept == (0,)
+    assert stated({"age": "stay"}).kept == (0,)
 
 
 def test_todays_value_is_always_allowed():
     assert ends({"income": Action(low=3000)}, [30, 2000, 3]) == (2000, math.inf)
     assert ends({"income": Action(high=1000)}, [30, 2000, 3]) == (-math.inf, 2000)
     assert ends({"income": Action("stay", low=3000)}, [30, 2000, 3]) == (2000, 2000)
-    domain = wishes({"cards": Action(whole=True), "age": Action(values=[40, 50])}).domain([30.5, 0, 2.5])
+    domain = stated({"cards": Action(whole=True), "age": Action(values=[40, 50])}).domain([30.5, 0, 2.5])
     assert domain.contains([30.5, 0, 2.5])
     assert domain.contains([40, 0, 3])
     assert not domain.contains([45, 0, 3])
@@ -178,13 +178,13 @@ def test_todays_value_is_always_allowed():
 
 
 def test_what_lies_between_today_and_the_ends_is_not_allowed():
-    apart = wishes({"cards": Action(whole=True, low=5, high=7), "age": Action(values=[40, 50, 60], low=45)})
+    apart = stated({"cards": Action(whole=True, low=5, high=7), "age": Action(values=[40, 50, 60], low=45)})
     domain = apart.domain([30, 0, 2])
     assert [v for v in range(10) if domain.contains([30, 0, v])] == [2, 5, 6, 7]
     assert [v for v in range(80) if domain.contains([v, 0, 2])] == [30, 50, 60]
-    nothing = wishes({"age": Action(values=[40], high=35)}).domain([30, 0, 2])
+    nothing = stated({"age": Action(values=[40], high=35)}).domain([30, 0, 2])
     assert (nothing.low[0], nothing.high[0], nothing.sets) == (30, 30, ())
-    near = wishes({"cards": Action(whole=True, low=1, high=7)}).domain([30, 0, 2])
+    near = stated({"cards": Action(whole=True, low=1, high=7)}).domain([30, 0, 2])
     assert "values=None" in repr(near.sets[0])
 
 
@@ -214,13 +214,13 @@ def test_an_action_overrides_the_range_seen_in_training_and_not_the_bounds():
     ],
 )
 def test_contradictions_are_named(said, message):
-    asked = wishes(*said)
+    asked = stated(*said)
     with pytest.raises(ProblemError, match=message):
         asked.domain([30, 2000, 3])
 
 
 def test_rules_are_rows():
-    domain = wishes(rules=[Rule({"income": 1, "cards": -100}, low=0, high=5000)]).domain([30, 2000, 3])
+    domain = stated(rules=[Rule({"income": 1, "cards": -100}, low=0, high=5000)]).domain([30, 2000, 3])
     (row,) = domain.rows
     assert row.coefficients.tolist() == [0, 1, -100]
     assert row.name == "0 <= income - 100 cards <= 5000"
@@ -229,7 +229,7 @@ def test_rules_are_rows():
 
 
 def test_rules_with_todays_values_are_rows_of_a_factual():
-    asked = wishes(rules=["income >= 1.5 * income.now + 100", "age - age.now = 2 * (cards - cards.now)"])
+    asked = stated(rules=["income >= 1.5 * income.now + 100", "age - age.now = 2 * (cards - cards.now)"])
     first, second = asked.domain([30, 2000, 3]).rows
     assert (first.coefficients.tolist(), first.low, first.high) == ([0, 1, 0], 3100, math.inf)
     assert (second.coefficients.tolist(), second.low, second.high) == ([1, 0, -2], 24, 24)
@@ -260,7 +260,7 @@ def allowed(domain, j=1):
 
 
 def step_values(action, x, bounds=None):
-    return allowed(wishes({"income": action}, bounds).domain([30, x, 3]))
+    return allowed(stated({"income": action}, bounds).domain([30, x, 3]))
 
 
 def test_steps_count_from_today():
@@ -270,7 +270,7 @@ def test_steps_count_from_today():
     assert step_values(Action("fall", step=400, most=1000), 2000) == [1200, 1600, 2000]
     assert step_values(Action(step=4, low=60, high=70), 50) == [62, 66, 70]
     assert step_values(Action(step=100, low=2050, high=2080), 2000) == []
-    apart = wishes({"income": Action(step=4, low=60, high=70)}).domain([30, 50, 3])
+    apart = stated({"income": Action(step=4, low=60, high=70)}).domain([30, 50, 3])
     assert apart.contains([30, 50, 3])
     assert not apart.contains([30, 54, 3])
     whole = ConstraintSet.by_name(NAMES, whole=[2], actions=Actions({"cards": Action(step=0.5, most=1)}))
@@ -299,7 +299,7 @@ def test_as_many_steps_as_possible():
 
 
 def test_links_are_equations_between_changes():
-    domain = wishes(links=[("income", "age", 50)]).domain([30, 2000, 3])
+    domain = stated(links=[("income", "age", 50)]).domain([30, 2000, 3])
     (row,) = domain.rows
     assert (row.coefficients.tolist(), row.low, row.high) == ([-50, 1, 0], 500, 500)
     assert row.name == "income changes by 50 times the change of age"
@@ -315,7 +315,7 @@ def test_what_was_declared_gives_the_domain_again():
         "income": Action(step=50, most=400),
     }
     for bounds in (None, "data", {"income": (100, None)}, {"income": "data", "age": (0, 90)}):
-        first = wishes(said, bounds)
+        first = stated(said, bounds)
         again = read_constraints(first.declared(), tuple(NAMES), RANGE)
         for factual in ([30, 2000, 3], [70.5, 12_000, 1]):
             a, b = first.domain(factual), again.domain(factual)
@@ -543,7 +543,7 @@ def test_whole_numbers_from_the_data_are_declared_and_can_be_given_up():
     assert domain.contains([40, 1.5, 7])
     assert not domain.contains([41, 1.5, 7])
     assert not domain.contains([40, 1.5, 7.5])
-    (given_up,) = [part for part in parts(asked) if part.lifted == "'cards' may take any number"]
+    (given_up,) = [part for part in relaxations(asked) if part.lifted == "'cards' may take any number"]
     assert [s.feature for s in without(asked, [given_up]).domain([30, 1, 2.5]).sets] == [0]
     assert ConstraintSet.by_name(NAMES, whole=[0], immutable=["age"]).declared() == {
         "bounds": None,

@@ -112,7 +112,7 @@ def test_the_optimum_is_that_of_trying_everything(clf, kind, distance):
 
 @pytest.mark.parametrize("kind", SAID)
 def test_what_is_said_matters(clf, kind):
-    """The test above would not notice a wish that is not looked at, if the answer without it kept it."""
+    """The test above would not notice an ignored constraint, if the answer without it kept it."""
     actions, allowed = SAID[kind]
     e = CounterfactualExplainer(clf, actions=Actions(actions.features), gap=1e-3).explain(ROW, target="good")
     x = e.counterfactual

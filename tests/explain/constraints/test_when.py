@@ -29,7 +29,7 @@ LOAN = [0.5, 1.0, 1.5, 4.0]
 STATES = [(2, 1, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0), (2, 2, 0), (2, 1, 1), (2, 1, 2), (1, 2, 2)]
 
 
-def wishes(said=(), bounds="data", features=None, **more):
+def stated(said=(), bounds="data", features=None, **more):
     actions = Actions({"loan": Action(values=[0.5, 1.5, 4]), **(features or {})}, when=list(said), **more)
     return ConstraintSet.by_name(
         NAMES, actions=actions, bounds=bounds, observed_range=RANGE, categories=CATEGORIES, whole=[2]
@@ -89,7 +89,7 @@ CASES = [
 
 @pytest.mark.parametrize(("first", "then"), CASES)
 def test_an_if_then_rule_allows_what_logic_allows(first, then):
-    allowed = wishes([(first, then)]).allowed(FACTUAL, STATE)
+    allowed = stated([(first, then)]).allowed(FACTUAL, STATE)
     condition, consequence = CONDITIONS[first], CONDITIONS[then]
     assert all(allowed.domain.contains(x) for x, _ in points())
     for x, state in points():
@@ -120,13 +120,13 @@ def test_the_grid_can_tell_rules_apart():
 )
 def test_what_lies_beyond_an_end_begins_a_gap_away(first, inside, outside):
     """So that no rounding on a page blurs on which side a value is."""
-    (one,) = wishes([(first, "cards is 8")]).allowed(FACTUAL, STATE).eithers
+    (one,) = stated([(first, "cards is 8")]).allowed(FACTUAL, STATE).eithers
     assert one.contains(np.array([inside, 3, 1]), STATE)
     assert not one.contains(np.array([outside, 3, 1]), STATE)
 
 
 def test_a_consequence_must_be_visible():
-    (one,) = wishes([("cards stays", "income rises")]).allowed(FACTUAL, STATE).eithers
+    (one,) = stated([("cards stays", "income rises")]).allowed(FACTUAL, STATE).eithers
     assert one.contains(np.array([5 + GAP * (1 + 1e-9), 3, 1]), STATE)
     assert not one.contains(np.array([5 + GAP / 2, 3, 1]), STATE)
     assert not one.contains(np.array([5.0, 3, 1]), STATE)
@@ -134,14 +134,14 @@ def test_a_consequence_must_be_visible():
 
 def test_rows_about_one_feature_are_intervals():
     for first, then in CASES:
-        for one in wishes([(first, then)]).allowed(FACTUAL, STATE).eithers:
+        for one in stated([(first, then)]).allowed(FACTUAL, STATE).eithers:
             rows = [row for way in one.ways for row in way.rows]
             assert all(row.feature is not None or np.count_nonzero(row.coefficients) > 1 for row in rows)
 
 
 def test_rules_that_hold_anyway_are_left_out():
     def left(first, then, **features):
-        return wishes([(first, then)], features=features).allowed(FACTUAL, STATE).eithers
+        return stated([(first, then)], features=features).allowed(FACTUAL, STATE).eithers
 
     assert left("income rises", "cards rises", income="fall") == ()
     assert left("cards stays", "housing stays", housing="stay") == ()
@@ -155,7 +155,7 @@ def test_rules_that_hold_anyway_are_left_out():
 
 
 def test_a_rule_that_no_row_could_meet_is_named():
-    asked = wishes([("loan stays", "cards is 2.5")], features={"loan": Action(values=[1])})
+    asked = stated([("loan stays", "cards is 2.5")], features={"loan": Action(values=[1])})
     with pytest.raises(ProblemError, match=r"'if loan stays, then cards is 2.5': the row can neither break"):
         asked.allowed(FACTUAL, STATE)
 
@@ -176,7 +176,7 @@ def test_a_rule_that_no_row_could_meet_is_named():
 )  # fmt: skip
 def test_rules_that_make_no_sense(rule, message):
     with pytest.raises(ProblemError) as error:
-        wishes([rule])
+        stated([rule])
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -191,7 +191,7 @@ def test_rules_that_make_no_sense(rule, message):
     ],
 )
 def test_limits_allow_what_counting_allows(limit, features, most):
-    allowed = wishes(**limit).allowed(FACTUAL, STATE)
+    allowed = stated(**limit).allowed(FACTUAL, STATE)
     (one,) = allowed.limits
     counted = [NAMES.index(name) for name in features]
     refused = 0
@@ -205,33 +205,33 @@ def test_limits_allow_what_counting_allows(limit, features, most):
 
 
 def test_limits_count_only_what_can_change():
-    found = wishes(at_most=2, features={"income": "stay", "housing": "stay"}).allowed(FACTUAL, STATE).limits
+    found = stated(at_most=2, features={"income": "stay", "housing": "stay"}).allowed(FACTUAL, STATE).limits
     assert [(one.count, one.numbers, one.categories) for one in found] == [(2, (1, 2), (1, 2))]
     assert found[0].today == (3.0, 1.0)
     assert found[0].name == "at most 2 features change"
-    assert wishes(at_most=6).allowed(FACTUAL, STATE).limits == ()
+    assert stated(at_most=6).allowed(FACTUAL, STATE).limits == ()
     kept = dict.fromkeys(["income", "housing", "cards", "loan"], "stay")
-    assert wishes(at_most=2, features=kept).allowed(FACTUAL, STATE).limits == ()
+    assert stated(at_most=2, features=kept).allowed(FACTUAL, STATE).limits == ()
 
 
 def test_sets_and_whole_numbers_take_the_next_value():
-    (one,) = wishes([("cards >= 3", "loan rises")]).allowed(FACTUAL, STATE).eithers
+    (one,) = stated([("cards >= 3", "loan rises")]).allowed(FACTUAL, STATE).eithers
     first, second = (way.rows[0] for way in one.ways)
     assert (first.feature, first.low, first.high) == (1, -math.inf, 2)
     assert (second.feature, second.low, second.high) == (2, 1.5, math.inf)
-    (other,) = wishes([("loan >= 1", "cards >= 2.5")]).allowed(FACTUAL, STATE).eithers
+    (other,) = stated([("loan >= 1", "cards >= 2.5")]).allowed(FACTUAL, STATE).eithers
     assert [(way.rows[0].low, way.rows[0].high) for way in other.ways] == [(-math.inf, 0.5), (3, math.inf)]
 
 
 def test_on_a_curved_scale_intervals_are_fine():
     """Sums of several features are refused there, as rules are."""
     warps = [Warp(0.5), Warp(), Warp()]
-    allowed = wishes([("income >= 4", "cards rises")]).allowed(FACTUAL, STATE)
+    allowed = stated([("income >= 4", "cards rises")]).allowed(FACTUAL, STATE)
     mapped = allowed.domain.warped(warps)
     (one,) = replace(allowed.domain, eithers=allowed.eithers).warped(warps).eithers
     assert one.ways[0].rows[0].high == warps[0].exactly(4 - GAP)
     assert mapped.low[0] == 0
-    sums = wishes([("income + cards >= 4", "cards rises")]).allowed(FACTUAL, STATE)
+    sums = stated([("income + cards >= 4", "cards rises")]).allowed(FACTUAL, STATE)
     with pytest.raises(
         ProblemError, match=r"if income . cards >= 4, then cards rises' adds up features that"
     ):

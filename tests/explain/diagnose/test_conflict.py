@@ -1,4 +1,4 @@
-"""Why there is no answer: wishes none of which can be left out, and what could be given up."""
+"""Why there is no answer: constraints none of which can be left out, and what could be given up."""
 
 import random
 
@@ -16,10 +16,9 @@ from surefoot import (
     Status,
 )
 from surefoot.explain.constraints.constraint_set import ConstraintSet
-from surefoot.explain.diagnose import conflict as diagnosis
 from surefoot.explain.diagnose import feasibility_oracle as judging
 from surefoot.explain.diagnose import inquiry
-from surefoot.explain.diagnose.relaxations import parts
+from surefoot.explain.diagnose.relaxations import relaxations
 from tests.asking import CounterfactualExplainer
 from tests.thinning import only
 
@@ -181,8 +180,8 @@ def pieces(row):
 def said(some, known):
     """The actions that say some of the pieces."""
     features, rules, when, most = {}, [], [], None
-    for wish in some:
-        kind, name, entry = known[wish]
+    for one in some:
+        kind, name, entry = known[one]
         if kind == "feature":
             features.setdefault(name, {}).update(entry)
         rules += [entry] if kind == "rules" else []
@@ -195,14 +194,14 @@ def drawn(clf, row, known, rng):
     """Constraints that leave nothing, and what is said of them."""
     for _ in range(100):
         chosen = sorted(rng.sample(list(known), 8))
-        directions = [wish.split("'")[1] for wish in chosen if "must not" in wish or "may only" in wish]
+        directions = [one.split("'")[1] for one in chosen if "must not" in one or "may only" in one]
         if len(set(directions)) < len(directions):
             continue
         explainer = CounterfactualExplainer(clf, actions=said(chosen, known), gap=0.5, time_limit=8)
         e = explainer.explain(row, 1, on_failure="return")
         if e.status is Status.INFEASIBLE and "the time was over" not in e.advice:
             return chosen, e
-    raise AssertionError("the wishes always leave something")
+    raise AssertionError("the constraints always leave something")
 
 
 @pytest.mark.parametrize("seed", only((0, 1, 4, 5), range(8)))
@@ -215,15 +214,15 @@ def test_no_wish_of_a_conflict_can_be_left_out(clf, bank, seed):
     assert e.conflict
     assert set(e.conflict) <= set(chosen)
 
-    def distance(wishes):
-        explainer = CounterfactualExplainer(clf, actions=said(wishes, known), gap=0.5)
+    def distance(some):
+        explainer = CounterfactualExplainer(clf, actions=said(some, known), gap=0.5)
         found = explainer.explain(row, 1, on_failure="return")
         assert found.counterfactual is not None or found.status is Status.INFEASIBLE
         return found.distance
 
     assert distance(e.conflict) == np.inf
-    for wish in e.conflict:
-        assert distance([other for other in e.conflict if other != wish]) < np.inf, wish
+    for one in e.conflict:
+        assert distance([other for other in e.conflict if other != one]) < np.inf, one
 
 
 def test_points_that_were_found_are_not_sought_again(clf, bank, monkeypatch):
@@ -232,10 +231,10 @@ def test_points_that_were_found_are_not_sought_again(clf, bank, monkeypatch):
     monkeypatch.setattr(judging, "certified_states", lambda *a: searched.append(a) or search(*a))
     row = bank.X.iloc[0]
     said = {"immutable": ["variance"], "bounds": {"entropy": (-90, 90), "skewness": (-90, 90)}}
-    wishes = ConstraintSet.by_name(FEATURES, **said)
+    constraints = ConstraintSet.by_name(FEATURES, **said)
     question = CounterfactualExplainer(clf, noise_on="all", **said).explain(row, 1).question
-    judge = judging.FeasibilityOracle(question.family(clf), question, wishes, 20.0, None)
-    every = parts(wishes)
+    judge = judging.FeasibilityOracle(question.family(clf), question, constraints, 20.0, None)
+    every = relaxations(constraints)
     (stay,) = (part for part in every if part.kind == "may")
     assert judge.verdict(every).distance < np.inf
     for others in ([], [every[0]], [every[1]], list(every[:3])):
@@ -297,7 +296,7 @@ def test_a_protected_feature_is_never_proposed(clf, bank):
 
 
 def test_when_the_time_is_over_it_is_said(clf, bank, monkeypatch):
-    monkeypatch.setattr(diagnosis, "PATIENCE", 0.0)
+    monkeypatch.setattr(inquiry, "PATIENCE", 0.0)
     e = reason(clf, bank.X.iloc[0], immutable=FEATURES)
     assert "perhaps not all of these: the time was over" in e.advice
     assert "There is one" not in e.advice
@@ -309,7 +308,7 @@ def test_when_the_time_is_over_no_question_is_posed(clf, bank, monkeypatch):
     def posed(*_):
         raise AssertionError("the time is over")
 
-    monkeypatch.setattr(diagnosis, "PATIENCE", 0.0)
+    monkeypatch.setattr(inquiry, "PATIENCE", 0.0)
     monkeypatch.setattr(judging.FeasibilityOracle, "_posed", posed)
     assert reason(clf, bank.X.iloc[0], immutable=FEATURES).conflict
 

@@ -10,7 +10,7 @@ from surefoot.exceptions import DataError
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.document import read_constraints
-from surefoot.explain.diagnose.relaxations import beyond_training, parts, without
+from surefoot.explain.diagnose.relaxations import beyond_training, relaxations, without
 
 NAMES = ["age", "income", "cards", "housing"]
 RANGE = [[18.0, 0.0, 0.0, np.nan], [90.0, 9000.0, 8.0, np.nan]]
@@ -18,7 +18,7 @@ CATEGORIES = [Category(3, "housing", ("free", "own", "rent"))]
 FACTUAL = [30.0, 2000.0, 2.0]
 
 
-def wishes(actions, bounds="data", **more):
+def stated(actions, bounds="data", **more):
     return ConstraintSet.by_name(
         NAMES, actions=actions, bounds=bounds, observed_range=RANGE, categories=CATEGORIES, whole=[2], **more
     )
@@ -40,7 +40,7 @@ EVERYTHING = Actions(
 
 
 def test_every_wish_is_named_once():
-    named = [(part.wish, part.lifted) for part in parts(wishes(EVERYTHING, {"age": (20, None)}))]
+    named = [(part.words, part.lifted) for part in relaxations(stated(EVERYTHING, {"age": (20, None)}))]
     assert named == [
         ("'cards' takes only the values 0, 1, 2", "'cards' may take other values"),
         ("'income' changes in steps of 0.5", "'income' may change by other amounts than steps of 0.5"),
@@ -63,38 +63,38 @@ def test_every_wish_is_named_once():
         ),
         ("the rule 'income >= 100 * cards'", "the rule 'income >= 100 * cards' is lifted"),
     ]
-    whole = [part.wish for part in parts(wishes(Actions()))]
+    whole = [part.words for part in relaxations(stated(Actions()))]
     assert whole == ["'cards' stays a whole number, as in the training data"]
-    assert [part.wish for part in parts(wishes(Actions({"cards": Action(whole=True)})))] == [
+    assert [part.words for part in relaxations(stated(Actions({"cards": Action(whole=True)})))] == [
         "'cards' takes whole numbers only"
     ]
 
 
 def test_without_all_of_them_nothing_is_left():
-    asked = wishes(EVERYTHING, {"age": (20, None)})
-    free = without(asked, parts(asked))
-    assert free.domain(FACTUAL).sets[0].values is None  # as in the training data, which is another wish
-    again = without(free, parts(free))
+    asked = stated(EVERYTHING, {"age": (20, None)})
+    free = without(asked, relaxations(asked))
+    assert free.domain(FACTUAL).sets[0].values is None  # as in the training data, which is another constraint
+    again = without(free, relaxations(free))
     allowed = again.allowed(FACTUAL, (2,))
     assert allowed.domain.is_box
     assert np.isinf([allowed.domain.low, allowed.domain.high]).all()
     assert allowed.choices[0].allowed == (2, 0, 1)
     assert (allowed.eithers, allowed.limits) == ((), ())
-    assert parts(again) == ()
+    assert relaxations(again) == ()
 
 
 @pytest.mark.parametrize("k", range(14))
 def test_giving_up_one_leaves_the_others(k):
-    asked = wishes(EVERYTHING, {"age": (20, None)})
-    every = parts(asked)
-    left = parts(without(asked, [every[k]]))
-    others = [part.wish for part in every if part is not every[k]]
-    assert [part.wish for part in left if "training data" not in part.wish] == others
+    asked = stated(EVERYTHING, {"age": (20, None)})
+    every = relaxations(asked)
+    left = relaxations(without(asked, [every[k]]))
+    others = [part.words for part in every if part is not every[k]]
+    assert [part.words for part in left if "training data" not in part.words] == others
 
 
 def test_an_end_that_today_is_beyond_allows_to_stay():
     actions = Actions({"age": Action(low=80), "income": Action(high=1000), "cards": Action(low=1)})
-    said = [part.wish for part in parts(wishes(actions), FACTUAL) if part.kind in ("low", "high")]
+    said = [part.words for part in relaxations(stated(actions), FACTUAL) if part.kind in ("low", "high")]
     assert said == [
         "'age' is at least 80, or as it is",
         "'cards' is at least 1",
@@ -103,7 +103,7 @@ def test_an_end_that_today_is_beyond_allows_to_stay():
 
 
 def test_the_range_seen_in_training_can_be_left():
-    asked = wishes(Actions({"age": Action(protected=True), "income": Action(high=5000)}))
+    asked = stated(Actions({"age": Action(protected=True), "income": Action(high=5000)}))
     beyond = beyond_training(asked).domain(FACTUAL)
     assert beyond.low.tolist() == [18, -math.inf, -math.inf]
     assert beyond.high.tolist() == [90, 5000, math.inf]
@@ -118,7 +118,7 @@ def test_what_guards_a_protected_feature_is_not_proposed():
         at_most=2,
         at_most_of=[(1, ["age", "cards"]), (1, ["income", "cards"])],
     )
-    proposed = [part.lifted for part in parts(wishes(actions)) if part.proposed]
+    proposed = [part.lifted for part in relaxations(stated(actions)) if part.proposed]
     assert proposed == [
         "'cards' may take any number",
         "'income' may fall",
@@ -132,7 +132,7 @@ def test_what_guards_a_protected_feature_is_not_proposed():
 
 def test_what_was_declared_gives_the_same_again():
     for bounds in ("data", None, {"age": (20, None)}):
-        first = wishes(EVERYTHING, bounds)
+        first = stated(EVERYTHING, bounds)
         declared = first.declared()
         assert declared["at_most"] == [[2, None], [1, ["age", "cards"]]]
         assert declared["gaps"] == {"income": pytest.approx(9e-3)}
@@ -168,7 +168,7 @@ def test_what_was_declared_gives_the_same_again():
     ],
 )
 def test_declared_wishes_are_read_strictly(change, message):
-    declared = {**wishes(EVERYTHING).declared(), **change}
+    declared = {**stated(EVERYTHING).declared(), **change}
     with pytest.raises((DataError, ValueError)) as error:
         read_constraints(declared, tuple(NAMES), RANGE, CATEGORIES)
     assert message in str(error.value)

@@ -150,7 +150,7 @@ def test_what_stands_in_the_way_is_told_in_dates(clf, row):
     ):
         found = CounterfactualExplainer(clf, budget=0, **given).explain(row, "good", on_failure="return")
         assert found.counterfactual is None
-        assert any(f"'applied' is at most {day + dt.timedelta(1)}" in wish for wish in found.conflict)
+        assert any(f"'applied' is at most {day + dt.timedelta(1)}" in words for words in found.conflict)
         assert f"'applied' may be more than {day + dt.timedelta(1)}" in found.advice
         assert "whole" not in found.advice
 

@@ -1,4 +1,4 @@
-"""What a page, a table or a file says of an answer breaks no wish when it is read back."""
+"""What a page, a table or a file says of an answer breaks no constraint when it is read back."""
 
 import csv
 import io

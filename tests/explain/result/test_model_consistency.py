@@ -1,4 +1,4 @@
-"""Files whose wishes or sentences are not what the model, or their own numbers, give reason for."""
+"""Files whose constraints or sentences are not what the model, or their own numbers, give reason for."""
 
 import copy
 import json

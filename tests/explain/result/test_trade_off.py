@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, datasets, verify, write_report
-from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.result.trade_off import TradeOff, trade_off
+from surefoot.exceptions import DataError
+from surefoot.explain.result.trade_off import TradeOff
 from surefoot.ui.report.costs import _more, curves_of
 from tests.asking import CounterfactualExplainer
 
@@ -91,12 +91,6 @@ def test_the_plot_has_a_panel_for_each(found):
 def test_it_prints_as_a_table(found):
     assert "plausible" in str(found[2])
     assert "<table" in found[2]._repr_html_()
-
-
-def test_other_things_are_refused(found):
-    bank, explainer, _ = found
-    with pytest.raises(ProblemError, match="not 'norm'"):
-        trade_off(explainer, bank.X.iloc[0], 1, {"norm": [1, 2]})
 
 
 def test_small_costs_are_not_rounded_away():

@@ -107,7 +107,7 @@ CONFLICTS = {
     only([name for name in CONFLICTS if name not in ("rules, few changes", "odd and even")], CONFLICTS),
 )
 def test_conflicts_are_named_whatever_the_categories_are(credit, name):
-    """The tree has 250 shapes of densities: one proof does for all; just these wishes are named."""
+    """The tree has 250 shapes of densities: one proof does for all; just these constraints are named."""
     clf, row = credit
     actions, count = CONFLICTS[name]
     e = CounterfactualExplainer(clf, budget=0.05, actions=actions).explain(row, "good", on_failure="return")

@@ -67,7 +67,7 @@ def _deviations(clf: ConditionalGaussianNetworkClassifier, question: Question) -
 
 
 def _decided(clf: ConditionalGaussianNetworkClassifier, numbers: Array, state: State) -> Any:
-    codes = np.array([state], dtype=np.intp).reshape(1, -1)
+    codes = np.array([state], dtype=np.intp)
     scores = clf.class_scores(numbers[None], codes)[0]
     return clf.classes_.tolist()[int(np.argmax(scores))]
 

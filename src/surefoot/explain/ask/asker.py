@@ -46,14 +46,7 @@ class Refused(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Asker:
-    """Asks what an explainer asks: reads rows and targets, and keeps what questions have in common.
-
-    Parameters
-    ----------
-    classifier : ConditionalGaussianNetworkClassifier
-    spec : Specification
-    refits : RefittedModels or None
-    """
+    """Asks what an explainer asks: reads rows and targets, and keeps what questions have in common."""
 
     classifier: ConditionalGaussianNetworkClassifier
     spec: Specification

@@ -44,7 +44,7 @@ def filled(row: Any, clf: ConditionalGaussianNetworkClassifier) -> Filled:
         return Filled(numbers, state)
     if len(holes) == len(schema.names):
         raise ProblemError("every value of the row is missing")
-    z, codes = warped(numbers[None], clf.warps_), np.array([state], dtype=np.intp).reshape(1, -1)
+    z, codes = warped(numbers[None], clf.warps_), np.array([state], dtype=np.intp)
     scores = [
         np.log(prior) + marginal_log_density(network, z, codes)[0]
         for network, prior in zip(clf.networks_, clf.class_prior_, strict=True)

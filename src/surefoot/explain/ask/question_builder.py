@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -34,8 +34,7 @@ from surefoot.model.decision import numbers_network
 from surefoot.problem.family import Family
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Budget, Question
-from surefoot.problem.requirements import Asked as Required
-from surefoot.problem.requirements import Decision, Odds, Probability
+from surefoot.problem.requirements import Away, Decision, Odds, Probability, Required
 
 Array = NDArray[np.float64]
 
@@ -75,7 +74,7 @@ class QuestionBuilder:
         self.printable = printable
         self.others = () if refits is None else refits.searched
         self.classifier, self.terms, self.plausible = classifier, terms, terms.plausible or Plausible()
-        self.has_probability = classifier.has_probability
+        self.has_probability, self.labels = classifier.has_probability, classifier.classes_.tolist()
         self._refuse_idle_terms()
         self._refuse_against_all(method)
         self.method, self.settings = method, settings
@@ -104,42 +103,29 @@ class QuestionBuilder:
         """The question about a row; its label is what the row is called."""
         clf, terms = self.classifier, self.terms
         factual, state, imputed, written = row
-        declared = {**self.declared, **differing.declared()}
-        if self.schema.date_names:
-            declared["dates"] = [str(name) for name in self.schema.date_names]
-        if self.units:
-            declared["units"] = self.units
-        if written:
-            declared["written"] = dict(written)
-        if imputed:
-            declared["imputed"] = [str(name) for name in imputed]
-        if terms.plausible is not None:
-            declared["plausible"] = terms.plausible.declared()
-        labels = clf.classes_.tolist()
+        more = {
+            "dates": [str(name) for name in self.schema.date_names],
+            "units": self.units,
+            "written": dict(written),
+            "imputed": [str(name) for name in imputed],
+            "plausible": terms.plausible and terms.plausible.declared(),
+        }
         here = class_position(clf, factual, state)
-        wanted = chosen_target(target, labels, here)
+        wanted = chosen_target(target, self.labels, here)
         question = Question(
-            models=self.models,
-            features=self.features,
-            factual=factual,
-            factual_class=labels[here],
+            **self._about(factual, here),
             target=wanted,
-            norm=terms.norm,
-            whitening=self.whitening,
-            matrix=self.matrix,
             budget=self.budget,
             exact=self.exact,
-            requirements=(*self._requirements(wanted, labels), *differing.away, *self._among_all(wanted)),
-            declared=declared,
-            gap=float(self.settings.options.gap),
-            warps=self.warps,
+            requirements=self.required(wanted, differing.away),
+            declared=self.declared | differing.declared() | {key: said for key, said in more.items() if said},
             prices=self.constraints.prices if terms.distance == "cost" else None,
             **self._allowed(factual, state, wanted, differing)._asdict(),
         )
         self._refuse_curved_sums(question)
         posed = question.family(clf, *self.others, shared=self.shared)
         typical = self.plausible.share is not None
-        percentiles = clf.density_percentiles_[labels.index(wanted)] if typical else None
+        percentiles = clf.density_percentiles_[self.labels.index(wanted)] if typical else None
         task = Task(posed, question, self.method, self.settings, self.printable)
         return Asked(label, Inquiry(task, self.constraints, self._noise(state), percentiles))
 
@@ -148,23 +134,28 @@ class QuestionBuilder:
 
         Without errors and prices: where nothing has it, nothing has it with them.
         """
-        labels = self.classifier.classes_.tolist()
         return Question(
-            models=self.models,
-            features=self.features,
-            factual=factual,
-            factual_class=labels[class_position(self.classifier, factual, state)],
+            **self._about(factual, class_position(self.classifier, factual, state)),
             target=target,
-            norm=self.terms.norm,
-            whitening=self.whitening,
-            matrix=self.matrix,
             budget=0.0,
             exact=(),
             requirements=self.required(target),
-            gap=float(self.settings.options.gap),
-            warps=self.warps,
             **allowed._asdict(),
         )
+
+    def _about(self, factual: Array, here: int) -> dict[str, Any]:
+        """What all questions about a row have in common, whatever they ask."""
+        return {
+            "models": self.models,
+            "features": self.features,
+            "factual": factual,
+            "factual_class": self.labels[here],
+            "norm": self.terms.norm,
+            "whitening": self.whitening,
+            "matrix": self.matrix,
+            "gap": float(self.settings.options.gap),
+            "warps": self.warps,
+        }
 
     def _refuse_curved_sums(self, question: Question) -> None:
         """Refuse to add up numbers on curved scales, and say how to make a model that can."""
@@ -188,14 +179,13 @@ class QuestionBuilder:
         near = () if deviations is None else near_expected(self.classifier, target, factual, deviations)
         return found._replace(eithers=(*found.eithers, *near), limits=(*found.limits, *kept))
 
-    def required(self, target: Any) -> tuple[Required, ...]:
-        """What every answer must reach, whoever it is for."""
-        labels = self.classifier.classes_.tolist()
-        return (*self._requirements(target, labels), *self._among_all(target))
+    def required(self, target: Any, away: tuple[Away, ...] = ()) -> tuple[Required, ...]:
+        """What every answer must reach: odds, a floor on its density, a distance from earlier answers."""
+        return (*self._requirements(target), *away, *self._among_all(target))
 
-    def _requirements(self, target: Any, labels: Sequence[Any]) -> tuple[Required, ...]:
+    def _requirements(self, target: Any) -> tuple[Required, ...]:
         """The odds against every rival, what is plausible as a whole, and the odds under further models."""
-        rivals = [c for c in labels if c != target]
+        rivals = [c for c in self.labels if c != target]
         if self.has_probability:
             odds: list[Odds | Decision] = [Odds(target, c, float(self.terms.threshold)) for c in rivals]
         else:
@@ -207,16 +197,21 @@ class QuestionBuilder:
             found += [replace(r, model=number) for r in odds]
         return tuple(found)
 
+    @property
+    def _is_among_all(self) -> bool:
+        """Whether the threshold is one among all of more than two classes."""
+        return self.terms.against == "all" and len(self.labels) > 2
+
     def _among_all(self, target: Any) -> tuple[Probability, ...]:
-        """The probability among all classes, by every model; with two classes the odds are the same."""
-        if self.terms.against == "each" or len(self.classifier.classes_) < 3:
+        """The probability among all classes, by every model."""
+        if not self._is_among_all:
             return ()
         threshold = float(self.terms.threshold)
         return tuple(Probability(target, threshold, model=number) for number in range(len(self.models)))
 
     def _refuse_against_all(self, method: str) -> None:
         """Refuse a probability among more than two classes where there is none, or no search for it."""
-        if self.terms.against == "each" or len(self.classifier.classes_) < 3:
+        if not self._is_among_all:
             return
         if not self.has_probability:
             raise ProblemError("against='all' needs probabilities, which this model does not have")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["Action", "Actions", "Rule"]
+__all__ = ["Action", "Actions"]
 
 
 @dataclass(frozen=True)

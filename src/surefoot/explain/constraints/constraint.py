@@ -128,11 +128,11 @@ class Constraint:
     # kinds can be given as ``Actions(constraints=[...])``.
     key: ClassVar[str]
     document_key: ClassVar[str]  # what explanation files call it; the key, unless a kind says otherwise
-    # How much it says: a link 1, a limit 2, an if-then rule 3, a rule, or whatever
-    # else always holds, 4. In a conflict those that say less are left out first; equals in any order.
+    # How much it says: a link 1, a limit 2, an if-then rule 3, a rule, or whatever else always holds, 4. In a
+    # conflict those that say less are left out first, where that is possible; equals in any order.
     says: ClassVar[int]
     is_strict: ClassVar[bool] = False  # whether it must know when a number is beyond an end, not only at it
-    # Whether a user who names a feature in it says that the feature may change: nothing keeps it then.
+    # Whether it implies that the features that it names may change: then none is kept because of its name.
     frees: ClassVar[bool] = False
     example: ClassVar[str] = ""  # a line of a TOML file, for the template
     name: Any  # in words
@@ -234,6 +234,13 @@ def column_of(frame: pd.DataFrame, name: Any, what: str) -> pd.Series:
     if len(found) != 1:
         raise DataError(f"{what}: the table has {'no' if not found else 'more than one'} column {name!r}")
     return frame.iloc[:, found[0]]
+
+
+def shown_entry(value: Any) -> str:
+    """An entry of a file of actions, in a complaint about it."""
+    if isinstance(value, dict):
+        return "a table"
+    return "a list" if isinstance(value, list) else f"{value!r:.60}"
 
 
 def numbers_of(column: pd.Series, name: Any) -> Array:

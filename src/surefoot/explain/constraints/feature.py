@@ -14,7 +14,7 @@ from surefoot.days import Day, as_day, date_text
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import check_ends, is_number
 from surefoot.explain.constraints.category import Category, check_moves, move_words, same_value
-from surefoot.explain.constraints.constraint import Broken, numbers_of
+from surefoot.explain.constraints.constraint import Broken, numbers_of, shown_entry
 from surefoot.explain.constraints.prices import check_cost, check_prices, price_words
 from surefoot.formats import exact, first_names, suggestion
 from surefoot.plain import refuse_huge
@@ -161,7 +161,7 @@ class Action:
         if isinstance(entry, str):
             return cls(entry)  # type: ignore[arg-type]
         if not isinstance(entry, Mapping):
-            raise ProblemError(f"must be a word or a table, not {_shown(entry)}")
+            raise ProblemError(f"must be a word or a table, not {shown_entry(entry)}")
         for name in entry:
             if name not in FIELDS:
                 pointed = "; put a name with a point in quotes" if isinstance(entry[name], dict | str) else ""
@@ -190,14 +190,14 @@ class Action:
         """Each field that can be given up, what it says, and what becomes possible without it."""
         if self.may != "change":
             yield "may", SAID[self.may], OPENED[self.may]
-        for field, (_, wish, lifted) in WORDS.items():
+        for field, (_, words, lifted) in WORDS.items():
             value = getattr(self, field)
             if value is None or value is False or value in INFINITE:
                 continue
             size = _said_size(field, value, is_date)
             beyond = (field == "low" and today < value) or (field == "high" and today > value)
-            said = wish.format(size) + (", or as it is" if beyond else "")
-            yield field, said, lifted.format(size)
+            suffix = ", or as it is" if beyond else ""
+            yield field, words.format(size) + suffix, lifted.format(size)
 
     def broken(self, name: Any, column: pd.Series) -> Iterator[Broken]:
         """The rows of a table that are beyond its ends, or have other values, as they are today."""
@@ -311,16 +311,10 @@ def _field(name: str, value: Any) -> Any:
             raise ProblemError(f"the values that {name} names must be text or numbers")
         return dict(value)
     if name == "values" and isinstance(value, dict):
-        raise ProblemError(f"values must be a list, not {_shown(value)}")
+        raise ProblemError(f"values must be a list, not {shown_entry(value)}")
     if name in TRUTHS and not isinstance(value, bool):
-        raise ProblemError(f"{name} must be true or false, not {_shown(value)}")
+        raise ProblemError(f"{name} must be true or false, not {shown_entry(value)}")
     return value
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "a table"
-    return "a list" if isinstance(value, list) else f"{value!r:.60}"
 
 
 def _as_lists(value: Any) -> Any:

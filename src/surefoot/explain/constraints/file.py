@@ -16,11 +16,11 @@ import numpy as np
 from surefoot.days import date_text
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.constraints.actions import Actions
-from surefoot.explain.constraints.constraint import Constraint
+from surefoot.explain.constraints.constraint import Constraint, shown_entry
 from surefoot.explain.constraints.feature import Action
 from surefoot.explain.constraints.kinds import KINDS
 from surefoot.files import read_limited
-from surefoot.formats import suggestion
+from surefoot.formats import spelled_out, suggestion
 
 LARGEST = 1_000_000  # characters of a file
 FIRST_LINE = "# What may change: actions of surefoot."
@@ -86,17 +86,16 @@ def _read(text: str, where: str) -> Actions:
         raise ProblemError(f"{where}: this is not TOML: {error}; words stand in quotes") from None
     for name in values:
         if name not in KEYS:
-            raise ProblemError(
-                f"{where}: {_shown(name)} is unknown; there are {', '.join(KEYS)}{suggestion(name, KEYS)}"
-            )
+            known = f"there are {', '.join(KEYS)}{suggestion(name, KEYS)}"
+            raise ProblemError(f"{where}: {shown_entry(name)} is unknown; {known}")
     features = values.get("features", {})
     if not isinstance(features, dict):
-        raise ProblemError(f"{where}: features must be a table, not {_shown(features)}")
+        raise ProblemError(f"{where}: features must be a table, not {shown_entry(features)}")
     found: list[Constraint] = []
     for kind in LISTS:
         listed = values.get(kind.key, [])
         if not isinstance(listed, list):
-            raise ProblemError(f"{where}: {kind.key} must be a list, not {_shown(listed)}")
+            raise ProblemError(f"{where}: {kind.key} must be a list, not {shown_entry(listed)}")
         found += [_at(f"{where}: {kind.key}[{k}]", kind.from_toml, entry) for k, entry in enumerate(listed)]
     at_most = _at(where, lambda most: Actions(at_most=most).at_most, values.get("at_most"))
     named = {
@@ -171,12 +170,6 @@ def _text(value: str) -> str:
     return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "a table"
-    return "a list" if isinstance(value, list) else f"{value!r:.60}"
-
-
 def template_text(classifier: Any) -> str:
     """A file of comments: every feature with its kind and range or values, and a line to begin with.
 
@@ -197,7 +190,7 @@ def template_text(classifier: Any) -> str:
             low, high = (_short(v) for v in seen[:, j])
             kind = f"{'whole number' if schema.whole[j] else 'number'} from {low:,} to {high:,}"
             begun = _written({"may": "change", "low": low, "high": high})
-        lines += [f"# {_one_line(str(name))}: {_one_line(kind)}", f"# {_key(str(name))} = {begun}"]
+        lines += [f"# {spelled_out(str(name))}: {spelled_out(kind)}", f"# {_key(str(name))} = {begun}"]
         if name in proposed.features:
             lines += _kept(str(name), proposed.features[name], proposed.reasons[name])
         lines.append("")
@@ -219,9 +212,5 @@ def _about_curved(classifier: Any) -> str:
     """A comment on features that rules cannot add up, if there are any."""
     schema = classifier.schema_
     numbers = zip(schema.numbers, classifier.warps_, strict=True)
-    curved = [_one_line(str(schema.names[j])) for j, warp in numbers if not warp.is_identity]
+    curved = [spelled_out(str(schema.names[j])) for j, warp in numbers if not warp.is_identity]
     return CURVED.format(names=", ".join(curved)) if curved else ""
-
-
-def _one_line(text: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, get_args
 from surefoot.days import FIRST, LAST, Day, as_day
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.linear import Rule
+from surefoot.formats import spelled_out
 
 LONGEST = 10_000  # characters of a text
 LONGEST_NUMBER = 100
@@ -193,7 +194,7 @@ class _Reader:
             wrong = "can never hold: its ends exclude each other"
         if wrong:
             shown = self.text if len(self.text) <= 2 * AROUND else f"{self.text[: 2 * AROUND]}..."
-            raise ProblemError(f"the {self.what} {_printable(shown)!r} {wrong}")
+            raise ProblemError(f"the {self.what} {spelled_out(shown)!r} {wrong}")
         least, most = (None if end is None else self._end(end) for end in (low, high))
         return Rule(terms, least, most, self.text.strip(), now)
 
@@ -339,8 +340,8 @@ class _Reader:
     def _fail(self, token: _Token, reason: str) -> NoReturn:
         place = "at the end" if token.kind == "end" else f"at character {token.start + 1}"
         before, after = self.text[: token.start].lstrip(), self.text[token.start :].rstrip()
-        start = _printable(before if len(before) <= AROUND else f"...{before[-AROUND:]}")
-        rest = _printable(after if len(after) <= AROUND else f"{after[:AROUND]}...")
+        start = spelled_out(before if len(before) <= AROUND else f"...{before[-AROUND:]}")
+        rest = spelled_out(after if len(after) <= AROUND else f"{after[:AROUND]}...")
         raise ProblemError(f"the {self.what} cannot be read {place}, {start}^{rest}: {reason}")
 
 
@@ -355,8 +356,3 @@ def _constant(total: _Sum) -> Fraction:
 def _add(total: _Sum, other: _Sum, sign: int) -> None:
     for term, a in other.items():
         total[term] = total.get(term, Fraction(0)) + sign * a
-
-
-def _printable(text: str) -> str:
-    """Text on one line that shows what it holds: what cannot be seen is spelled out."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -27,6 +27,7 @@ from surefoot.explain.constraints.constraint import (
     Place,
     column_of,
     numbers_of,
+    shown_entry,
 )
 from surefoot.explain.constraints.grammar import Condition, Moves, Takes, parse_condition
 from surefoot.explain.constraints.linear import Rule, broken_sums, check_sum
@@ -82,8 +83,7 @@ class When(_Fields, Constraint):
     def from_toml(cls, entry: Any) -> When:
         """From a table with if and then."""
         if not isinstance(entry, dict):
-            shown = "a list" if isinstance(entry, list) else f"{entry!r:.60}"
-            raise ProblemError(f"must be a table with if and then, not {shown}")
+            raise ProblemError(f"must be a table with if and then, not {shown_entry(entry)}")
         for name in entry:
             if name not in ("if", "then"):
                 raise ProblemError(f"{name!r:.60} is unknown; there are if and then")

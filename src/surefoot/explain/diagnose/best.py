@@ -23,8 +23,9 @@ from surefoot.search.certified import is_robust
 from surefoot.search.certified.clock import Clock
 from surefoot.search.certified.robustness import worst_margins
 
-CLOSE, CLOSE_RATIO = 0.002, 0.02  # probabilities as near as both say are not told apart,
-FINEST = 1e-4  # nor nearer ones
+# Two probabilities are close enough if they differ by less than CLOSE and by less than CLOSE_RATIO of the
+# larger one, or by less than FINEST. Ten times smaller, and the searches take all of their time.
+CLOSE, CLOSE_RATIO, FINEST = 0.002, 0.02, 1e-4
 # Below it nobody asks how high a probability is. Ten times higher, and rare classes would have no answer.
 LOWEST = 1e-6
 # Seconds for all searches together. Ten times longer, and a batch with many rows without an answer would
@@ -83,14 +84,7 @@ def best_probability(problem: Family, question: Question, time_limit: float) -> 
 
 
 class _Search:
-    """Searches with other thresholds; log-odds in, log-odds out.
-
-    Parameters
-    ----------
-    problem : Family
-    question : Question
-    clock : Clock
-    """
+    """Searches with other thresholds; log-odds in, log-odds out."""
 
     def __init__(self, problem: Family, question: Question, clock: Clock) -> None:
         self.problem, self.question, self.clock = problem, question, clock
@@ -170,6 +164,6 @@ def _probability(value: float) -> float:
 
 
 def _is_close(low: float, high: float) -> bool:
-    """Whether two log-odds need not be told apart any further."""
+    """Whether two log-odds are close enough."""
     a, b = _probability(low), _probability(high)
     return b - a <= max(min(CLOSE, CLOSE_RATIO * b), FINEST)

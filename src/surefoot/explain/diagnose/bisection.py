@@ -35,7 +35,7 @@ def narrowed(
         From a value to one at least as high that can be reached; ``NONE`` where it is proved that there is
         none, None where that cannot be decided.
     is_close : callable
-        Whether two values need not be told apart.
+        Whether two values are close enough.
 
     Examples
     --------

@@ -6,18 +6,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from surefoot.explain.constraints.constraint_set import ConstraintSet
-from surefoot.explain.diagnose.feasibility_oracle import FeasibilityOracle, Noise, Verdict
-from surefoot.explain.diagnose.relaxations import Part, beyond_training, parts
-from surefoot.problem.family import Family
-from surefoot.problem.question import Question
+from surefoot.explain.diagnose.feasibility_oracle import FeasibilityOracle, Verdict
+from surefoot.explain.diagnose.relaxations import Relaxation, beyond_training, relaxations
 
-__all__ = ["Diagnosis", "Noise", "diagnosed"]
-
-PATIENCE = 5.0  # seconds for all questions together
 ENOUGH = 3  # ways out that are named
 TOGETHER = 3  # constraints that are given up together, at most
-Parts = tuple[Part, ...]
+Relaxations = tuple[Relaxation, ...]
 
 
 class Diagnosis(NamedTuple):
@@ -27,25 +21,19 @@ class Diagnosis(NamedTuple):
     advice: str  # the same as sentences, and what could be given up, the cheapest first
 
 
-def diagnosed(
-    problem: Family,
-    question: Question,
-    constraints: ConstraintSet,
-    time_limit: float,
-    noise: Noise | None = None,
-) -> Diagnosis:
+def diagnosed(oracle: FeasibilityOracle) -> Diagnosis:
     """Say which constraints stand in the way of an answer, and what could be given up."""
-    oracle = FeasibilityOracle(problem, question, constraints, min(PATIENCE, max(time_limit, 0.0)), noise)
-    every = parts(constraints, question.factual)
+    question = oracle.question
+    every = relaxations(oracle.constraints, question.factual)
     alone = oracle.excludes_itself().is_infeasible
     found = _Filter(oracle.excludes_itself if alone else oracle.verdict, every)
     conflict = found.irreducible(())
     if not conflict:
         return Diagnosis((), _without_constraints(oracle))
     blocking = set(conflict)
-    idle = [part for part in every if part not in blocking]
+    idle = [one for one in every if one not in blocking]
     alone = alone or oracle.is_inconsistent(idle)
-    said = "; ".join(part.wish for part in conflict)
+    said = "; ".join(one.words for one in conflict)
     if not found.is_certain:
         said += " (perhaps not all of these: the time was over, or not everything could be decided)"
     if not alone:
@@ -55,7 +43,7 @@ def diagnosed(
     if _training_matters(oracle, idle, alone):
         start += " within the range seen in training"
     advice = f"{start}: {said}. {_ways_out(oracle, every, conflict)}".strip()
-    return Diagnosis(tuple(part.wish for part in conflict), advice)
+    return Diagnosis(tuple(one.words for one in conflict), advice)
 
 
 class _Filter:
@@ -64,22 +52,22 @@ class _Filter:
     Together they leave no answer; without any one of them there would be some.
     """
 
-    def __init__(self, judged: Callable[[Sequence[Part]], Verdict], every: Parts) -> None:
+    def __init__(self, judged: Callable[[Sequence[Relaxation]], Verdict], every: Relaxations) -> None:
         self.judged, self.every = judged, every  # a verdict on constraints that are given up
         self.is_certain = True
 
-    def irreducible(self, gone: Parts) -> Parts:
+    def irreducible(self, gone: Relaxations) -> Relaxations:
         """A conflict among the constraints that are left once some are given up."""
-        kept = self._kept(list(gone), [part for part in self.every if part not in gone])
+        kept = self._kept(list(gone), [one for one in self.every if one not in gone])
         left = dict.fromkeys(kept)
-        for part in kept:  # each by itself once more: one that went later may have made another idle
-            verdict = self.judged([other for other in self.every if other is part or other not in left])
+        for one in kept:  # each by itself once more: one that went later may have made another idle
+            verdict = self.judged([other for other in self.every if other is one or other not in left])
             if verdict.is_infeasible:
-                del left[part]
+                del left[one]
             self.is_certain &= verdict.decided
         return tuple(left)
 
-    def _kept(self, gone: list[Part], some: list[Part]) -> list[Part]:
+    def _kept(self, gone: list[Relaxation], some: list[Relaxation]) -> list[Relaxation]:
         """The constraints that must stay: all are dropped at once if possible, or else half after half.
 
         What is dropped is added to ``gone``: at any time it is certain that the others leave nothing.
@@ -95,7 +83,7 @@ class _Filter:
         return [*self._kept(gone, some[:half]), *self._kept(gone, some[half:])]
 
 
-def _training_matters(oracle: FeasibilityOracle, idle: Sequence[Part], alone: bool) -> bool:
+def _training_matters(oracle: FeasibilityOracle, idle: Sequence[Relaxation], alone: bool) -> bool:
     """Whether the same constraints leave something beyond the range seen in training."""
     if not oracle.constraints.observed:
         return False
@@ -117,7 +105,7 @@ def _without_constraints(oracle: FeasibilityOracle) -> str:
     beyond = _beyond(oracle)
     if beyond.verdict().distance < math.inf:
         return f"{here} There is one if features may leave the range seen in training."
-    if beyond.verdict(parts(beyond.constraints)).distance < math.inf:
+    if beyond.verdict(relaxations(beyond.constraints)).distance < math.inf:
         return f"{here} There is one if every restriction is lifted."
     return here
 
@@ -127,19 +115,21 @@ def shown(target: Any) -> str:
     return f'"{target}"' if isinstance(target, str) else str(target)
 
 
-def _ways_out(oracle: FeasibilityOracle, every: Parts, conflict: Parts) -> str:
+def _ways_out(oracle: FeasibilityOracle, every: Relaxations, conflict: Relaxations) -> str:
     """What could be given up: as few constraints as possible, those with the nearest answer first."""
     found = next(filter(None, _levels(oracle, every, conflict)), None)
     if found is None:
         return _last_resort(oracle, every)
     nearest = sorted(found, key=lambda pair: pair[0])[:ENOUGH]
-    phrases = [" and ".join(part.lifted for part in given_up) for _, given_up in nearest]
+    phrases = [" and ".join(one.lifted for one in given_up) for _, given_up in nearest]
     return f"There is one if {', or if '.join(phrases)}."
 
 
-def _levels(oracle: FeasibilityOracle, every: Parts, conflict: Parts) -> Iterator[list[tuple[float, Parts]]]:
+def _levels(
+    oracle: FeasibilityOracle, every: Relaxations, conflict: Relaxations
+) -> Iterator[list[tuple[float, Relaxations]]]:
     """For one constraint, then two, then three: which of them, given up, leave an answer, and how near."""
-    tried: list[Parts] = [(part,) for part in conflict if part.proposed]
+    tried: list[Relaxations] = [(one,) for one in conflict if one.proposed]
     for _ in range(TOGETHER):
         judged = oracle.nearest if len(tried) > 1 else oracle.verdict  # one alone is compared with nothing
         verdicts = [(judged(given_up), given_up) for given_up in tried]
@@ -147,22 +137,22 @@ def _levels(oracle: FeasibilityOracle, every: Parts, conflict: Parts) -> Iterato
         tried = _extended(oracle, every, [one for verdict, one in verdicts if verdict.is_infeasible])
 
 
-def _extended(oracle: FeasibilityOracle, every: Parts, tried: list[Parts]) -> list[Parts]:
+def _extended(oracle: FeasibilityOracle, every: Relaxations, tried: list[Relaxations]) -> list[Relaxations]:
     """Sets of constraints with one more each, from a conflict that is left when they are gone."""
-    found: dict[frozenset[Part], Parts] = {}
+    found: dict[frozenset[Relaxation], Relaxations] = {}
     for given_up in tried:
         if oracle.seconds_left <= 0:
             break
-        for part in _Filter(oracle.verdict, every).irreducible(given_up):
-            if part.proposed:
-                found.setdefault(frozenset((*given_up, part)), (*given_up, part))
+        for one in _Filter(oracle.verdict, every).irreducible(given_up):
+            if one.proposed:
+                found.setdefault(frozenset((*given_up, one)), (*given_up, one))
     return list(found.values())
 
 
-def _last_resort(oracle: FeasibilityOracle, every: Parts) -> str:
+def _last_resort(oracle: FeasibilityOracle, every: Relaxations) -> str:
     """Whether giving up everything that may be given up would help, where a few constraints do not."""
-    some = "" if all(part.proposed for part in every) else " that concerns no protected feature"
-    gone = [part for part in every if part.proposed]
+    some = "" if all(one.proposed for one in every) else " that concerns no protected feature"
+    gone = [one for one in every if one.proposed]
     if gone and oracle.verdict(gone).distance < math.inf:
         return f"There is one if every wish{some} is given up."
     if oracle.constraints.observed and _beyond(oracle).verdict().distance < math.inf:

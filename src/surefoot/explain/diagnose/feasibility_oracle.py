@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import ContradictionError
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
-from surefoot.explain.diagnose.relaxations import Part, without
+from surefoot.explain.diagnose.relaxations import Relaxation, without
 from surefoot.problem.answer import Answer
-from surefoot.problem.domain import Domain, warped_limit, warped_row
+from surefoot.problem.domain import Domain, warped_together
 from surefoot.problem.family import Family, MixedRequirement
 from surefoot.problem.geometry import Ball
 from surefoot.problem.mixed import MixedQuadratic, State
@@ -99,7 +99,7 @@ class FeasibilityOracle:
         # What the question asks beyond constraints: that an answer differs from others, for instance.
         self._eithers = tuple(one for one in question.eithers if one.name not in said)
         self._limits = tuple(one for one in question.limits if one.name not in said)
-        self._known: dict[frozenset[Part], Verdict] = {}
+        self._known: dict[frozenset[Relaxation], Verdict] = {}
         self._found: list[Found] = []
 
     def under(self, constraints: ConstraintSet) -> FeasibilityOracle:
@@ -116,7 +116,7 @@ class FeasibilityOracle:
         """Seconds that are left."""
         return self._clock.left
 
-    def excludes_itself(self, given_up: Collection[Part] = ()) -> Verdict:
+    def excludes_itself(self, given_up: Collection[Relaxation] = ()) -> Verdict:
         """Whether ends and linear rules alone leave nothing; the model is not asked."""
         if given_up and self.seconds_left <= 0:  # with hundreds of constraints many questions follow
             return UNKNOWN
@@ -125,7 +125,7 @@ class FeasibilityOracle:
             return allowed
         return NOTHING if self._is_empty(allowed) else Verdict(0.0, True)
 
-    def verdict(self, given_up: Iterable[Part] = ()) -> Verdict:
+    def verdict(self, given_up: Iterable[Relaxation] = ()) -> Verdict:
         """Whether there is a counterfactual when some constraints are given up, at whatever distance.
 
         One that was found before is tried first: it answers most questions.
@@ -137,7 +137,7 @@ class FeasibilityOracle:
             self._known[gone] = self._verdict(without(self.constraints, gone), None)
         return self._known[gone]
 
-    def nearest(self, given_up: Iterable[Part]) -> Verdict:
+    def nearest(self, given_up: Iterable[Relaxation]) -> Verdict:
         """The same, with the distance of a point that is nearly the nearest."""
         gone = frozenset(given_up)
         if self._known.get(gone, UNKNOWN).is_infeasible:
@@ -146,7 +146,7 @@ class FeasibilityOracle:
             return UNKNOWN
         return self._verdict(without(self.constraints, gone), NEARLY)
 
-    def is_inconsistent(self, given_up: Iterable[Part]) -> bool:
+    def is_inconsistent(self, given_up: Iterable[Relaxation]) -> bool:
         """Whether it is certain that constraints leave no point at all, whatever the model says of it."""
         question = self.question
         allowed = self._allowed(without(self.constraints, given_up))
@@ -209,8 +209,7 @@ class FeasibilityOracle:
         domain, choices, eithers, limits = allowed
         if warps := self.question.warps:
             domain = domain.warped(warps)
-            eithers = tuple(one.mapped(lambda row: warped_row(row, warps)) for one in eithers)
-            limits = tuple(warped_limit(limit, warps) for limit in limits)
+            eithers, limits = warped_together(eithers, limits, warps)
         return replace(
             self.problem, ball=ball, domain=domain, choices=choices, eithers=eithers, limits=limits
         )

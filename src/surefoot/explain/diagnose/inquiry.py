@@ -11,8 +11,8 @@ from surefoot.explain.answer.executor import Task, unforeseen
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose.best import best_probability
 from surefoot.explain.diagnose.brief import briefly
-from surefoot.explain.diagnose.conflict import Noise, diagnosed
-from surefoot.explain.diagnose.feasibility_oracle import is_empty
+from surefoot.explain.diagnose.conflict import diagnosed
+from surefoot.explain.diagnose.feasibility_oracle import FeasibilityOracle, Noise, is_empty
 from surefoot.explain.diagnose.largest_share import largest_share
 from surefoot.problem.answer import Answer
 from surefoot.search.certified.clock import Clock
@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 # Of the time that is left, for the highest probability; the rest is for what stands in the way. Ten times
 # less, and with short limits the bound would hardly ever be better than the threshold.
 SHARE_OF_BEST = 0.5
+PATIENCE = 5.0  # seconds for what stands in the way
 BEST_VERSION = 4  # of certificates that bound it; all others are written as readers of version 3 know them
 
 
@@ -104,6 +105,6 @@ class Inquiry:
             reachable = largest_share(problem, question, self.percentiles, seconds)
             if reachable is not None:
                 return ("plausible",), reachable.words()
-        if self.brief:
-            return briefly(problem, question, self.constraints, seconds, self.noise)
-        return diagnosed(problem, question, self.constraints, seconds, self.noise)
+        patience = min(PATIENCE, max(seconds, 0.0))
+        oracle = FeasibilityOracle(problem, question, self.constraints, patience, self.noise)
+        return briefly(oracle) if self.brief else diagnosed(oracle)

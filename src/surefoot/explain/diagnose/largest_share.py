@@ -16,8 +16,9 @@ from surefoot.search.certified.clock import Clock
 
 Array = NDArray[np.float64]
 
-CLOSE, CLOSE_RATIO = 0.005, 0.01  # shares as near as both say are not told apart,
-FINEST = 0.0005  # nor nearer ones
+# Two shares are close enough if they differ by less than CLOSE and by less than CLOSE_RATIO of the larger
+# one, or by less than FINEST. Ten times smaller, and the searches take all of their time.
+CLOSE, CLOSE_RATIO, FINEST = 0.005, 0.01, 0.0005
 PATIENCE = 10.0  # seconds for all questions together
 
 
@@ -84,7 +85,7 @@ def largest_share(
 
 
 def _is_close(low: float, high: float) -> bool:
-    """Whether two shares need not be told apart any further."""
+    """Whether two shares are close enough."""
     return high - low <= max(min(CLOSE, CLOSE_RATIO * high), FINEST)
 
 

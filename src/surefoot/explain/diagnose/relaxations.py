@@ -22,66 +22,66 @@ ORDER = (UNSAID, *reversed(WORDS), LOW, HIGH, "may", OVER_SEVERAL)  # those that
 
 
 @dataclass(frozen=True)
-class Part:
+class Relaxation:
     """One constraint that can be given up."""
 
     kind: str  # a field of an action, a bound, or what is over several features
     place: int  # which of them: the position of the feature, or among the constraints over several
-    wish: str  # in words
-    lifted: str  # in words, when it is given up
+    words: str  # what it says
+    lifted: str  # what becomes possible without it
     proposed: bool = True  # whether a message may propose it: not where it guards a protected feature
 
 
-def parts(constraints: ConstraintSet, factual: ArrayLike = ()) -> tuple[Part, ...]:
+def relaxations(constraints: ConstraintSet, factual: ArrayLike = ()) -> tuple[Relaxation, ...]:
     """All constraints that can be given up; those that say most come last.
 
     An end that today's numbers are beyond allows them, and its words say so.
 
     Examples
     --------
-    >>> [part.wish for part in parts(ConstraintSet.by_name(["age", "income"], immutable=["age"]))]
+    >>> [one.words for one in relaxations(ConstraintSet.by_name(["age", "income"], immutable=["age"]))]
     ["'age' must not change"]
     """
     today = dict(zip(constraints.numbers, np.asarray(factual, dtype=float).tolist(), strict=False))
     every = range(len(constraints.names))
-    features = [part for i in every for part in _of_feature(constraints, i, today.get(i, math.nan))]
-    several = sorted(_over_several(constraints), key=lambda part: constraints.over_several[part.place].says)
+    features = [one for i in every for one in _of_feature(constraints, i, today.get(i, math.nan))]
+    several = sorted(_over_several(constraints), key=lambda one: constraints.over_several[one.place].says)
     return tuple(sorted([*features, *_of_bounds(constraints), *several], key=lambda p: ORDER.index(p.kind)))
 
 
-def _of_feature(constraints: ConstraintSet, i: int, today: float) -> Iterator[Part]:
+def _of_feature(constraints: ConstraintSet, i: int, today: float) -> Iterator[Relaxation]:
     """What the action of a feature says, and that it stays whole where nothing was said about that."""
     action, name = constraints.actions[i], repr(constraints.names[i])
     is_date = i in constraints.dates
     if i in constraints.numbers and action.whole is None and constraints.is_whole(i) and not is_date:
-        wish = f"{name} stays a whole number, as in the training data"
-        yield Part(UNSAID, i, wish, f"{name} may take any number", not action.protected)
-    for field, wish, lifted in action.relaxations(today, is_date):
-        yield Part(field, i, f"{name} {wish}", f"{name} may {lifted}", not action.protected)
+        words = f"{name} stays a whole number, as in the training data"
+        yield Relaxation(UNSAID, i, words, f"{name} may take any number", not action.protected)
+    for field, words, lifted in action.relaxations(today, is_date):
+        yield Relaxation(field, i, f"{name} {words}", f"{name} may {lifted}", not action.protected)
 
 
-def _of_bounds(constraints: ConstraintSet) -> Iterator[Part]:
+def _of_bounds(constraints: ConstraintSet) -> Iterator[Relaxation]:
     for i in constraints.bounded():
         name, open_to = repr(constraints.names[i]), not constraints.actions[i].protected
         form = date_text if i in constraints.dates else exact
         low, high = form(float(constraints.low[i])), form(float(constraints.high[i]))
         if constraints.low[i] > -math.inf:
-            yield Part(LOW, i, f"{name} is at least {low}", f"{name} may be less than {low}", open_to)
+            yield Relaxation(LOW, i, f"{name} is at least {low}", f"{name} may be less than {low}", open_to)
         if constraints.high[i] < math.inf:
-            yield Part(HIGH, i, f"{name} is at most {high}", f"{name} may be more than {high}", open_to)
+            yield Relaxation(HIGH, i, f"{name} is at most {high}", f"{name} may be more than {high}", open_to)
 
 
-def _over_several(constraints: ConstraintSet) -> Iterator[Part]:
+def _over_several(constraints: ConstraintSet) -> Iterator[Relaxation]:
     for k, one in enumerate(constraints.over_several):
         guarded = any(constraints.actions[i].protected for i in one.concerned(constraints))
-        yield Part(OVER_SEVERAL, k, *one.relaxation(), not guarded)
+        yield Relaxation(OVER_SEVERAL, k, *one.relaxation(), not guarded)
 
 
-def without(constraints: ConstraintSet, given_up: Iterable[Part]) -> ConstraintSet:
+def without(constraints: ConstraintSet, given_up: Iterable[Relaxation]) -> ConstraintSet:
     """The constraints that are left."""
     places: dict[str, list[int]] = {kind: [] for kind in ORDER}
-    for part in given_up:
-        places[part.kind].append(part.place)
+    for one in given_up:
+        places[one.kind].append(one.place)
     actions, low, high = list(constraints.actions), constraints.low.copy(), constraints.high.copy()
     low[places[LOW]], high[places[HIGH]] = -math.inf, math.inf
     for kind in (UNSAID, "may", *WORDS):

@@ -322,13 +322,51 @@ class Audit:
 def audit(
     explainer: CounterfactualExplainer,
     frame: Any,
-    target: Any,
-    by: Any,
-    n_jobs: int | None,
-    ci: float,
-    progress: bool,
+    target: Any = None,
+    by: Any = None,
+    *,
+    n_jobs: int | None = 1,
+    ci: float = 0.95,
+    progress: bool = True,
 ) -> Audit:
-    """Explain every row and count; see `CounterfactualExplainer.audit`."""
+    """Who provably has no recourse, what stands in the way, and what it costs whom, by groups.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Its columns hold the features; others may say who belongs together.
+    target : label, optional
+        The class that all should have. Left out: the one that the classifier says is wanted.
+    by : name, dict, Series, array, or a list of these, optional
+        Columns of the frame, features or not; ``{"age": [25, 40, 60]}`` are bands of a number (below 25,
+        25 to below 40, ...); a Series or an array has a value for each row. Several make intersections.
+        Rows without a value are a group of their own.
+    n_jobs : int, default=1
+        Processes; -1 takes all cores.
+    ci : float, default=0.95
+        Level of the intervals: Clopper and Pearson's for shares, bootstrap for quantiles of costs. They
+        take the rows for a random sample of the population.
+    progress : bool, default=True
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    Audit
+        ``overall``, ``by_group``, ``difference()``, ``table`` and so on.
+
+    Examples
+    --------
+    >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+    >>> bank = datasets.load_banknote()
+    >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+    >>> explainer = CounterfactualExplainer(clf, immutable=["variance"], increasing=["skewness"])
+    >>> audit = explainer.audit(bank.X.iloc[::40], 1, by={"entropy": [-1]}, progress=False)
+    >>> audit.by_group[["rows", "asked", "found", "none"]]
+                  rows  asked  found  none
+    entropy
+    below -1        10      4      2     2
+    -1 and above    25     15     13     2
+    """
     from joblib import effective_n_jobs
 
     clf = explainer.classifier

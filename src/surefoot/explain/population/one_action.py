@@ -159,7 +159,40 @@ def one_action(
     explanations: Any = None,
     n_jobs: int | None = 1,
 ) -> OneAction:
-    """The change that serves the largest share of some rows; see `CounterfactualExplainer.one_action`."""
+    """One change for many rows: moves of up to two categories and steps of up to two numbers.
+
+    Of a grid of changes (`OneAction.grid`) it is the one that serves the largest share of the rows; see
+    `surefoot.OneAction` for what is proven.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows; those that are decided as the target already are left out.
+    target : label, optional
+        The class that all should have.
+    most : int, default=2
+        How many features change at most, up to 4.
+    price : float, optional
+        The most that the change may cost any row that counts as served. Default: any price.
+    share : float, optional
+        In the place of a price: the cheapest change that serves at least this share.
+    explanations : Explanations or DataFrame, optional
+        What `explain_batch` or `explain_table` of this explainer said of the same rows, in their order.
+        Default: they are searched, with at most ``most`` changes, which gives better bounds. The bounds
+        of a DataFrame are taken at their word.
+    n_jobs : int, default=1
+        Processes for that search.
+
+    Examples
+    --------
+    >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+    >>> pima = datasets.load_pima()
+    >>> clf = ConditionalGaussianNetworkClassifier().fit(pima.X, pima.y)
+    >>> sick = pima.X[clf.predict(pima.X) == 1].head(20)
+    >>> found = CounterfactualExplainer(clf).one_action(sick, target=0)
+    >>> found.change["feature"].tolist(), found.served.sum() <= 20 * found.bound
+    (['plas', 'mass'], np.True_)
+    """
     limit = _checked(explainer, frame, most, price, share)
     with one_blas_thread():
         group = _Group.of(explainer, frame, target, most, explanations, n_jobs)

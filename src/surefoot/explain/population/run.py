@@ -212,14 +212,101 @@ def explain_to(
     explainer: CounterfactualExplainer,
     source: Any,
     output: str | os.PathLike[str],
+    id: str | None = None,  # noqa: A002
+    resume: bool = True,
+    n_jobs: int | None = -1,
+    chunk: int = 128,
     *,
-    id: str | None,  # noqa: A002
-    resume: bool,
+    target: Any = None,
+    retry: str | Sequence[str] = (),
+    certificates: str | os.PathLike[str] | None = None,
+    enough: bool = False,
+    progress: bool = True,
+) -> Summary:
+    """Explain a table of any size into a file; stopped at any moment, the same call goes on from there.
+
+    Rows are read in chunks, and each one that is finished is kept on disk, in a folder beside the output
+    (``OUTPUT.parts``). Neither a kill nor a full disk loses any of them. The output is put in its place
+    when all are there, and the folder is removed; it stays where rows were stopped by time, for
+    ``retry``.
+
+    Parameters
+    ----------
+    source : path or DataFrame
+        CSV, also packed by gzip, and Parquet are read in chunks; Excel is read as a whole.
+    output : path
+        ``.parquet``, or else CSV (``.csv``, ``.csv.gz``); its columns are those of `table_schema`.
+    id : str, optional
+        The column that names the rows. Default: they are counted from 0.
+    resume : bool, default=True
+        Whether to go on with a run that was stopped. It is refused, naming what changed, where model,
+        question, actions or table are not the same; ``False`` begins again.
+    n_jobs : int, default=-1
+        Processes; -1 takes all cores.
+    chunk : int, default=128
+        Rows that are read at a time.
+    target : label, optional
+        The class that all should have. With two classes it may be left out: the other one.
+    retry : str or sequence of str
+        ``"time_limit"``, ``"iteration_limit"``, ``"failed"``: rows that ended so are asked again. The
+        time limit may be another one.
+    certificates : path, optional
+        Write all explanations, with their certificates, as JSON lines (``.jsonl`` or ``.jsonl.gz``):
+        what `surefoot verify` reads.
+    enough : bool, default=False
+        Add columns that say what else is enough.
+    progress : bool, default=True
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    Summary
+        How many rows ended with each status.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+    >>> bank = datasets.load_banknote()
+    >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+    >>> explainer = CounterfactualExplainer(clf)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     output = f"{folder}/changes.csv"
+    ...     print(explainer.explain_to(bank.X.head(3), output, n_jobs=1, target=1, progress=False))
+    ...     print(len(pd.read_csv(output)))
+    3 explanations: 3 optimal
+    3
+    """
+    run = run_of(
+        explainer,
+        source,
+        output,
+        id=id,
+        n_jobs=n_jobs,
+        chunk=chunk,
+        target=target,
+        retry=retry,
+        certificates=certificates,
+        enough=enough,
+        progress=progress,
+    )
+    return run.carried_out(resume)
+
+
+def run_of(
+    explainer: CounterfactualExplainer,
+    source: Any,
+    output: str | os.PathLike[str],
+    *,
     n_jobs: int | None,
     chunk: int,
+    target: Any,
+    retry: str | Sequence[str],
+    certificates: str | os.PathLike[str] | None,
     **more: Any,
-) -> Summary:
-    """Explain a table into a file; see `CounterfactualExplainer.explain_to`."""
+) -> Run:
+    """A run with its arguments checked; see `explain_to`, and for ``more`` `Run`."""
     from joblib import effective_n_jobs
 
     for name, value in (("n_jobs", n_jobs), ("chunk", chunk)):
@@ -228,20 +315,24 @@ def explain_to(
     if chunk < 1:
         raise ProblemError(f"chunk must be at least 1, not {chunk!r}")
     clf = explainer.classifier
-    more["target"] = explainer.asker.wanted(more.get("target"))
-    for one in several_targets(more["target"], clf.classes_.tolist()):
+    wanted = explainer.asker.wanted(target)
+    for one in several_targets(wanted, clf.classes_.tolist()):
         chosen_target(one, clf.classes_.tolist(), 0)
-    retry = more.pop("retry", ())
-    more["retry"] = (retry,) if isinstance(retry, str) else tuple(retry)
-    unknown = [name for name in more["retry"] if name not in RETRIED]
+    again = (retry,) if isinstance(retry, str) else tuple(retry)
+    unknown = [name for name in again if name not in RETRIED]
     if unknown:
         raise ProblemError(f"retry: {unknown[0]!r} is none of {', '.join(RETRIED)}")
-    if more.get("certificates") is not None:
-        more["certificates"] = Path(more["certificates"])
-    form = more.pop("form", None) or table_form(clf, id)
-    table = source if isinstance(source, Streamed) else streamed(source, form)
-    jobs = effective_n_jobs(n_jobs)
-    return Run(explainer, table, Path(output), id=id, n_jobs=jobs, chunk=chunk, **more).carried_out(resume)
+    return Run(
+        explainer,
+        source if isinstance(source, Streamed) else streamed(source, table_form(clf, more["id"])),
+        Path(output),
+        target=wanted,
+        n_jobs=effective_n_jobs(n_jobs),
+        chunk=chunk,
+        retry=again,
+        certificates=None if certificates is None else Path(certificates),
+        **more,
+    )
 
 
 def table_form(clf: Any, label: str | None = None) -> Form:

@@ -40,8 +40,38 @@ BLOCKED, IMPLAUSIBLE, UNREACHABLE = "constraints", "plausible", "no_allowed_chan
 ENOUGH = ("enough", "not_enough")
 
 
-def explain_table(explainer: CounterfactualExplainer, frame: Any, target: Any = None) -> pd.DataFrame:
-    """One line for each row, in order; see `CounterfactualExplainer.explain_table`."""
+def explain_table(explainer: CounterfactualExplainer, frame: Any, target: Any = None) -> Any:
+    """Explain the rows of a frame: one line for each, in order, with columns and types that are fixed.
+
+    A function of its arguments alone, and the explainer can be pickled: it is what Spark's
+    ``DataFrame.mapInPandas``, Ray's ``Dataset.map_batches`` and Dask's ``map_partitions`` take. A row
+    without a counterfactual keeps its place: ``status`` and ``reason`` say why in words that programs
+    can read.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Its index names the rows (the column ``row``, as text), and is the index of the result.
+    target : label, or a list, array or Series of labels, optional
+        As in `explain_batch`.
+
+    Returns
+    -------
+    DataFrame
+        With the columns of `table_schema`: ``row``, ``status``, ``reason`` and so on, and for each
+        feature ``factual: NAME`` and ``counterfactual: NAME``.
+
+    Examples
+    --------
+    >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+    >>> bank = datasets.load_banknote()
+    >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+    >>> explainer = CounterfactualExplainer(clf)
+    >>> explainer.explain_table(bank.X.head(2), target=1)[["row", "status", "distance"]].round(3)
+      row   status  distance
+    0   0  optimal     3.232
+    1   1  optimal     3.676
+    """
     explanations = explain_rows(explainer, frame, target, brief=True)
     columns = result_columns(explainer.classifier)
     index = frame.index if isinstance(frame, pd.DataFrame) else None
@@ -49,7 +79,11 @@ def explain_table(explainer: CounterfactualExplainer, frame: Any, target: Any = 
 
 
 def table_schema(explainer: CounterfactualExplainer) -> Any:
-    """The columns of that table as a ``pyarrow.Schema``."""
+    """The columns of `explain_table` and their types, as a ``pyarrow.Schema``.
+
+    Text for names and sentences, doubles for numbers, and for classes and categories the type of their
+    values.
+    """
     return arrow_schema(result_columns(explainer.classifier))
 
 

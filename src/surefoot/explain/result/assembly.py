@@ -243,7 +243,7 @@ def _expectations(clf: Classifier, question: Question, answer: Answer) -> dict[s
         return found
     z, there = question.warped(answer.point), clf.networks_[t]
     after, chances = _expected(there, z, answer.state)
-    density = log_density(there, z[None], np.array([answer.state], dtype=np.intp).reshape(1, -1))[0]
+    density = log_density(there, z[None], np.array([answer.state], dtype=np.intp))[0]
     return found | {
         "expected_after": question.unwarped_values(after),
         "chance_after": chances,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -92,8 +91,8 @@ class Explanations(list[Explanation]):
 
     def to_json(self) -> str:
         """A JSON array of what `Explanation.to_json` gives, with the reasons that the table names."""
-        told = (replace(e, told=e.reasons) if _has_reasons(e) else e for e in self)
-        return "[\n" + ",\n".join(e.to_json() for e in told) + "\n]"
+        stated = (e.with_reasons() if _has_reasons(e) else e for e in self)
+        return "[\n" + ",\n".join(e.to_json() for e in stated) + "\n]"
 
     @classmethod
     def from_json(cls, text: str) -> Explanations:
@@ -128,7 +127,7 @@ def principal_features(e: Explanation) -> tuple[Any, ...]:
 
 def _has_reasons(e: Explanation) -> bool:
     """Whether there is something to say against the row: it is not decided as the target."""
-    known = e.told is not None or e.made_by is not None
+    known = e.stated_reasons is not None or e.made_by is not None
     return known and isinstance(e.question, Question) and e.factual_class != e.target
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.explain.result.words import imputed_words, miss_words
-from surefoot.formats import in_list, number, share
+from surefoot.formats import in_a_row, in_list, number, share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.decision import numbers_network
 from surefoot.model.holes import expected_values
@@ -193,12 +193,12 @@ def _about_change(clf: Classifier, question: Question, answer: Answer, unit: Arr
 
 
 def _against_means(question: Question, against: NDArray[np.bool_]) -> Iterator[Caution]:
-    names = [str(question.number_names[j]) for j in np.flatnonzero(against)]
+    names = [in_list(question.number_names[j]) for j in np.flatnonzero(against)]
     plausible = "" if "plausible" in question.declared else ", or ask for plausible answers"
     if names:
         yield Caution(
             "against_means",
-            f"{_joined(names)} {'moves' if len(names) == 1 else 'move'} away from what is usual in class "
+            f"{in_a_row(names)} {'moves' if len(names) == 1 else 'move'} away from what is usual in class "
             f"{question.target}. If that makes no sense, say so with actions{plausible}.",
         )
 
@@ -211,11 +211,11 @@ def _edges(clf: Classifier, question: Question, point: Array, steps: Array) -> I
     beyond = (falls & (point < low)) | (rises & (point > high))
     at = ~beyond & ((falls & (point <= low + near)) | (rises & (point >= high - near)))
     for which, where in ((at, "where the training data end. Farther out"), (beyond, BEYOND)):
-        names = [str(question.number_names[j]) for j in np.flatnonzero(which)]
+        names = [in_list(question.number_names[j]) for j in np.flatnonzero(which)]
         if names:
             yield Caution(
                 "edge_of_data",
-                f"{_joined(names)} {'ends' if len(names) == 1 else 'end'} {where} the model knows nothing: "
+                f"{in_a_row(names)} {'ends' if len(names) == 1 else 'end'} {where} the model knows nothing: "
                 "look for another way, with actions or alternatives.",
             )
 
@@ -258,9 +258,4 @@ def _means(network: Network, n: int, k: int) -> Array:
 
 
 def _codes(state: tuple[int, ...]) -> NDArray[np.intp]:
-    return np.array([state], dtype=np.intp).reshape(1, -1)
-
-
-def _joined(features: list[str]) -> str:
-    names = [in_list(name) for name in features]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return np.array([state], dtype=np.intp)

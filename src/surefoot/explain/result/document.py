@@ -81,7 +81,7 @@ def document(e: Explanation) -> dict[str, Any]:
     if e.region is not None:
         proofs = {"version": MORE_VERSION, "enough": plain(e.region.proofs)}
         found["certificate"] = {**found["certificate"], **proofs}
-    more = {"reasons": e.told, "enough": e.region}
+    more = {"reasons": e.stated_reasons, "enough": e.region}
     found |= {name: plain(value.to_dict()) for name, value in more.items() if value is not None}
     return found | ({"others": [_other(other) for other in e.others]} if e.others else {})
 
@@ -221,7 +221,7 @@ def _more(
     """Reasons and what is enough, where the file has them."""
     found: dict[str, Any] = {}
     if "reasons" in values:
-        found["told"] = Reasons.from_dict(values["reasons"])
+        found["stated_reasons"] = Reasons.from_dict(values["reasons"])
     if "others" in values:
         found["others"] = _others(values["others"], question)
     if "enough" not in values:

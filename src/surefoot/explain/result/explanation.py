@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -65,7 +65,7 @@ class Explanation:
     made_by : CounterfactualExplainer, optional
         Who can say more about it: `reasons` and `enough` ask there. It goes neither into files nor into
         copies for other processes.
-    told : Reasons, optional
+    stated_reasons : Reasons, optional
         Reasons that were asked for with the explanation, and go into its file.
     region : Region, optional
         What is enough, where that came with the explanation; see `enough`.
@@ -80,7 +80,7 @@ class Explanation:
     context: Context
     searched_with: tuple[Any, ...] = ()
     made_by: Any = field(default=None, compare=False)
-    told: Reasons | None = None
+    stated_reasons: Reasons | None = None
     region: Region | None = None
     others: tuple[OtherTarget, ...] = ()
 
@@ -95,7 +95,7 @@ class Explanation:
     )
     conflict = Read[tuple[str, ...]](
         "answer.conflict",
-        "Where there is no counterfactual: constraints that leave nothing together, none of them idle.",
+        "Where there is no counterfactual: constraints that together leave none, each of them needed.",
     )
     factual_class = Read[Any]("question.factual_class", "Label that is predicted for the factual.")
     target = Read[Any]("question.target", "Label that is wanted.")
@@ -284,8 +284,8 @@ class Explanation:
     @cached_property
     def reasons(self) -> Reasons:
         """Why the row was decided as it was; see `CounterfactualExplainer.reasons`."""
-        if self.told is not None:
-            return self.told
+        if self.stated_reasons is not None:
+            return self.stated_reasons
         if self.made_by is None or not isinstance(self.question, Question):
             raise DataError(
                 "this explanation comes without reasons: ask explainer.reasons(row, target) of a "
@@ -346,6 +346,10 @@ class Explanation:
     def not_enough(self) -> str:
         """A sentence about a value just outside of what is enough, at which the target is not reached."""
         return self.enough().not_enough
+
+    def with_reasons(self) -> Explanation:
+        """The same with its reasons, which go into its file then; an invalid request has none."""
+        return replace(self, stated_reasons=self.reasons) if isinstance(self.question, Question) else self
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from surefoot.problem.question import Question
-from surefoot.problem.requirements import Asked, Away, Decision, DensityFloor, Odds, Probability
+from surefoot.problem.requirements import Away, Decision, DensityFloor, Odds, Probability, Required
 
 MARKS = {
     Odds: "threshold",
@@ -50,7 +50,7 @@ def _withstands_more(one: Question, other: Question) -> bool:
     return a == b
 
 
-def _implies(one: Question, mine: Asked, other: Question, asked: Asked) -> bool:
+def _implies(one: Question, mine: Required, other: Question, asked: Required) -> bool:
     """Whether a requirement of one question is the same as one of another, with a mark at least as high."""
     if type(mine) is not type(asked) or one.models[mine.model] != other.models[asked.model]:
         return False

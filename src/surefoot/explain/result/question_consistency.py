@@ -88,7 +88,7 @@ def _content(rows: Sequence[Row]) -> list[Any]:
 
 
 def same_eithers(some: Sequence[Either], others: Sequence[Either]) -> bool:
-    """Whether two lists of eithers say the same in the same order."""
+    """Whether two lists of disjunctions say the same in the same order."""
     one, other = (
         [(either.name, [(way.values, _content(way.rows)) for way in either.ways]) for either in eithers]
         for eithers in (some, others)

@@ -193,7 +193,7 @@ def reasons_of_row(
             "impute='expected' fills holes"
         )
     labels = clf.classes_.tolist()
-    codes = np.array([state], dtype=np.intp).reshape(1, -1)
+    codes = np.array([state], dtype=np.intp)
     scores = clf.class_scores(numbers[None], codes)[0]
     decided = int(np.argmax(scores))
     wanted = labels.index(chosen_target(target, labels, decided))

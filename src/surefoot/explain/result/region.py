@@ -14,7 +14,7 @@ import pandas as pd
 from surefoot.days import as_date, as_days, date_text
 from surefoot.exceptions import DataError
 from surefoot.explain.result.reasons import named_value, value_text
-from surefoot.formats import in_list, one_line
+from surefoot.formats import in_a_row, in_list, one_line
 from surefoot.plain import end, entries, finite, label, plain, sequence
 
 NUMBER_KEYS = ("feature", "low", "high", "proven")
@@ -128,7 +128,7 @@ class Region:
         parts += [one.words(self._is_date(one.feature)) for one in self.numbers]
         if not parts:
             return "nothing has to change"
-        return one_line(", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0])
+        return one_line(in_a_row(parts))
 
     @property
     def not_enough(self) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from surefoot.exceptions import ProblemError
 from surefoot.explain.result.nested import asks_for_more
 from surefoot.problem.question import Question
 from surefoot.views import view
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from surefoot.explain.explainer import CounterfactualExplainer
     from surefoot.explain.result.explanation import Explanation
 
-ASKED = ("budget", "plausible", "models")
 VALUES: dict[str, tuple[Any, ...]] = {
     "budget": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2),
     "plausible": (None, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9),
@@ -58,13 +56,37 @@ class TradeOff:
 
 
 def trade_off(
-    explainer: CounterfactualExplainer, row: Any, target: Any, asked: dict[str, Sequence[Any]]
+    explainer: CounterfactualExplainer,
+    row: Any,
+    target: Any = None,
+    *,
+    budget: Sequence[float] = VALUES["budget"],
+    plausible: Sequence[float | None] = VALUES["plausible"],
+    models: Sequence[int | None] = (),
 ) -> TradeOff:
-    """Ask the same question with one thing varied at a time; each answer has its own proof."""
+    """What more safety costs one row: its distance against each of these, varied one at a time.
+
+    Parameters
+    ----------
+    row, target
+        As in `explain`.
+    budget, plausible, models : sequences
+        Values to ask for; an empty one leaves the thing out. ``models`` needs ``data``.
+
+    Examples
+    --------
+    >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
+    >>> bank = datasets.load_banknote()
+    >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
+    >>> found = CounterfactualExplainer(clf).trade_off(bank.X.iloc[0], 1, budget=(0, 0.1), plausible=())
+    >>> found.table[["asked", "value", "distance"]].round(2)
+        asked  value  distance
+    0  budget    0.0      3.18
+    1  budget    0.1      3.29
+    """
+    asked: dict[str, Sequence[Any]] = {"budget": budget, "plausible": plausible, "models": models}
     lines, found = [], []
     for name, values in asked.items():
-        if name not in ASKED:
-            raise ProblemError(f"a trade-off is between distance and {', '.join(ASKED)}, not {name!r}")
         for value in values:
             e = explainer.copy(**{name: value}).explain(row, target, on_failure="return")
             lines.append(_line(name, value, e))

@@ -220,7 +220,8 @@ def _of_the_model(e: Explanation, clf: Classifier) -> tuple[Claim, ...]:
         return ()
     questions = [e.question, *(other.question for other in e.others)]
     found = [claim for question in questions for claim in _by_the_model(question, clf)]
-    if e.told is not None and not agrees(e.told, reasons_of_row(clf, e.factual, e.target, e.told.kept)):
+    stated = e.stated_reasons
+    if stated is not None and not agrees(stated, reasons_of_row(clf, e.factual, e.target, stated.kept)):
         found.append(Claim("reasons", "FAILS", "they are not what the model says of each feature"))
     cautions = model_cautions(clf, e.question, e.answer, e.context.unit)
     if [(c.code, c) for c in e.context.cautions] != [(c.code, c) for c in cautions]:

@@ -21,7 +21,7 @@ from surefoot.explain.result.dates import date_names
 from surefoot.formats import exact, first_names, in_list, number, share
 from surefoot.problem.either import Way
 from surefoot.problem.question import Question
-from surefoot.problem.requirements import Asked, Away, Decision, DensityFloor, Odds, Probability
+from surefoot.problem.requirements import Away, Decision, DensityFloor, Odds, Probability, Required
 from surefoot.problem.row import Row
 
 NORMS = {
@@ -196,7 +196,7 @@ def required_words(question: Question) -> list[str]:
     return [f"{phrase}{_under(models)}" for phrase, models in by_phrase.items()]
 
 
-def _is_usual(asked: Asked, question: Question) -> bool:
+def _is_usual(asked: Required, question: Question) -> bool:
     """Whether the sentence of the question says it."""
     if isinstance(asked, Odds | Probability):
         reached = asked.threshold == question.threshold
@@ -207,7 +207,7 @@ def _is_usual(asked: Asked, question: Question) -> bool:
     return reached and (asked.target, asked.robust, asked.model) == (question.target, True, 0)
 
 
-def _required(asked: Asked, question: Question) -> str:
+def _required(asked: Required, question: Question) -> str:
     if isinstance(asked, Away):
         with np.errstate(all="ignore"):
             place = question.unwarped_values(np.array(asked.point))

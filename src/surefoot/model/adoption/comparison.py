@@ -29,7 +29,7 @@ def compared(estimator: Any, rows: Any, scores: Array) -> bool:
     likely = chances is not None and _gap(softmax(scores, axis=1), chances) <= TOLERANCE
     if hasattr(estimator, "decision_function"):
         theirs = np.asarray(estimator.decision_function(rows), dtype=float)
-        _refuse(estimator, _relative_gap(_odds(scores), _odds(theirs)), "decisions")
+        _refuse(estimator, _relative_gap(class_odds(scores), class_odds(theirs)), "decisions")
     elif chances is not None and not likely:
         # Several calibrated classes: the sigmoid of each score, divided by their sum.
         sigmoids = expit(scores)
@@ -38,7 +38,7 @@ def compared(estimator: Any, rows: Any, scores: Array) -> bool:
     return bool(likely)
 
 
-def _odds(scores: Array) -> Array:
+def class_odds(scores: Array) -> Array:
     """Every class against the first; two classes may come as one number per row."""
     return scores[:, None] if scores.ndim == 1 else scores[:, 1:] - scores[:, :1]
 

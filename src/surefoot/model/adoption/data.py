@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from surefoot.exceptions import DataError
 from surefoot.model.adoption.wrappers import unwrapped
-from surefoot.table.labelled import duplicate_names, plain_labels
+from surefoot.model.rows import refuse_duplicate_names
+from surefoot.table.labelled import plain_labels
 
 
 class Data(NamedTuple):
@@ -54,14 +55,8 @@ def read_data(estimator: Any, data: Any) -> Data:
     n = getattr(estimator, "n_features_in_", frame.shape[1])
     if frame.shape[1] != n:
         raise DataError(f"data: X has {frame.shape[1]} features, but {type(estimator).__name__} expects {n}")
-    try:
-        labels = column_or_1d(plain_labels(y))
-        check_consistent_length(frame, labels)
-    except ValueError as error:
-        raise DataError(f"data: {error}") from None
     classes = np.asarray(estimator.classes_)
-    codes = class_codes(classes.tolist(), labels.tolist())
-    return Data(_widened(frame), names is not None, absent, classes[codes])
+    return Data(_widened(frame), names is not None, absent, classes[class_codes(classes.tolist(), y, frame)])
 
 
 def pair(data: Any) -> tuple[Any, Any]:
@@ -71,8 +66,13 @@ def pair(data: Any) -> tuple[Any, Any]:
     return data[0], data[1]
 
 
-def class_codes(classes: Sequence[Any], labels: Sequence[Any]) -> NDArray[np.intp]:
-    """The position of each label among the classes, all of which must occur."""
+def class_codes(classes: Sequence[Any], y: Any, rows: Any) -> NDArray[np.intp]:
+    """The position of the label of each row among the classes, all of which must occur."""
+    try:
+        labels = column_or_1d(plain_labels(y)).tolist()
+        check_consistent_length(rows, labels)
+    except ValueError as error:
+        raise DataError(f"data: {error}") from None
     position = {label: c for c, label in enumerate(classes)}
     strange = sorted({repr(label) for label in labels if label not in position})
     if strange:
@@ -99,9 +99,7 @@ def _by_name(X: Any, names: list[Any]) -> tuple[pd.DataFrame, frozenset[int]]:
         if table.shape[1] != len(names):
             raise DataError(f"data: X has {table.shape[1]} features, but the model expects {len(names)}")
         return table.set_axis(names, axis=1), frozenset()
-    twice = duplicate_names(list(X.columns))
-    if twice:
-        raise DataError(f"column name {twice[0]!r} occurs more than once")
+    refuse_duplicate_names(X)
     absent = frozenset(j for j, name in enumerate(names) if name not in X.columns)
     return X.reindex(columns=names), absent
 

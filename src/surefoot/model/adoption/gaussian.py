@@ -12,9 +12,10 @@ from scipy import linalg, special
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot.exceptions import DataError
+from surefoot.model.adoption.comparison import class_odds
 from surefoot.model.adoption.data import class_codes, pair
 from surefoot.model.adoption.wrappers import unwrapped
 from surefoot.model.class_values import ClassValues, values_of_numbers
@@ -27,7 +28,6 @@ from surefoot.model.scalers import Affine, by_type, composed
 from surefoot.model.schema import Schema
 from surefoot.model.structure import StructureReport
 from surefoot.model.warp import IDENTITY
-from surefoot.table.labelled import plain_labels
 
 Array = NDArray[np.float64]
 Networks = tuple[LinearGaussianNetwork, ...]
@@ -261,11 +261,9 @@ def _checked_rows(clf: ConditionalGaussianNetworkClassifier, data: Any) -> Rows:
     X = table if hasattr(clf, "feature_names_in_") else np.asarray(table)
     try:
         X_ = validate_data(clf, X, reset=False, dtype=np.float64)
-        labels = column_or_1d(plain_labels(y))
-        check_consistent_length(X_, labels)
     except ValueError as error:
         raise DataError(f"data: {error}") from None
-    return Rows(X_, class_codes(clf.classes_.tolist(), labels.tolist()))
+    return Rows(X_, class_codes(clf.classes_.tolist(), y, X_))
 
 
 def _summary(model: Any, networks: Networks, rows: Rows | None, units: Affine) -> Summary:
@@ -362,7 +360,7 @@ def _refuse_other_decisions(
 ) -> None:
     """Compare log-odds, probabilities and labels at the class means and at rows drawn around them."""
     points = _points(clf)
-    ours, theirs = (_log_odds(_scores(model, points)) for model in (clf, estimator))
+    ours, theirs = (class_odds(_scores(model, points)) for model in (clf, estimator))
     size = 1 + np.abs(theirs).max(axis=1, keepdims=True)
     error = float(np.max(np.abs(ours - theirs) / size))
     chances = np.abs(clf.predict_proba(points) - estimator.predict_proba(points)).max()
@@ -387,11 +385,6 @@ def _scores(model: Any, points: Any) -> Array:
     # Discriminant analysis takes the logarithm of rounded probabilities; its decisions are exact.
     decide = getattr(model, "decision_function", None) or model.predict_log_proba
     return np.asarray(decide(points), dtype=float)
-
-
-def _log_odds(scores: Array) -> Array:
-    """Of every class against the first one; two classes may come as one number per row."""
-    return scores[:, None] if scores.ndim == 1 else scores[:, 1:] - scores[:, :1]
 
 
 def _same_labels(clf: ConditionalGaussianNetworkClassifier, estimator: Any, points: Any) -> bool:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from surefoot.exceptions import DataError
 from surefoot.model.adopted import AdoptedClassifier
@@ -21,7 +20,6 @@ from surefoot.model.network import LinearGaussianNetwork
 from surefoot.model.quadratic_model import QuadraticModel
 from surefoot.model.schema import Schema
 from surefoot.model.scores import Scores
-from surefoot.table.labelled import plain_labels
 
 Array = NDArray[np.float64]
 NO_MOMENTS = (
@@ -69,12 +67,7 @@ def _fitted(model: QuadraticModel, data: Any) -> ConditionalGaussianNetworkClass
     """A network of the rows."""
     X, y = pair(data)
     table = _table(model, X)
-    try:
-        labels = column_or_1d(plain_labels(y))
-        check_consistent_length(table, labels)
-    except ValueError as error:
-        raise DataError(f"data: {error}") from None
-    codes = class_codes(model.classes, labels.tolist())
+    codes = class_codes(model.classes, y, table)
     network = ConditionalGaussianNetworkClassifier(categorical=model.categories or "auto")
     network.fit(table, np.array(model.classes)[codes])
     return network

@@ -55,13 +55,13 @@ def each_state(family: Family, run: Run, time_limit: float) -> Answer:
 
 
 def each_way(problem: RobustProblem, run: Run, time_limit: float) -> Answer:
-    """The best answer over all combinations of ways of the eithers and of features that limits keep.
+    """The best answer over all combinations of ways of the disjunctions and of features that limits keep.
 
     Parameters
     ----------
     problem : RobustProblem
     run : callable
-        Solves a problem without eithers and limits within so many seconds.
+        Solves a problem without disjunctions and limits within so many seconds.
     time_limit : float
         Seconds for all of them.
     """

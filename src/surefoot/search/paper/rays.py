@@ -84,7 +84,7 @@ class _Rays:
         problem, start = self.problem, self.start
         B = problem.metric.inverse
         at_low, at_high = start <= problem.domain.low, start >= problem.domain.high
-        for ray in self._wishes(towards):
+        for ray in self._aims(towards):
             step = B @ ray
             step = np.where((at_low & (step < 0)) | (at_high & (step > 0)), 0.0, step)
             step = self._along_rows(step)
@@ -92,7 +92,7 @@ class _Rays:
             if size > 1e-12:
                 yield step / size
 
-    def _wishes(self, towards: Array | None) -> list[Array]:
+    def _aims(self, towards: Array | None) -> list[Array]:
         problem, n = self.problem, self.problem.n_features
         rays = [*np.eye(n), *-np.eye(n)]
         if towards is not None:
@@ -156,10 +156,10 @@ class _Rays:
         """The first of a ray's points that still satisfies everything on allowed values and in all rows."""
         problem = self.problem
         for stretch in STRETCHES if change.any() else (1.0,):
-            wish = self.start + stretch * change
-            if problem.distance(problem.domain.clipped(wish)) > 1.2 * nearest:
+            aim = self.start + stretch * change
+            if problem.distance(problem.domain.clipped(aim)) > 1.2 * nearest:
                 return
-            point = landed(problem, wish, TRIES)
+            point = landed(problem, aim, TRIES)
             distance, worst = problem.distance(point), problem.violation(point, self.scenarios).max()
             if distance < nearest and worst <= -self.above and problem.domain.contains(point):
                 yield point, distance

@@ -10,6 +10,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.population.audit import Audit
 from surefoot.files import write_whole
+from surefoot.ui.cli.flags import refuse_no_jobs
 from surefoot.ui.cli.main import say, show
 from surefoot.ui.cli.spoken import spoken
 from surefoot.ui.cli.tables import rows_with_groups
@@ -22,8 +23,7 @@ def check_flags(options: argparse.Namespace) -> None:
         raise ProblemError("--alternatives are about one row; an audit is about all")
     if options.save_models:
         raise ProblemError("--save-models goes with surefoot explain; an audit writes no proofs")
-    if options.jobs == 0:
-        raise ProblemError("--jobs must be an integer other than 0 (-1: all cores), not 0")
+    refuse_no_jobs(options)
 
 
 def run(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.actions import Actions
-from surefoot.files import write_whole
 from surefoot.search.certified import kernel
 from surefoot.search.paper.backends import available_backends
 from surefoot.ui.cli import auditing, letters
@@ -17,6 +15,7 @@ from surefoot.ui.cli.explaining import run_explain
 from surefoot.ui.cli.fitting import run_diagnose, run_fit, run_predict
 from surefoot.ui.cli.main import DONE, NOT_FOUND, say, show, show_sentences
 from surefoot.ui.cli.parser import DATA_SETS, parser
+from surefoot.ui.cli.paths import begin_file
 from surefoot.ui.cli.regions import read_region
 from surefoot.ui.cli.request import check_request, explainer_of, wanted_targets
 from surefoot.ui.cli.spoken import spoken
@@ -73,14 +72,12 @@ def run_nobody(options: argparse.Namespace) -> int:
 
 def run_actions(options: argparse.Namespace) -> int:
     """``surefoot actions``."""
-    text, path = Actions.template(model(options.model, options)), options.output
-    if path in (None, "-"):
-        sys.stdout.write(text)
-        return DONE
-    if os.path.lexists(path):
-        raise ProblemError(f"{path}: exists already, and may hold what you said; give another name")
-    write_whole(path, text)
-    say(f"surefoot: wrote {path}; say in it what may change, and give it to surefoot explain --actions")
+    begin_file(
+        options.output,
+        Actions.template(model(options.model, options)),
+        what="what you said",
+        then="say in it what may change, and give it to surefoot explain --actions",
+    )
     return DONE
 
 

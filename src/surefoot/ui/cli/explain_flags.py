@@ -6,7 +6,15 @@ import argparse
 from typing import Any
 
 from surefoot.explain.ask.presets import PRESET
-from surefoot.ui.cli.flags import Folder, Output, file_flag, listing_flag, names_flag, reading_flags
+from surefoot.ui.cli.flags import (
+    Folder,
+    Output,
+    file_flag,
+    listing_flag,
+    model_flag,
+    names_flag,
+    reading_flags,
+)
 
 EXPLAIN_EXAMPLES = """examples:
   surefoot explain model.json loans.csv --row 3 --target yes
@@ -61,7 +69,7 @@ def rows_flags(command: argparse.ArgumentParser, verb: str) -> None:
 
 def data_flags(command: argparse.ArgumentParser) -> None:
     """Which model, which table, and how it is read."""
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    model_flag(command)
     file_flag(
         command,
         "data",

@@ -16,6 +16,7 @@ from surefoot.explain.result.trade_off import VALUES
 from surefoot.files import write_whole
 from surefoot.status import Status
 from surefoot.ui.cli.explaining_all import explain_to_file, goes_to_file, refuse_unused, say_holes
+from surefoot.ui.cli.flags import refuse_no_jobs
 from surefoot.ui.cli.main import DONE, INTERRUPTED, NOT_FOUND, say, show_sentences
 from surefoot.ui.cli.more import more_text, with_more
 from surefoot.ui.cli.paths import refit_path
@@ -50,8 +51,7 @@ def _check_flags(options: argparse.Namespace) -> None:
         raise ProblemError("--alternatives are about one row; they go with --row")
     if options.alternatives is not None and options.alternatives < 1:
         raise ProblemError(f"--alternatives must be at least 1, not {options.alternatives}")
-    if options.jobs == 0:
-        raise ProblemError("--jobs must be an integer other than 0 (-1: all cores), not 0")
+    refuse_no_jobs(options)
 
 
 def _explain_row(

@@ -11,7 +11,7 @@ from typing import Any
 from surefoot.exceptions import ProblemError
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.population.output import Summary
-from surefoot.explain.population.run import explain_to
+from surefoot.explain.population.run import run_of
 from surefoot.status import Status
 from surefoot.ui.cli.main import DONE, NOT_FOUND, say
 from surefoot.ui.cli.spoken import spoken
@@ -42,12 +42,11 @@ def explain_to_file(explainer: CounterfactualExplainer, target: Any, options: ar
     table = streamed_rows(options, explainer.classifier)
     summary: Summary | None = None
     with termination_as_interrupt(STOPPED.format(options.output)) as terminated, suppress(KeyboardInterrupt):
-        summary = explain_to(
+        run = run_of(
             explainer,
             table,
             options.output,
             id=options.id,
-            resume=not options.restart,
             n_jobs=options.jobs,
             chunk=128,
             target=target,
@@ -57,6 +56,7 @@ def explain_to_file(explainer: CounterfactualExplainer, target: Any, options: ar
             progress=not options.quiet,
             words=spoken,
         )
+        summary = run.carried_out(resume=not options.restart)
     if summary is None:
         return stopped(STOPPED.format(options.output), terminated)
     if target is None:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from surefoot.defaults import CHOOSE_ON, KEPT, MOST_VALUES
-from surefoot.ui.cli.flags import Output, file_flag, listing_flag, names_flag, reading_flags
+from surefoot.ui.cli.flags import Output, file_flag, listing_flag, model_flag, names_flag, reading_flags
 
 FIT_EXAMPLES = """examples:
   surefoot fit loans.csv --label repaid --output model.json
@@ -142,7 +142,7 @@ def _model_flags(group: Any) -> None:
 
 def predict_flags(command: argparse.ArgumentParser) -> None:
     """Of ``surefoot predict``."""
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    model_flag(command)
     file_flag(command, "data", "DATA", TABLE)
     command.add_argument("--proba", action="store_true", help="the probability of each class as well")
     command.add_argument("--id", metavar="COLUMN", help="column that names the rows (default: their numbers)")
@@ -152,7 +152,7 @@ def predict_flags(command: argparse.ArgumentParser) -> None:
 
 def diagnose_flags(command: argparse.ArgumentParser) -> None:
     """Of ``surefoot diagnose``."""
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    model_flag(command)
     file_flag(command, "data", "DATA", TABLE)
     command.add_argument("--label", required=True, metavar="COLUMN", help="name of the label column")
     file_flag(command, "--html", "FILE", "write a page to read", Output)

@@ -6,6 +6,8 @@ import argparse
 import re
 from typing import Any
 
+from surefoot.exceptions import ProblemError
+
 
 class Input(str):
     """A file that is read."""
@@ -27,6 +29,25 @@ def file_flag(
 ) -> None:
     """A flag or argument whose value is a file; shells complete it, and its role is checked (`paths`)."""
     group.add_argument(name, metavar=metavar, help=text, type=role, **options).complete = FILES
+
+
+def model_flag(command: Any) -> None:
+    """The model that a command works with."""
+    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+
+
+def template_flags(command: Any) -> None:
+    """Of a command that begins a file for a model."""
+    model_flag(command)
+    where = "where to write the file ('-' or left out: to stdout)"
+    file_flag(command, "--output", "FILE.toml", where, Output)
+    size_flag(command)
+
+
+def refuse_no_jobs(options: argparse.Namespace) -> None:
+    """Refuse a number of processes that makes no sense."""
+    if options.jobs == 0:
+        raise ProblemError("--jobs must be an integer other than 0 (-1: all cores), not 0")
 
 
 def names_flag(group: Any, name: str, metavar: str, text: str, role: type[str] = str) -> None:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from surefoot.ui.cli.explain_flags import question_flags, rows_flags
-from surefoot.ui.cli.flags import Output, file_flag, size_flag
+from surefoot.ui.cli.flags import Output, file_flag
 
 if TYPE_CHECKING:
     import datetime
@@ -61,11 +61,3 @@ def _day(text: str) -> datetime.date:
         return datetime.date.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a day such as 2026-03-31, not {text!r}") from None
-
-
-def labels_flags(command: argparse.ArgumentParser) -> None:
-    """Of ``surefoot labels``."""
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
-    where = "where to write the file ('-' or left out: to stdout)"
-    file_flag(command, "--output", "FILE.toml", where, Output)
-    size_flag(command)

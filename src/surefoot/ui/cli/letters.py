@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import hashlib
-import os
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,9 +14,9 @@ import pandas as pd
 from surefoot.exceptions import ProblemError
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.files import write_whole
-from surefoot.ui.cli.flags import Folder, Output
+from surefoot.ui.cli.flags import Folder, Output, refuse_no_jobs
 from surefoot.ui.cli.main import DONE, NOT_FOUND, say
-from surefoot.ui.cli.paths import STANDARD, check_paths
+from surefoot.ui.cli.paths import STANDARD, begin_file, check_paths
 from surefoot.ui.cli.stopping import stopped, termination_as_interrupt
 from surefoot.ui.cli.tables import model, row_place
 from surefoot.ui.letters.folder import Mailing, rows_digest, write_letters
@@ -36,14 +34,12 @@ NOT_ASKED = (
 
 def run_labels(options: argparse.Namespace) -> int:
     """``surefoot labels``."""
-    text, path = labels_template(model(options.model, options)), options.output
-    if path in (None, STANDARD):
-        sys.stdout.write(text)
-        return DONE
-    if os.path.lexists(path):
-        raise ProblemError(f"{path}: exists already, and may hold what you wrote; give another name")
-    write_whole(path, text)
-    say(f"surefoot: wrote {path}; change the texts in it, and give it to surefoot letter --labels")
+    begin_file(
+        options.output,
+        labels_template(model(options.model, options)),
+        what="what you wrote",
+        then="change the texts in it, and give it to surefoot letter --labels",
+    )
     return DONE
 
 
@@ -57,8 +53,7 @@ def check_flags(options: argparse.Namespace) -> None:
     for flag in ("to", "json"):
         if getattr(options, flag) and options.all:
             raise ProblemError(f"--{flag} is about one letter; it goes with --row")
-    if options.jobs == 0:
-        raise ProblemError("--jobs must be an integer other than 0 (-1: all cores), not 0")
+    refuse_no_jobs(options)
     if options.alternatives < 1:
         raise ProblemError(f"--alternatives must be at least 1, not {options.alternatives}")
     options.output = (Folder if options.all else Output)(options.output)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 
 from surefoot.exceptions import DataError
-from surefoot.explain.explainer import told
 from surefoot.explain.result.explanation import Explanation
 from surefoot.ui.cli.main import say
 
 
 def with_more(explanation: Explanation, options: argparse.Namespace) -> Explanation:
     """The explanation with what the flags ask for; a message where that is impossible."""
-    found = told(explanation, options.reasons, enough=False)
+    found = explanation.with_reasons() if options.reasons else explanation
     if options.enough and found.answer.point is not None:
         try:
             found.enough()
@@ -24,7 +23,7 @@ def with_more(explanation: Explanation, options: argparse.Namespace) -> Explanat
 
 def more_text(explanation: Explanation) -> str:
     """Reasons, and what is enough, as lines; "" where neither was asked for."""
-    lines = [] if explanation.told is None else [str(explanation.told)]
+    lines = [] if explanation.stated_reasons is None else [str(explanation.stated_reasons)]
     if explanation.region is not None:
         lines.append(f"Enough: {explanation.region.words} (proven).")
         lines += [explanation.region.not_enough] if explanation.region.not_enough else []

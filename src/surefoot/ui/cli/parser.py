@@ -19,8 +19,17 @@ from surefoot.ui.cli.fit_flags import (
     fit_flags,
     predict_flags,
 )
-from surefoot.ui.cli.flags import Folder, Input, Output, file_flag, names_flag, size_flag
-from surefoot.ui.cli.letter_flags import LABELS_EXAMPLES, LETTER_EXAMPLES, labels_flags, letter_flags
+from surefoot.ui.cli.flags import (
+    Folder,
+    Input,
+    Output,
+    file_flag,
+    model_flag,
+    names_flag,
+    size_flag,
+    template_flags,
+)
+from surefoot.ui.cli.letter_flags import LABELS_EXAMPLES, LETTER_EXAMPLES, letter_flags
 from surefoot.ui.cli.region_flags import NOBODY_EXAMPLES, nobody_flags
 
 EXAMPLES = """examples:
@@ -106,13 +115,13 @@ def parser() -> argparse.ArgumentParser:
         _command(commands, "diagnose", "compare a model with others on held-out rows", DIAGNOSE_EXAMPLES)
     )
     predict_flags(_command(commands, "predict", "classify the rows of a table", PREDICT_EXAMPLES))
-    _actions(_command(commands, "actions", "begin a file that says what may change", ACTIONS_EXAMPLES))
+    template_flags(_command(commands, "actions", "begin a file that says what may change", ACTIONS_EXAMPLES))
     explain_flags(_command(commands, "explain", "say what would have to change", EXPLAIN_EXAMPLES))
     audit_flags(_command(commands, "audit", "say by groups who has no way, and at what cost", AUDIT_EXAMPLES))
     letter_flags(
         _command(commands, "letter", "write letters to the persons whom decisions are about", LETTER_EXAMPLES)
     )
-    labels_flags(
+    template_flags(
         _command(commands, "labels", "begin a file that says what letters call things", LABELS_EXAMPLES)
     )
     nobody_flags(
@@ -151,15 +160,8 @@ def _demo(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _actions(command: argparse.ArgumentParser) -> None:
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
-    where = "where to write the file ('-' or left out: to stdout)"
-    file_flag(command, "--output", "FILE.toml", where, Output)
-    size_flag(command)
-
-
 def _verify(command: argparse.ArgumentParser) -> None:
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    model_flag(command)
     file_flag(
         command,
         "explanation",

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from surefoot.exceptions import ProblemError
+from surefoot.files import write_whole
 from surefoot.ui.cli.flags import Folder, Input, Output
+from surefoot.ui.cli.main import say
 
 STANDARD = "-"
 REFIT = re.compile(r"refit-\d{3,}\.json")
@@ -134,3 +136,14 @@ def _check_folder(name: str, given: list[str]) -> None:
         own = REFIT.fullmatch(os.path.basename(other)) and not isinstance(other, Folder)
         if own and os.path.realpath(os.path.dirname(other)) == place:
             raise ProblemError(f"{other}: would be overwritten by a refit; {OTHER}, or another folder")
+
+
+def begin_file(path: str | None, text: str, what: str, then: str) -> None:
+    """Write a file that a person goes on with, or print it; one that is there is never written over."""
+    if path in (None, STANDARD):
+        sys.stdout.write(text)
+        return
+    if os.path.lexists(str(path)):
+        raise ProblemError(f"{path}: exists already, and may hold {what}; give another name")
+    write_whole(str(path), text)
+    say(f"surefoot: wrote {path}; {then}")

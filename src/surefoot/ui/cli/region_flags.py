@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from surefoot.ui.cli.explain_flags import question_flags
-from surefoot.ui.cli.flags import Output, file_flag, size_flag
+from surefoot.ui.cli.flags import Output, file_flag, model_flag, size_flag
 
 NOBODY_EXAMPLES = """examples:
   surefoot nobody model.json --region "age=60:" --region housing=rent --target good --actions actions.toml
@@ -18,7 +18,7 @@ exit status: 0 it is proven that nobody has a way; 1 somebody has one, or it is 
 
 def nobody_flags(command: argparse.ArgumentParser) -> None:
     """Of ``surefoot nobody``."""
-    file_flag(command, "model", "MODEL.json", "what `surefoot fit` wrote")
+    model_flag(command)
     command.add_argument(
         "--region",
         action="append",

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from surefoot.exceptions import DataError, ProblemError, SurefootError
-from surefoot.explain.explainer import CounterfactualExplainer, told
+from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.population.pool import finished
 from surefoot.explain.result.batch import Explanations
 from surefoot.files import write_whole
@@ -69,7 +69,7 @@ class Mailing:
         except ProblemError:
             table = pd.DataFrame([row.to_list()], index=[label], columns=row.index)
             return self.explainer.explain_batch(table.astype(object), self.target, progress=False)
-        return Explanations([told(found[0], reasons=True, enough=False), *found[1:]])
+        return Explanations([found[0].with_reasons(), *found[1:]])
 
     def written(self, row: Any, label: Any, day: datetime.date, to: str = "") -> Written:
         """The letter to the person of a row, and the file that belongs to it."""

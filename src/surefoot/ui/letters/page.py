@@ -6,9 +6,8 @@ import datetime
 import os
 import textwrap
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.result.batch import Explanations
@@ -23,9 +22,7 @@ from surefoot.ui.letters.language import language as language_of
 from surefoot.ui.letters.size import size_of
 from surefoot.ui.letters.slots import template as template_of
 from surefoot.ui.letters.writer import Writer, estimated_by, written_by
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from surefoot.ui.report.templates import environment
 
 WIDTH = 76  # characters of a line of text; ten times as many would not be wrapped at all
 BLANK = "_" * 30
@@ -139,7 +136,7 @@ def rendered(letter: Letter, as_text: bool) -> str:
     """The letter as HTML or as plain text."""
     if as_text:
         return text_of(letter)
-    return _environment().get_template("letter.html").render(letter=letter, size=size_of(letter))
+    return page("letter.html", letter=letter, size=size_of(letter))
 
 
 def text_of(letter: Letter) -> str:
@@ -189,19 +186,6 @@ def _wrapped(text: str, indent: str = "", first: str | None = None) -> str:
     )
 
 
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("surefoot.ui.letters", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
 def page(name: str, **values: Any) -> str:
-    """Fill another template of this folder."""
-    return _environment().get_template(name).render(**values)
+    """Fill a template of this folder."""
+    return environment("surefoot.ui.letters").get_template(name).render(**values)

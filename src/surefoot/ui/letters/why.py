@@ -32,7 +32,7 @@ class Line:
 
 def reasons_of(e: Explanation, classifier: Any) -> Reasons:
     """Those that came with the explanation, or else computed by its classifier."""
-    if e.told is not None or e.made_by is not None:
+    if e.stated_reasons is not None or e.made_by is not None:
         return e.reasons
     return reasons_of_row(classifier, e.factual, e.target, kept_features(e))
 

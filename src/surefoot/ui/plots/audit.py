@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,18 @@ import pandas as pd
 
 from surefoot.exceptions import DataError
 from surefoot.explain.population.audit import Audit
-from surefoot.ui.plots.style import FACTUAL, INK, MUTED, TARGET, label_axes, new_axes, pyplot, shortened
+from surefoot.ui.plots.style import (
+    FACTUAL,
+    INK,
+    MUTED,
+    TARGET,
+    checked_count,
+    hide_frame,
+    label_axes,
+    new_axes,
+    pyplot,
+    shortened,
+)
 
 MORE = "#ffffff"  # inside of the mark for nine tenths
 ROOM = 1.15  # of the largest cost, beyond which marks for no way are
@@ -71,10 +81,8 @@ def _height(figures: pd.DataFrame) -> float:
 
 def _shown(audit: Audit, most: int) -> pd.DataFrame:
     """The figures of all rows and of the groups with most rows asked, by name."""
-    if not isinstance(most, Integral) or isinstance(most, bool) or most < 1:
-        raise DataError(f"max_groups must be a positive integer, not {most!r}")
     table = audit.by_group if audit.is_grouped else audit.by_group[:0]
-    large = np.argsort(-table["asked"].to_numpy(), kind="stable")[: int(most)]
+    large = np.argsort(-table["asked"].to_numpy(), kind="stable")[: checked_count("max_groups", most)]
     table = table.iloc[sorted(large)]
     keys = [key if isinstance(key, tuple) else (key,) for key in table.index]
     names = ["all", *(shortened(", ".join(map(str, key))) for key in keys)]
@@ -118,6 +126,5 @@ def _rows(ax: Any, figures: pd.DataFrame) -> Any:
     ax.set_ylim(len(figures) - 0.4, -0.6)
     ax.grid(axis="y", color="#eeeeee")
     ax.set_axisbelow(True)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    hide_frame(ax)
     return places

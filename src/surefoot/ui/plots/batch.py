@@ -19,6 +19,7 @@ from surefoot.ui.plots.style import (
     RISING,
     SMALL,
     TARGET,
+    hide_frame,
     new_axes,
     shortened,
 )
@@ -121,7 +122,7 @@ def plot_feature_shares(
     still = int((shares == 0).sum())
     lines += [f"{still} feature{' changes' if still == 1 else 's change'} in no row"] if still else []
     ax.set_xlabel("\n".join(lines))
-    _tidy(ax)
+    hide_frame(ax)
     return ax
 
 
@@ -166,9 +167,4 @@ def _histogram(
     ax.set_xlabel(label)
     ax.set_ylabel("rows")
     ax.yaxis.get_major_locator().set_params(integer=True)
-    _tidy(ax)
-
-
-def _tidy(ax: Any) -> None:
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    hide_frame(ax)

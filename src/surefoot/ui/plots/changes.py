@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from surefoot.exceptions import DataError
 from surefoot.explain.result.explanation import Explanation
 from surefoot.ui.plots.style import (
     CHOSEN,
     FALLING,
     INK,
+    MINUS,
     MUTED,
     RISING,
     SMALL,
+    bars_by_name,
+    checked_count,
     found_point,
     legend_below,
     new_axes,
@@ -25,7 +26,6 @@ from surefoot.ui.plots.style import (
 from surefoot.ui.plots.values import Values
 
 SIZE = "in standard deviations"
-MINUS = "\N{MINUS SIGN}"
 
 
 def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int = 20) -> Any:
@@ -48,12 +48,10 @@ def plot_changes(explanation: Explanation, *, ax: Any = None, max_features: int 
     matplotlib Axes
     """
     found_point(explanation)
-    if not isinstance(max_features, Integral) or max_features < 1:
-        raise DataError(f"max_features must be a positive integer, not {max_features!r}")
     values = Values(explanation)
     table = _table(explanation, values)
     changed = table[table["feature"].isin(explanation.changed)]
-    shown = changed.head(int(max_features))
+    shown = changed.head(checked_count("max_features", max_features))
     # Names of categories leave little width.
     between = "\n" if shown["chosen"].any() else "; "
     note = _note(len(changed) - len(shown), len(table) - len(changed), between)
@@ -97,15 +95,8 @@ def _bars(ax: Any, shown: pd.DataFrame) -> None:
         bar.set(facecolor=RISING if size > 0 else FALLING, hatch="" if size > 0 else "////")
     for bar in np.array(bars, dtype=object)[shown["chosen"].to_numpy()]:
         bar.set(facecolor=CHOSEN, hatch="")
-    ax.axvline(0, color=INK, linewidth=0.9, zorder=3)
-    ax.set_yticks(places, [shortened(name) for name in shown["feature"]], parse_math=False)
-    ax.tick_params(axis="y", length=0)
+    bars_by_name(ax, [shortened(name) for name in shown["feature"]])
     ax.locator_params(axis="x", nbins=6)
-    ax.set_ylim(max(len(shown), 1) - 0.4, -0.6)
-    ax.grid(axis="x", color="#dddddd", linewidth=0.6)
-    ax.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
 
 
 def _values(ax: Any, shown: pd.DataFrame, values: Values) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.levers import Levers, levers_of
 from surefoot.model.dag import Dag
-from surefoot.ui.plots.changes import MINUS
 from surefoot.ui.plots.dag import Positions, arrows, box, frame, graph_axes, layers
 from surefoot.ui.plots.style import (
     INK,
+    MINUS,
     MUTED,
     NEGLIGIBLE,
     SHADE,

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
-from surefoot.exceptions import DataError
 from surefoot.explain.result.reasons import Reason, Reasons, value_text
-from surefoot.ui.plots.style import FACTUAL, INK, MUTED, SMALL, TARGET, legend_below, new_axes, shortened
-
-MINUS = "\N{MINUS SIGN}"
+from surefoot.ui.plots.style import (
+    FACTUAL,
+    INK,
+    MINUS,
+    MUTED,
+    SMALL,
+    TARGET,
+    bars_by_name,
+    checked_count,
+    legend_below,
+    new_axes,
+    shortened,
+)
 
 
 class _Step(NamedTuple):
@@ -34,9 +42,7 @@ def plot_reasons(reasons: Reasons, *, ax: Any = None, max_features: int = 12) ->
     -------
     matplotlib Axes
     """
-    if not isinstance(max_features, Integral) or isinstance(max_features, bool) or max_features < 1:
-        raise DataError(f"max_features must be a positive integer, not {max_features!r}")
-    steps = _steps(reasons, int(max_features))
+    steps = _steps(reasons, checked_count("max_features", max_features))
     if ax is None:
         ax = new_axes((6.4, 1.6 + 0.3 * len(steps)))
     _bars(ax, steps)
@@ -89,17 +95,10 @@ def _bars(ax: Any, steps: list[_Step]) -> None:
         )
         if place + 1 < len(steps):
             ax.plot([step.end] * 2, [place - 0.31, place + 1.31], color=MUTED, linewidth=0.6, zorder=1)
-    ax.axvline(0, color=INK, linewidth=0.9, zorder=3)
-    ax.set_ylim(len(steps) - 0.4, -0.6)
-    ax.set_yticks(range(len(steps)), [step.name for step in steps], parse_math=False)
-    ax.tick_params(axis="y", length=0)
+    bars_by_name(ax, [step.name for step in steps])
     ax.use_sticky_edges = False  # otherwise the farthest bar touches the column beside the axes
     ax.margins(x=0.04)
     ax.locator_params(axis="x", nbins=max(2, min(6, round(ax.figure.get_figwidth() - 1.5))))
-    ax.grid(axis="x", color="#dddddd", linewidth=0.6)
-    ax.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
 
 
 def _labels(ax: Any, steps: list[_Step]) -> None:

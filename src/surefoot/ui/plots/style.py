@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ INK, MUTED, FAINT = "#1a1a1a", "#5a5a5a", "#9a9a9a"
 NEGLIGIBLE = 0.005  # standard deviations; a smaller change counts as none
 LONGEST_NAME = 28
 SMALL = 8.0
+MINUS = "\N{MINUS SIGN}"
 
 
 def pyplot() -> Any:
@@ -61,6 +63,30 @@ def label_axes(ax: Any, x: str, y: str) -> None:
     """Axis labels in which a dollar sign is a dollar sign."""
     ax.set_xlabel(x, parse_math=False)
     ax.set_ylabel(y, parse_math=False)
+
+
+def hide_frame(ax: Any, *sides: str) -> None:
+    """Take lines of the frame away: at the top and the right, or at other sides."""
+    for side in sides or ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def bars_by_name(ax: Any, names: Sequence[str]) -> None:
+    """Axes for a horizontal bar for each name, the first on top, around a line at zero."""
+    ax.axvline(0, color=INK, linewidth=0.9, zorder=3)
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(max(len(names), 1) - 0.4, -0.6)
+    ax.grid(axis="x", color="#dddddd", linewidth=0.6)
+    ax.set_axisbelow(True)
+    hide_frame(ax, "top", "right", "left")
+
+
+def checked_count(name: str, most: Any) -> int:
+    """How many things are drawn at most."""
+    if not isinstance(most, Integral) or isinstance(most, bool) or most < 1:
+        raise DataError(f"{name} must be a positive integer, not {most!r}")
+    return int(most)
 
 
 def legend_below(ax: Any, handles: Sequence[Any]) -> None:

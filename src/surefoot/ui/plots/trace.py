@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.exceptions import DataError
 from surefoot.explain.result.explanation import Explanation
-from surefoot.ui.plots.style import FACTUAL, INK, TARGET, label_axes, legend_below, new_axes
+from surefoot.ui.plots.style import FACTUAL, INK, TARGET, hide_frame, label_axes, legend_below, new_axes
 from surefoot.ui.plots.values import is_given
 
 MANY = 40
@@ -84,5 +84,4 @@ def _whole_rounds(ax: Any, n_rounds: int) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.set_xlim(0.5, n_rounds + 0.5)
     ax.margins(y=0.12)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    hide_frame(ax)

@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.exceptions import DataError
 from surefoot.explain.result.trade_off import TradeOff
 from surefoot.problem.question import Question
-from surefoot.ui.plots.style import FACTUAL, MUTED, TARGET, label_axes, pyplot
+from surefoot.ui.plots.style import FACTUAL, MUTED, TARGET, hide_frame, label_axes, pyplot
 
 TITLES = {
     "budget": "error that it withstands\n(budget{unit})",
@@ -63,8 +63,7 @@ def _panel(ax: Any, lines: Any, name: str, unit: str, counted: str) -> None:
             color=MUTED, ha="right", va="top",
         )  # fmt: skip
     label_axes(ax, TITLES[name].format(unit=counted and f", {counted}"), unit)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    hide_frame(ax)
 
 
 def _from_zero(panels: list[Any], found: TradeOff) -> None:

@@ -20,12 +20,7 @@ from surefoot.problem.question import Question
 
 
 class Values:
-    """Writes the values of one explanation, each in the way of its feature.
-
-    Parameters
-    ----------
-    explanation : Explanation
-    """
+    """Writes the values of one explanation, each in the way of its feature."""
 
     def __init__(self, explanation: Explanation) -> None:
         self.explanation = explanation

@@ -123,7 +123,7 @@ def refuse_unknown(problem: RobustProblem, method: str) -> None:
 
 
 def attacked(problem: RobustProblem) -> list[int]:
-    """The numbers of the requirements that perturbations can harm."""
+    """The numbers of the requirements that a perturbation can violate."""
     if problem.ball.is_point:
         return []
     return [r for r, requirement in enumerate(problem.requirements) if requirement.robust]

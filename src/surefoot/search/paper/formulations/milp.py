@@ -88,8 +88,8 @@ class MilpFormulation:
     def aim(self, level: int) -> float:
         """How far above the threshold the master aims: not at all at first, then half the tolerance.
 
-        Envelopes err on the lenient side. This way what is left of their error mostly costs distance,
-        and that only a hair, instead of coverage. The first master must prove something about the
+        Envelopes err on the lenient side. This way what is left of their error mostly costs a very small
+        distance, and not coverage. The first master must prove something about the
         problem as it was posed.
         """
         return 0.0 if level == 1 else 0.5 * self.tol

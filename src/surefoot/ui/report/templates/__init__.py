@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,18 +31,19 @@ def _harmless(value: Any) -> Any:
 
 def rendered(name: str, **values: Any) -> str:
     """Fill a template."""
-    return _environment().get_template(name).render(**values)
+    return environment("surefoot.ui.report", _harmless).get_template(name).render(**values)
 
 
 @cache
-def _environment() -> Environment:
+def environment(package: str, finalize: Callable[[Any], Any] | None = None) -> Environment:
+    """The templates of a package; ``finalize`` is applied to whatever is put into them."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader("surefoot.ui.report", "templates"),
+        loader=PackageLoader(package, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_harmless,
+        finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
     )
