@@ -188,7 +188,7 @@ def _costs_apart(audit: Audit) -> str:
     large = _judged(audit)
     if not audit.is_grouped or len(large) < 2:
         return ""
-    least, most = large["cost_median_high"].argmin(), large["cost_median_low"].argmax()
+    least, most = int(large["cost_median_high"].argmin()), int(large["cost_median_low"].argmax())
     if not large["cost_median_low"].iloc[most] > large["cost_median_high"].iloc[least]:
         return ""
     dear, cheap = (_median_words(large, place) for place in (most, least))
