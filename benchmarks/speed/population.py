@@ -6,7 +6,8 @@ limits count in them. "same" says whether statuses, distances and counterfactual
 
 What is said of rows without an answer is not the same, and that is where the time goes: the earlier checkout
 looks for an irreducible conflict (up to five seconds a row), this one only for constraints that stand in the
-way by themselves. The searches for answers are not faster.
+way by themselves; most of those that do not are ruled out by one bound for each state of the categories,
+without a search. The searches for answers are not faster.
 
 usage: BEFORE=CHECKOUT/src ROWS=2000 python benchmarks/run.py population
 """

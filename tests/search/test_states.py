@@ -1,13 +1,15 @@
 """The certified search over categories, against every state by itself."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
 from surefoot import Status
+from surefoot.problem.either import Limit
 from surefoot.proof.worst_case import worst_perturbation
-from surefoot.search.certified import certified_search, certified_states, states
+from surefoot.search.certified import certified_search, certified_states, refuted_at_once, states
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from tests.families import all_states, random_family
 from tests.thinning import covering
@@ -84,6 +86,39 @@ def check(posed, found, best):
 def test_the_nearest_of_all_states(norm, budget, n_requirements, whole):
     posed = family(norm, budget, n_requirements, whole)
     check(posed, certified_states(posed, GAP, 30), nearest(posed))
+
+
+def lowered(posed, by):
+    """The same family with all requirements harder to meet."""
+    harder = tuple(replace(r, margin=r.margin.shifted(-by)) for r in posed.requirements)
+    return replace(posed, requirements=harder, _bases={})
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_what_is_refuted_at_once_has_no_answer(is_open):
+    """And most of what has none far and wide is refuted so; what has one never is."""
+    refuted = without = 0
+    for number, (norm, n_requirements, whole) in enumerate(product([np.inf, 2, 1], [1, 2], [0, 1])):
+        posed = family(norm, [0.0, 0.05][number % 2], n_requirements, whole)
+        if is_open:
+            ends = np.full(len(posed.factual), np.inf)
+            posed = replace(posed, domain=replace(posed.domain, low=-ends, high=ends))
+        for by in (0.0, 2.0, 4.0, 8.0, 16.0, 32.0):
+            harder = lowered(posed, by)
+            at_once = refuted_at_once(harder, 30)
+            nothing = certified_states(harder, GAP, 30).status is Status.INFEASIBLE
+            assert nothing or not at_once
+            refuted, without = refuted + at_once, without + nothing
+    assert refuted >= 0.8 * without > 0
+
+
+def test_limits_hold_where_a_refutation_does_without_them():
+    posed = lowered(family(2, 0.05, 1, 0), 50.0)
+    numbers, categories = tuple(range(len(posed.factual))), tuple(range(len(posed.choices)))
+    limited = replace(posed, limits=(Limit(1, numbers, tuple(posed.factual), categories),))
+    assert refuted_at_once(limited, 30)
+    assert certified_states(limited, GAP, 30).status is Status.INFEASIBLE
+    assert not refuted_at_once(limited, 0.0)  # in no time nothing is proven
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 import pytest
 
 from surefoot import Action, Actions
+from surefoot.explain.diagnose import feasibility_oracle
+from surefoot.search.certified import certified_states
 from tests.asking import CounterfactualExplainer
 from tests.thinning import only
 from tests.ui.mixed import refused_rows, toy_model
@@ -45,3 +47,17 @@ def test_it_depends_on_the_row_alone(clf):
     rows = refused_rows(clf, 4)
     forward, backward = (explainer.explain_table(some, "yes")["advice"] for some in (rows, rows.iloc[::-1]))
     assert forward.to_dict() == backward.to_dict()
+
+
+def test_most_of_what_is_not_in_the_way_takes_no_search(clf, monkeypatch):
+    """One bound for each state refutes it; searches are for what leads somewhere."""
+    searches = []
+
+    def counted(*asked):
+        searches.append(certified_states(*asked))
+        return searches[-1]
+
+    monkeypatch.setattr(feasibility_oracle, "certified_states", counted)
+    explainer = CounterfactualExplainer(clf, actions=Actions(dict.fromkeys(FEATURES, "stay")), budget=0)
+    explainer.explain_table(refused_rows(clf, 4), "yes")
+    assert sum(found.point is None for found in searches) < 0.2 * len(searches)

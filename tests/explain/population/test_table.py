@@ -77,6 +77,13 @@ def test_labels_keep_their_type():
     assert explainer.table_schema().field("factual_class").type == pa.int64()
 
 
+@pytest.mark.parametrize("odd", [None, {"income": [1.0]}, pd.Series([1.0])])
+def test_what_is_no_table_is_refused_whatever_function_was_called(explainer, odd):
+    for ask in (explainer.explain_table, explainer.explain_batch):
+        with pytest.raises(ProblemError, match="the rows must be a table: a frame"):
+            ask(odd, "yes")
+
+
 def test_what_is_wrong_with_the_whole_table_is_an_error(explainer, rows):
     with pytest.raises(ProblemError, match="no column 'income'"):
         explainer.explain_table(rows.drop(columns="income"), "yes")

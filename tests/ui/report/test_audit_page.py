@@ -11,6 +11,7 @@ import pytest
 
 from surefoot import write_report
 from surefoot.exceptions import DataError
+from surefoot.explain.population.cases import Cases
 from surefoot.ui.plots.audit import plot_audit
 from surefoot.ui.report.audit_words import answer_of, cost_words, group_lines
 from tests.asking import CounterfactualExplainer
@@ -148,3 +149,49 @@ def test_how_costs_are_counted(settings, words):
     explainer = CounterfactualExplainer(toy_model(), **{"norm": 1, **settings})
     found = explainer.audit(toy_table(4)[0], "yes", progress=False)
     assert words in cost_words(found.question)
+
+
+def in_two_groups(audit, costs, names):
+    """An audit in which everybody has a way, at these costs, and belongs to the group of this name."""
+    n = len(costs)
+    frame = pd.concat([audit.frame] * n, ignore_index=True).head(n)
+    kind, nothing = np.array(["found"] * n, dtype=object), [()] * n
+    cases = Cases(kind, np.array(costs), np.array(costs), nothing, nothing, nothing, nothing)
+    found = replace(audit, frame=frame, cases=cases)
+    return found.regrouped(pd.Series(names, name="who"))
+
+
+def test_a_clear_difference_of_costs_is_said(audit):
+    """Nobody is without a way in either group, so that shares say nothing."""
+    names = ["one"] * 40 + ["other"] * 40
+    apart = in_two_groups(audit, [*np.linspace(1, 2, 40), *np.linspace(3, 4, 40)], names)
+    assert "the share without a way is 0.0 % in every group" in answer_of(apart)[1]
+    assert answer_of(apart)[2] == (
+        "Half of those asked need a change of 2.000 or less (median for other 3.487, 3.333 to 3.641; "
+        "for one 1.487, 1.333 to 1.641; these intervals do not overlap)."
+    )
+    alike = in_two_groups(audit, [*np.linspace(1, 2, 40), *np.linspace(1.1, 2.1, 40)], names)
+    assert "overlap" not in answer_of(alike)[2]
+
+
+def test_a_group_of_one_is_listed_and_not_judged(audit):
+    """However far away its cost is, the sentences do without it; tables keep its figures."""
+    found = in_two_groups(audit, [*np.linspace(1, 2, 40), 99.0], ["one"] * 40 + ["other"])
+    assert "only one group has 30 rows asked or more" in answer_of(found)[1]
+    assert "99" not in " ".join(answer_of(found))
+    assert [line[0] for line in group_lines(found, "all")] == ["all", "one", "other (few)"]
+    assert group_lines(found, "all")[2][8] == "99.00"
+    assert any("in 1 of 2 groups fewer than 30 rows are asked, too few to judge" in n for n in found.notes)
+
+
+def test_groups_by_two_things_say_that_they_are_combinations(audit):
+    both = audit.regrouped(["member", {"cards": [3]}])
+    assert both.notes[0] == (
+        "each group is one combination of 'member' and 'cards'; audit.regrouped(by) has the groups by one of "
+        "them alone"
+    )
+    alone = both.regrouped("member")
+    assert alone.by_group["asked"].sum() == both.by_group["asked"].sum()
+    assert not any("combination" in note for note in alone.notes)
+    again = audit.explainer.audit(audit.frame, "yes", by="member", progress=False)
+    pd.testing.assert_frame_equal(alone.by_group, again.by_group)

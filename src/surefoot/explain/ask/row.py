@@ -105,7 +105,7 @@ def split_rows(rows: Any, names: Sequence[Any]) -> tuple[list[Any], list[Any]]:
             raise ProblemError(f"the rows have no column {missing[0]!r}")
         return rows.index.tolist(), list(rows[list(names)].to_numpy(dtype=object))
     if isinstance(rows, pd.Series | Mapping | str) or not isinstance(rows, Iterable):
-        raise ProblemError("explain_batch takes a table: a frame, a 2-D array or a list of rows")
+        raise ProblemError("the rows must be a table: a frame, a 2-D array or a list of rows")
     single = list(rows)
     if single and np.ndim(single[0]) == 0 and not isinstance(single[0], Mapping):
         raise ProblemError("explain_batch takes a table; this is a single row, which explain takes")

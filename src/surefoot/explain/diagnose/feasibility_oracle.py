@@ -25,7 +25,7 @@ from surefoot.problem.geometry import Ball
 from surefoot.problem.mixed import MixedQuadratic, State
 from surefoot.problem.quadratic import Quadratic
 from surefoot.problem.question import Question
-from surefoot.search.certified import certified_states, is_robust
+from surefoot.search.certified import certified_states, is_robust, refuted_at_once
 from surefoot.search.certified.clock import Clock
 from surefoot.status import Status
 
@@ -170,7 +170,7 @@ class FeasibilityOracle:
             known = next((one for one in self._found if one.answers(posed, seconds)), None)
             if known is not None:
                 return Verdict(known.distance, True)
-        if self._is_empty(allowed):
+        if self._is_empty(allowed) or refuted_at_once(posed, min(ONE_SEARCH, self.seconds_left)):
             return NOTHING
         answer = self._answer(posed, ANY_GAP if gap is None else gap)
         if answer is None or answer.point is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ from surefoot.explain.population.row_job import Done, Job, Row
 from surefoot.explain.population.run import fingerprints
 from surefoot.explain.rows import check_n_jobs
 from surefoot.files import write_whole
-from surefoot.formats import listed
+from surefoot.formats import in_a_row, listed, one_line
 from surefoot.problem.question import Question
 from surefoot.table.writing import csv_text
 from surefoot.views import view
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 # What groups are compared by; the others are counts, ends of intervals and words.
 COMPARED = ("none_share", "cost_median", "cost_90", "burden")
 METHODS = ("between_groups", "to_overall")
-# Rows asked below which the figures of a group are called uncertain. Ten times larger, and most groups
-# would be called so.
+# Rows asked below which a group is too small to judge. Ten times larger, and most groups would be called so.
 FEW = 30
 ALL = "(all)"
 TABLES = ("groups", "blame", "changes", "reasons", "cautions", "table")
@@ -113,6 +112,16 @@ class Audit:
         """Whether groups were asked for; else everybody is in one."""
         return self.groups.orders != ((EVERYBODY,),)
 
+    def regrouped(self, by: Any) -> Audit:
+        """The same audit by other groups; nothing is searched again.
+
+        Parameters
+        ----------
+        by : name, dict, Series, array, or a list of these, optional
+            As in `CounterfactualExplainer.audit`.
+        """
+        return replace(self, groups=grouped(self.frame, by))
+
     def difference(self, method: str = "between_groups") -> pd.Series:
         """How far groups are apart in shares and costs; groups in which nobody was asked are left out.
 
@@ -163,11 +172,20 @@ class Audit:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What there is to say about the rows and groups before anybody reads the figures."""
-        found, asked = [*self.groups.notes, *self._unread()], self.by_group["asked"]
+        found, asked = [*self._crossed(), *self.groups.notes, *self._unread()], self.by_group["asked"]
         few = int(np.sum(asked < FEW))
-        if few and len(asked) > 1:
-            found.append(f"in {few} of {len(asked)} groups fewer than {FEW} rows are asked: wide intervals")
+        if few and self.is_grouped:
+            which = f"in {few} of {len(asked)} groups fewer than {FEW} rows are asked"
+            found.append(f"{which}, too few to judge them by; figures of these are marked (few)")
         return tuple(found)
+
+    def _crossed(self) -> list[str]:
+        """What groups are where rows are grouped by several things."""
+        names = [one_line(repr(name)) for name in self.groups.names]
+        if len(names) < 2:
+            return []
+        said = f"each group is one combination of {in_a_row(names)}"
+        return [f"{said}; audit.regrouped(by) has the groups by one of them alone"]
 
     def _unread(self) -> list[str]:
         """How many rows are not asked, and how many of them would be if their holes were filled."""

@@ -22,7 +22,7 @@ Where to find what (docs/certified.md derives it):
 
 from surefoot.search.certified.answer import certificate, certified_search, is_robust, proven_robustness
 from surefoot.search.certified.robustness import Robustness
-from surefoot.search.certified.states import certified_states
+from surefoot.search.certified.states import certified_states, refuted_at_once
 
 __all__ = [
     "Robustness",
@@ -31,4 +31,5 @@ __all__ = [
     "certified_states",
     "is_robust",
     "proven_robustness",
+    "refuted_at_once",
 ]

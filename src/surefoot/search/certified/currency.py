@@ -66,6 +66,12 @@ def exchanged_search(posed: Posed, gap: float, search: Callable[[Posed], Answer]
     return answer
 
 
+def exchanged(posed: Posed) -> Posed:
+    """The same problem with standard deviations that count about one."""
+    rates = _rates(posed.metric, posed.ball)
+    return posed if rates == Rates() else _exchanged(posed, rates)
+
+
 def _rates(metric: Metric, ball: Ball) -> Rates:
     """About what one standard deviation counts: by prices, or by a given matrix."""
     given = _power_of_matrix(metric) if metric.whitening.kind == "given" else 1.0

@@ -158,6 +158,10 @@ class Search:
         except (PrecisionError, NotConcaveError):
             return False
 
+    def refuted_at_once(self) -> bool:
+        """Whether few bounds prove that nothing is there at any distance; no point is sought."""
+        return self.excluded() or self._refuted_everywhere()
+
     def discard(self, requirement: int, perturbation: Array) -> None:
         """The best point does not withstand a perturbation: forget it, keep the scenario and all proofs."""
         size = self.points.distance

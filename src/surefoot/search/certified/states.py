@@ -28,7 +28,7 @@ from surefoot.search.certified.answer import (
 )
 from surefoot.search.certified.clock import Clock, OutOfTimeError
 from surefoot.search.certified.cover import Cover, Leave, Refuted
-from surefoot.search.certified.currency import exchanged_search
+from surefoot.search.certified.currency import exchanged, exchanged_search
 from surefoot.search.certified.decided import changes_decided, eithers_decided, eithers_renumbered
 from surefoot.search.certified.prices import coordinates
 from surefoot.search.certified.search import AIM, Search, allowance
@@ -76,6 +76,26 @@ def certified_states(family: Family, gap: float, time_limit: float) -> Answer:
     clock = Clock(time_limit)
     with one_blas_thread():
         return exchanged_search(family, gap, lambda posed: _States(posed, gap, clock).run())
+
+
+def refuted_at_once(family: Family, time_limit: float) -> bool:
+    """Whether it takes but one bound for each state to prove that there is nothing, at whatever distance.
+
+    No points are sought. Where most problems have no answer, what is left for a search is little.
+
+    Parameters
+    ----------
+    family : Family
+    time_limit : float
+        Seconds.
+    """
+    if family.shares:
+        return False
+    with one_blas_thread():
+        try:
+            return _States(exchanged(family), 1.0, Clock(time_limit)).refuted_at_once()
+        except OutOfTimeError:
+            return False
 
 
 class _States:
@@ -126,6 +146,38 @@ class _States:
         except KeyboardInterrupt:
             self.stopped = Status.INTERRUPTED
         return self._answer()
+
+    def refuted_at_once(self) -> bool:
+        """Whether every state is refuted by one bound, first those that may gain most: they cover others."""
+        stack: list[tuple[int, ...]] = [()]
+        while stack:
+            values = stack.pop()
+            if self.cover.covers(0.0, values, np.inf):
+                continue
+            depth = len(values)
+            if depth < len(self.cover.order):
+                longer = [(*values, v) for v in self._allowed(depth)]
+                stack += sorted(longer, key=lambda values: self.cover.most(values)[0, 0])
+            elif not self._refute_at_once(self.cover.state(values)):
+                return False
+        return True
+
+    def _refute_at_once(self, state: State) -> bool:
+        """Whether one bound refutes a state; limits of its numbers are not needed for that."""
+        constants, generous = self._generous(state)
+        posed = replace(generous, domain=replace(generous.domain, limits=()))
+        search = Search(whitened(posed), self.gap, self.clock)
+        if not search.refuted_at_once():
+            return False
+        self._keep(state, constants, np.inf, bound_document(posed, search))
+        return True
+
+    def _generous(self, state: State) -> tuple[Array, RobustProblem]:
+        """What the categories add, rounded up, and the problem of a state with that."""
+        own = self.family.constants(state)
+        room = ROOM * (1 + np.abs(own))
+        constants, surplus = own + room, float(room.max(initial=0.0))
+        return constants, replace(self.family.problem(state, constants.tolist()), surplus=surplus)
 
     def _extend(self, heap: list[Node], price: float, values: tuple[int, ...]) -> None:
         """The values of the next category; what is too dear by itself is covered, and most values are."""
@@ -294,11 +346,7 @@ class _States:
 
     def _look_at(self, state: State) -> None:
         """Refute a state up to the level, or find the nearest point in it."""
-        own = self.family.constants(state)
-        room = ROOM * (1 + np.abs(own))
-        constants = own + room
-        surplus = float(room.max(initial=0.0))
-        generous = replace(self.family.problem(state, constants.tolist()), surplus=surplus)
+        constants, generous = self._generous(state)
         known = None
         if self.best is not None:
             search = search_of(generous, OWN * self.gap, self.clock)

@@ -34,7 +34,7 @@ def audit_flags(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="COLUMN[:A,B,...]",
         help="a column that says who belongs together, of the model's features or another one; age:25,40,60 "
-        "makes bands of a number; repeated, intersections",
+        "makes bands of a number; repeated, each combination of values is a group",
     )
     group.add_argument(
         "--ci", type=float, default=0.95, metavar="LEVEL", help="level of the intervals (default: 0.95)"

@@ -12,7 +12,7 @@ from surefoot.explain.result.words import allowed_words, kept_words, preset_word
 from surefoot.formats import in_a_row, number, one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.plots.audit import plot_costs, plot_shares
-from surefoot.ui.report.audit_words import answer_of, cost_words, group_lines, group_names
+from surefoot.ui.report.audit_words import answer_of, cost_words, group_lines, marked_names
 from surefoot.ui.report.model import model_facts, model_kind
 from surefoot.ui.report.pictures import Picture, drawn
 from surefoot.ui.report.templates import rendered
@@ -111,7 +111,7 @@ def _count(audit: Audit, name: str) -> Count:
         )
         for one, rows in total[:MOST_COUNTED].items()
     )
-    heads = (what, "rows", "all", *group_names(shown))
+    heads = (what, "rows", "all", *marked_names(shown))
     left = max(len(total) - MOST_COUNTED, 0)
     return Count(title, what, of, heads, lines, left, f"{name}.csv", _link(audit, name))
 

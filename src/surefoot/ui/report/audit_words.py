@@ -44,7 +44,7 @@ def group_lines(audit: Audit, everybody: str) -> list[list[str]]:
     """The figures of all rows and of each group, as text."""
     lines = [_cells(everybody, audit.overall)]
     if audit.is_grouped:
-        every = zip(group_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
+        every = zip(marked_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
         lines += [_cells(name, figures) for name, figures in every]
     return lines
 
@@ -60,6 +60,12 @@ def _cells(name: str, figures: Any) -> list[str]:
 def group_names(table: pd.DataFrame) -> list[str]:
     """Groups in a word each: values with commas between them."""
     return [one_line(", ".join(map(str, key if isinstance(key, tuple) else (key,)))) for key in table.index]
+
+
+def marked_names(table: pd.DataFrame) -> list[str]:
+    """The same; those too small to judge say so, whatever their figures are."""
+    pairs = zip(group_names(table), table["asked"], strict=True)
+    return [f"{name} (few)" if asked < FEW else name for name, asked in pairs]
 
 
 def _cost(figures: Any, name: str, level: float) -> str:
@@ -94,6 +100,11 @@ def answer_of(audit: Audit) -> list[str]:
     refused = f"{asked:,} of {rows} {'is' if asked == 1 else 'are'} not decided {audit.target}"
     said = _with_none(audit) if none else _all_found(audit)
     return [f"{refused}; {said}.", *([_by_group(audit)] if audit.is_grouped else []), _costs(audit)]
+
+
+def _judged(audit: Audit) -> pd.DataFrame:
+    """The groups with enough rows to judge them by."""
+    return audit.by_group[audit.by_group["asked"] >= FEW]
 
 
 def _with_none(audit: Audit) -> str:
@@ -137,7 +148,7 @@ def cost_words(question: Question) -> str:
 
 def _by_group(audit: Audit) -> str:
     """Which groups are farthest apart, among those with enough rows to say so."""
-    large = audit.by_group[audit.by_group["asked"] >= FEW]
+    large = _judged(audit)
     by = in_a_row(list(map(str, audit.groups.names)))
     if len(large) < 2:
         fewer = "no group has" if large.empty else "only one group has"
@@ -164,8 +175,27 @@ def _costs(audit: Audit) -> str:
         if middle == math.inf
         else f"Half of those asked need a change of {number(middle)} or less"
     )
+    half += _costs_apart(audit)
     counted = audit.cases.counted("blamed", (audit.cases.kind == NONE).nonzero()[0])
     if not counted:
         return f"{half}."
     what, count = counted[0]
     return f"{half}; most often in the way: {one_line(str(what))} (in {count:,} row{'s' * (count != 1)})."
+
+
+def _costs_apart(audit: Audit) -> str:
+    """The two groups whose median costs differ most clearly, if their intervals do not overlap."""
+    large = _judged(audit)
+    if not audit.is_grouped or len(large) < 2:
+        return ""
+    least, most = int(large["cost_median_high"].argmin()), int(large["cost_median_low"].argmax())
+    if not large["cost_median_low"].iloc[most] > large["cost_median_high"].iloc[least]:
+        return ""
+    dear, cheap = (_median_words(large, place) for place in (most, least))
+    return f" (median {dear}; {cheap}; these intervals do not overlap)"
+
+
+def _median_words(table: pd.DataFrame, place: int) -> str:
+    figures = table.iloc[place]
+    name, median = group_names(table)[place], _cost(figures, "cost_median", MIDDLE)
+    return f"for {name} {median}, {interval(figures, 'cost_median')}"
