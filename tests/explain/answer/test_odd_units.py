@@ -109,3 +109,12 @@ def test_whole_numbers_that_cannot_be_told_apart_are_refused(pima):
     explainer = CounterfactualExplainer(clf, actions=Actions({"insu": Action(whole=True)}))
     with pytest.raises(ProblemError, match=r"'insu' takes whole numbers, but it is .* cannot be told apart"):
         explainer.explain(X.iloc[3] * 1e18, target=0)
+
+
+def test_a_value_whose_square_is_infinite_is_refused_by_name():
+    pima = datasets.load_pima()
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(pima.X, pima.y)
+    row = pima.X.iloc[0].copy()
+    row["mass"] = -1e300
+    with pytest.raises(ProblemError, match=r"value of 'mass' is too large: -1e\+300"):
+        CounterfactualExplainer(clf).explain(row, 0)

@@ -53,6 +53,7 @@ def test_what_is_proven():
         "by an allowed change, and nobody is there already. This is proven, by 1 proof."
     )
     assert verify(found, lender()).ok
+    assert verify(found.certificate, lender()).ok
     json.dumps(found.certificate, allow_nan=False)
 
 

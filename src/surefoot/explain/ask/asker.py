@@ -27,6 +27,7 @@ from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.document import Preset
 from surefoot.formats import sentence
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.problem.geometry import HUGE
 
 
 class Row(NamedTuple):
@@ -85,6 +86,10 @@ class Asker:
         """A row as numbers and categories; its holes filled if that was asked for."""
         clf = self.classifier
         found = Filled(*encoded(row, clf.schema_)) if self.spec.impute is None else filled(row, clf)
+        if (np.abs(found.numbers) > HUGE).any():  # its square would be infinite
+            k = int(np.abs(found.numbers).argmax())
+            name = clf.feature_labels_[clf.schema_.numbers[k]]
+            raise ProblemError(f"the row's value of {name!r} is too large: {found.numbers[k]:g}")
         return found._replace(written=written_values(row, clf.schema_, found.state))
 
     def asked(self, rung: Rung, row: Any, target: Any, label: Any, differing: Differing = NOTHING) -> Asked:

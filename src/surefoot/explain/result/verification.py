@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import inf, isnan
@@ -88,7 +88,7 @@ class Verification:
 
 
 def verify(
-    explanation: Explanation | Nobody,
+    explanation: Explanation | Nobody | Mapping[str, Any],
     classifier: Any,
     exact: bool = True,  # noqa: ARG001
     models: Sequence[Any] = (),
@@ -98,7 +98,7 @@ def verify(
 
     Parameters
     ----------
-    explanation : Explanation or Nobody
+    explanation : Explanation, Nobody, or the certificate of one
         Of a `Nobody`, what it says of a region.
     classifier : ConditionalGaussianNetworkClassifier, or what `adopt` takes
         The one that was explained.
@@ -120,6 +120,10 @@ def verify(
     True
     """
     seconds = _seconds(time_limit)
+    if isinstance(explanation, Mapping):
+        from surefoot.explain.population.nobody import Nobody
+
+        explanation = Nobody.from_dict(explanation)
     own = explanation if isinstance(explanation, Explanation) else explanation.explanation
     others = models or (() if own is None else own.searched_with)
     checker = _Checker([adopt(model) for model in (classifier, *others)])
