@@ -6,6 +6,7 @@ import datetime
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 from surefoot.days import as_days
@@ -108,7 +109,11 @@ class Request:
     template : Template
     day : date
     to : str
-        For whom; "" for the name of the row.
+        For whom.
+    reference : str
+        "" for the name of the row, or its place.
+    recorded : label, optional
+        What was decided by what is on record.
     """
 
     answers: Sequence[Explanation]
@@ -117,6 +122,8 @@ class Request:
     template: Template
     day: datetime.date
     to: str = ""
+    reference: str = ""
+    recorded: Any = None
 
     @property
     def first(self) -> Explanation:
@@ -144,6 +151,11 @@ class Request:
         if e.factual_class == e.target and e.threshold > 0.5:
             return next(c for c in self.classifier.classes_.tolist() if c != e.target)
         return e.factual_class
+
+    @property
+    def states_reasons(self) -> bool:
+        """Whether the letter says why."""
+        return self.kind not in ("there", "invalid")
 
     def slot(self, name: str) -> Slot:
         """A slot with what the sender filled in."""
@@ -194,7 +206,7 @@ def person_parts(request: Request) -> tuple[Part, ...]:
     kind, e = request.kind, request.first
     if e.status in FAILED:
         raise ProblemError(f"there is nothing to tell the person: {e.status.sentence} {e.advice}".strip())
-    why = _why(request) if kind not in ("there", "invalid") else None
+    why = _why(request) if request.states_reasons else None
     reached = _reached(request) if kind == "found" else ()
     middle = {"none": _blocked, "not_found": _not_found, "invalid": _invalid}.get(kind)
     return (*([why] if why else []), *reached, *([middle(request)] if middle else []))
@@ -211,12 +223,21 @@ def _title(kind: str, writer: Writer) -> str:
 
 
 def _head(request: Request) -> tuple[tuple[str, str], ...]:
-    writer, row = request.writer, request.first.row
+    writer, reference = request.writer, _reference(request)
     name = harmless(request.to) if request.to else ""
     found = [(writer.say("Date"), writer.language.date(request.day))]
     found += [(writer.say("For"), name)] if name else []
-    reference = "" if is_missing(row) else harmless(row)
     return (*found, *([(writer.say("Reference"), reference)] if reference else []))
+
+
+def _reference(request: Request) -> str:
+    """What the sender finds the case by; a row without a name has its place, which is said to be one."""
+    row = request.first.row
+    if request.reference or isinstance(row, str):
+        return harmless(request.reference or row)
+    if isinstance(row, Integral):
+        return request.writer.say("row {number} of the table", number=row)
+    return "" if is_missing(row) else harmless(row)
 
 
 def decision_words(request: Request) -> str:
@@ -258,7 +279,7 @@ def _why(request: Request) -> Part | None:
 def _reached(request: Request) -> tuple[Part, ...]:
     """What would change the decision, and how exact it has to be."""
     writer, e = request.writer, request.first
-    found = found_ways(request.answers, request.classifier)
+    found = found_ways(request.answers, request.classifier, request.writer.labels)
     ways, wanted = ways_of(found, writer), writer.decision(e.target)
     if len(ways) > 1:
         intro = writer.say(

@@ -62,7 +62,7 @@ class Writer:
             return self.language.date(value)
         label = self.labels.of(feature)
         if isinstance(value, Real) and not isinstance(value, bool) and str(value) not in label.values:
-            return self.number(feature, float(value), label.decimals)
+            return self.number(feature, float(value), label.decimals or 0)
         if isinstance(value, bool) and not label.values.get(str(value)):
             return self.say("yes") if value else self.say("no")
         if self._is_rare(feature, value):
