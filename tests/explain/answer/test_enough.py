@@ -178,14 +178,37 @@ def test_on_a_scale_that_is_nearly_flat_it_ends_where_the_data_end():
     assert clf.predict(pd.DataFrame({"wealth": [one.low, farther], "other": 0.0})).tolist() == ["good", "bad"]
 
 
-def test_what_it_must_hold_is_rounded_by_less_where_there_is_little_room(bundled):
+def where_the_decision_ends(e, clf, name, x, wrong):
+    """The last value on the way from one that is enough to one that is not, by bisection."""
+    for _ in range(60):
+        middle = (x + wrong) / 2
+        row = pd.DataFrame([{**e.counterfactual.to_dict(), name: middle}])
+        x, wrong = (middle, wrong) if clf.predict(row)[0] == e.target else (x, middle)
+    return x
+
+
+def shortest_decimal(least, most, sign):
+    """Of the decimals with the fewest digits behind the point that lie between two numbers, the farthest."""
+    for digits in range(12):
+        last = math.floor(sign * most * 10**digits) / 10**digits
+        if last >= sign * least:
+            return sign * last
+    raise AssertionError("there is none")
+
+
+@pytest.mark.parametrize("number", [330, 332, 1100, 200, 1000])
+def test_what_it_must_hold_is_rounded_by_less_where_there_is_little_room(bundled, number):
+    """Not below what the budget reaches, not beyond the boundary, as far as it goes, in the fewest digits."""
     bank = bundled["banknote"]
     clf = ConditionalGaussianNetworkClassifier("naive").fit(bank.X, bank.y)
-    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[330])
+    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[number])
     (one,) = check(e, clf).numbers
     assert one.feature == "variance"
-    assert one.high >= e.counterfactual["variance"] + 0.05 * e.unit["variance"]
-    assert one.high == round(one.high, 3)
+    today, x = bank.X["variance"].iloc[number], e.counterfactual["variance"]
+    sign = 1 if today > x else -1
+    reached = x + sign * 0.05 * e.unit["variance"]
+    boundary = where_the_decision_ends(e, clf, "variance", x, today)
+    assert one.proven[sign > 0] == pytest.approx(shortest_decimal(reached, boundary, sign), abs=1e-12)
 
 
 def test_it_cannot_be_enlarged_by_much():

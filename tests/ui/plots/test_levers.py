@@ -30,8 +30,9 @@ def test_levers_stand_out_and_arrows_lead_to_what_follows(bank):
     e = asked(bank)
     ax = plots.plot_levers(e)
     ax.figure.canvas.draw()
-    found = e.levers()
+    found, left_out = noticeable(e)
     assert found.following
+    assert not left_out
     assert set(boxes(ax)) == {*found.pulled, *found.following}
     shades = colours(ax)
     assert len({shades[name] for name in found.pulled}) == 1
