@@ -33,6 +33,9 @@ FAILED = (Status.FAILED, Status.UNBOUNDED)
 
 UNMET = mark("Your details do not meet this rule today: {rules}.")
 ALL_UNMET = mark("Your details do not meet these rules today: {rules}.")
+MET = mark("What is stated above meets this, too.")
+NO_MATTER = mark("This does not change the decision; it counts where changes are suggested.")
+NOT_MET = mark("{rule} (your details do not meet this today)")
 CLOSE = mark("It is close: small errors in your details could change it.")
 
 
@@ -298,15 +301,16 @@ def _reached(request: Request) -> tuple[Part, ...]:
     return change, Part(writer.say("How exact it has to be"), exactness(found, request.classifier, writer))
 
 
-def _unmet(request: Request) -> list[str]:
-    """Rules that today's details do not meet: they have to be met, too."""
+def _unmet(request: Request, named: Sequence[str] = ()) -> list[str]:
+    """Rules that today's details do not meet: they have to be met, too. Those named already are left out."""
     writer = request.writer
-    rules = broken_lines(request.first, request.classifier, writer)
+    broken = broken_lines(request.first, request.classifier, writer)
+    rules = [rule for rule in broken if rule not in named]
     if not rules:
         return []
     said = writer.say(UNMET if len(rules) == 1 else ALL_UNMET, rules="; ".join(rules))
-    is_met = request.kind == "found"
-    return [f"{said} {writer.say('What is stated above meets this, too.')}" if is_met else said]
+    more = {"found": MET, "there": NO_MATTER}.get(request.kind, "")
+    return [f"{said} {writer.say(more)}" if more else said]
 
 
 def _blocked(request: Request) -> Part:
@@ -317,7 +321,9 @@ def _blocked(request: Request) -> Part:
     paragraphs = [_none_words(e, wanted, writer)]
     if lines:
         paragraphs.append(writer.say("These rules stand in the way, taken together:"))
-    after = _unmet(request)
+    broken = broken_lines(e, request.classifier, writer)
+    items = [writer.say(NOT_MET, rule=rule) if rule in broken else rule for rule in lines]
+    after = _unmet(request, lines)
     if left_out:
         after.append(
             writer.say(
@@ -328,7 +334,7 @@ def _blocked(request: Request) -> Part:
     if isinstance(e.question, Question) and e.question.declared.get("bounds") == "data":
         after.append(writer.say("Only values that are known from earlier cases were considered."))
     after.append(writer.say("If you think that one of the rules does not fit your case, tell us."))
-    return Part(writer.say("Why no change is suggested"), tuple(paragraphs), items=lines, after=tuple(after))
+    return Part(writer.say("Why no change is suggested"), tuple(paragraphs), items=tuple(items), after=tuple(after))
 
 
 def _none_words(e: Explanation, wanted: str, writer: Writer) -> str:

@@ -70,9 +70,10 @@ class Writer:
         return harmless(label.values.get(str(value)) or value)
 
     def number(self, feature: Any, value: float, decimals: int = 0) -> str:
-        """A number with the feature's unit."""
-        unit = self.labels.of(feature).unit
-        text = self.language.number(value, decimals)
+        """A number with the feature's unit; one that is not whole with at least the decimals of its label."""
+        label = self.labels.of(feature)
+        unit, least = label.unit, 0 if float(value).is_integer() else label.decimals or 0
+        text = self.language.number(value, max(decimals, least))
         return self.language.with_unit(text, harmless(unit)) if unit.strip() else text
 
     def _is_rare(self, feature: Any, value: Any) -> bool:
