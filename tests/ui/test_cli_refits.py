@@ -74,7 +74,8 @@ def test_kept_refits_need_no_data(tmp_path, capsys):
     row = str(int(np.flatnonzero(clf.predict(X) == "no")[2]))
     asked = ["explain", model, table, "--row", row, "--json", out]
     assert main([*asked, "--models", "6"]) == 0
-    assert "6 of 6 models fitted to slightly different data, all of which the search had to satisfy" in capsys.readouterr().out
+    said = "6 of 6 models fitted to slightly different data, all of which the search had to satisfy"
+    assert said in capsys.readouterr().out
     assert main(["verify", model, out]) == 0
     assert main([*asked, "--models", "7"]) == 2
     error = capsys.readouterr().err

@@ -81,7 +81,7 @@ def test_what_mostly_follows_is_not_among_what_to_do(tenants):
 
 def test_what_is_held_back_is_not_called_raised(tenants):
     """Where the income rises and the rent less than that lets expect, nobody has to raise the rent."""
-    X, clf = tenants
+    _, clf = tenants
     bounds = {"income": (0, 9000), "rent": (0, 600), "debt": (0, 9000)}
     actions = Actions({"income": Action("rise", least=800), "debt": "stay"})
     row = pd.Series({"income": 2000.0, "rent": 580.0, "debt": 2600.0})

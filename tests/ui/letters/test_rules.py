@@ -137,8 +137,8 @@ def test_a_rule_that_today_breaks_is_named_once_where_there_is_no_way(clf, table
     kept = dict.fromkeys(("debt", "since", "housing"), "stay")
     actions = Actions({**kept, "income": Action(most=1)}, rules=["debt <= 0.2 * income"])
     for code, rule, said in (
-        ("en", "what you owe has to be at most 20% of what you earn", "(your details do not meet this today)"),
-        ("de", "what you owe darf höchstens 20 % von what you earn betragen", "(mit Ihren Angaben heute nicht"),
+        ("en", "what you owe has to be at most 20% of what you earn", "(your details do not"),
+        ("de", "what you owe darf höchstens 20 % von what you earn betragen", "(mit Ihren Angaben"),
     ):
         kind, text = text_of(clf, row, actions, code)
         assert kind == "none"

@@ -47,7 +47,7 @@ def refused(lender):
     return X[(lender.predict(X) == "refused") & (X["sex"] == "male")].reset_index(drop=True)
 
 
-def test_a_reason_that_may_be_protected_is_said_to_the_sender_and_not_in_the_letter(lender, refused, tmp_path):
+def test_a_reason_that_may_be_protected_is_said_to_the_sender_alone(lender, refused, tmp_path):
     e = CounterfactualExplainer(lender).explain(refused.iloc[0], "granted")
     with pytest.warns(SurefootWarning, match=r"A reason names sex, which may be protected by law: its name"):
         text = write_letter(e, tmp_path / "a.txt", lender, date=DAY).read_text("utf-8")
@@ -66,8 +66,9 @@ def test_a_reason_that_may_be_protected_is_said_to_the_sender_and_not_in_the_let
 def test_a_way_that_changes_what_may_be_protected_is_said(lender, refused):
     free = Actions({"sex": Action(), "income": "stay", "fee": "stay", "job": "stay"})
     explainer = CounterfactualExplainer(lender, actions=free)
-    rows = (mailing(explainer, target="granted").written(row, 0, DAY) for _, row in refused.head(20).iterrows())
-    found = next(one for one in rows if one.kind == "found")
+    letters = mailing(explainer, target="granted")
+    written = (letters.written(refused.iloc[k], 0, DAY) for k in range(20))
+    found = next(one for one in written if one.kind == "found")
     assert any(note.startswith("A way changes sex, which may be protected by law") for note in found.notes)
     assert found.advised == ("sex: female",)
 
@@ -109,7 +110,8 @@ def test_limits_have_the_decimals_of_their_label_or_the_sender_is_told(lender, r
 
 def test_the_place_of_a_row_is_not_its_name(lender, refused, tmp_path):
     explainer = CounterfactualExplainer(lender)
-    for code, words in (("en", "Reference: row 3 of the table"), ("de", "Unser Zeichen: Zeile 3 der Tabelle")):
+    said = {"en": "Reference: row 3 of the table", "de": "Unser Zeichen: Zeile 3 der Tabelle"}
+    for code, words in said.items():
         letters = mailing(explainer, code, form=".txt", target="granted")
         assert words in letters.written(refused.iloc[3], 3, DAY).letter
     named = refused.set_axis([f"C-{k}" for k in range(len(refused))])
@@ -124,7 +126,7 @@ def test_the_place_of_a_row_is_not_its_name(lender, refused, tmp_path):
 def test_notes_on_many_rows_are_one_line_each():
     found = list(by_note((f"row {k}", ["Look."]) for k in range(MOST_ROWS + 3)))
     assert len(found) == 1
-    assert found[0].endswith(f"row {MOST_ROWS - 1} and 3 more: Look.")
+    assert found[0].endswith(f"row {MOST_ROWS - 1} and 3 more (the index names them): Look.")
 
 
 @pytest.fixture

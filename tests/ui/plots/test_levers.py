@@ -63,7 +63,7 @@ def test_a_feature_that_must_stay_is_held(bank):
     texts = boxes(plots.plot_levers(e))
     assert "stays" in texts["entropy"].get_text()
     assert texts["entropy"].get_bbox_patch().get_linestyle() == "--"
-    assert "keep entropy at -0.44699" in str(e)
+    assert "What stays, though the network expects it to follow: entropy at -0.44699." in str(e)
 
 
 def test_changes_that_nobody_would_notice_are_counted(bundled):

@@ -71,8 +71,8 @@ def rounded_inwards(low: float, high: float, most: int | None) -> tuple[float, f
 
     Examples
     --------
-    >>> rounded_inwards(3.1117, 3.29, 2), rounded_inwards(3.1117, 3.1154, 2), rounded_inwards(20.0, 38.5, None)
-    ((3.12, 3.29), (3.1117, 3.1154), (20.0, 38.5))
+    >>> rounded_inwards(3.1117, 3.29, 2), rounded_inwards(3.1117, 3.1154, 2), rounded_inwards(2.0, 3.5, None)
+    ((3.12, 3.29), (3.1117, 3.1154), (2.0, 3.5))
     """
     if most is None:
         return low, high

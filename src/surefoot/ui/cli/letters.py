@@ -89,9 +89,7 @@ def _notes(options: argparse.Namespace) -> tuple[str, ...]:
     return (*no_limits, REVIEW, *(() if options.id else (NO_NAMES,)))
 
 
-def run(
-    letters: Mailing, rows: pd.DataFrame, recorded: pd.Series | None, options: argparse.Namespace
-) -> int:
+def run(letters: Mailing, rows: pd.DataFrame, recorded: pd.Series | None, options: argparse.Namespace) -> int:
     """Write one letter, or all; what the sender should know is said at the end."""
     if options.id:  # names, also where they are numbers
         rows = rows.set_axis([x if is_missing(x) else str(x) for x in rows.index], axis=0)

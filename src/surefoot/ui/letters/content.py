@@ -334,7 +334,8 @@ def _blocked(request: Request) -> Part:
     if isinstance(e.question, Question) and e.question.declared.get("bounds") == "data":
         after.append(writer.say("Only values that are known from earlier cases were considered."))
     after.append(writer.say("If you think that one of the rules does not fit your case, tell us."))
-    return Part(writer.say("Why no change is suggested"), tuple(paragraphs), items=tuple(items), after=tuple(after))
+    heading = writer.say("Why no change is suggested")
+    return Part(heading, tuple(paragraphs), items=tuple(items), after=tuple(after))
 
 
 def _none_words(e: Explanation, wanted: str, writer: Writer) -> str:

@@ -83,8 +83,8 @@ class Language:
 
         Examples
         --------
-        >>> language("en").percent(0.28), language("de").percent(0.0725)
-        ('28%', '7,25\xa0%')
+        >>> language("en").percent(0.28), language("en").percent(0.0725)
+        ('28%', '7.25%')
         """
         return self.with_unit(self.number(float(Decimal(repr(float(share))) * 100)), "%")
 

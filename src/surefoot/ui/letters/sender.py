@@ -63,7 +63,8 @@ def by_note(notes: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
             rows.setdefault(note, []).append(row)
     for note, names in rows.items():
         more = len(names) - MOST_ROWS
-        yield f"{', '.join(names[:MOST_ROWS])}{f' and {more} more' if more > 0 else ''}: {note}"
+        others = f" and {more} more (the index names them)" if more > 0 else ""
+        yield f"{', '.join(names[:MOST_ROWS])}{others}: {note}"
 
 
 def _found(request: Request) -> list[tuple[Explanation, Region]]:

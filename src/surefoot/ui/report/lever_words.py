@@ -11,9 +11,15 @@ from surefoot.problem.question import Question
 from surefoot.ui.plots.levers import noticeable
 from surefoot.ui.plots.values import Values
 
-MOST_NAMED = 8  # features that follow
+MOST_NAMED = 8  # features of a list; ten times as many would fill a page
 # Of the change of one that follows, the part that is a pull and is said; ten times as much is all of it.
 NOTED = 0.1
+FOLLOWS = "What follows, as far as the network expects"
+STAYS = "What stays, though the network expects it to follow"
+NO_CAUSE = (
+    "That is how features go together in the data, not what causes what; the answer counts on what follows, "
+    "too."
+)
 
 
 def few_levers(e: Explanation) -> bool:
@@ -33,25 +39,20 @@ def lever_words(e: Explanation) -> str:
         return ""
     every = levers_of(e)
     own = dict(zip(every.pulled, every.own, strict=False))  # categories come last and have none
-    to_do = f"To do: {_joined([_moved(e, values, name, own.get(name, 1.0)) for name in found.pulled])}"
-    if not found.following:
-        return f"{to_do}; nothing else changes{' noticeably' if left_out else ''}."
-    names = [
-        f"{name} to {_reached(values, name)}{_beyond(own.get(name, 0.0))}"
-        for name in found.following[:MOST_NAMED]
+    to_do = [_moved(e, values, name, own.get(name, 1.0)) for name in found.pulled if name in e.changed]
+    held = [f"{name} at {values.today(name)}" for name in found.pulled if name not in e.changed]
+    followers = [
+        f"{name} to {_reached(values, name)}{_beyond(own.get(name, 0.0))}" for name in found.following
     ]
-    more = len(found.following) - len(names)
-    return (
-        f"{to_do}. What follows, as far as the network expects: "
-        f"{_joined([*names, f'{more} more'] if more else names)}. That is how features go together in the "
-        "data, not what causes what; what does not follow by itself has to be done as well."
-    )
+    if not followers and not held:
+        return f"To do: {_joined(to_do)}; nothing else changes{' noticeably' if left_out else ''}."
+    lines = {"To do": to_do, FOLLOWS: followers, STAYS: held}
+    said = (f"{title}: {_joined(_first(names))}." for title, names in lines.items() if names)
+    return f"{' '.join(said)} {NO_CAUSE}"
 
 
 def _moved(e: Explanation, values: Values, name: Any, own: float) -> str:
-    """A lever as something to do; one that stays, or moves less than others would move it, is held back."""
-    if name not in e.changed:
-        return f"keep {name} at {values.today(name)}"
+    """A lever as something to do; one that moves less than others would move it is held back."""
     if name in values.choices:
         return f"change {name} to {values.reached[name]}"
     assert e.counterfactual is not None
@@ -59,6 +60,11 @@ def _moved(e: Explanation, values: Values, name: Any, own: float) -> str:
     if own < 0:
         return f"let {name} {'rise' if rises else 'fall'} only to {_reached(values, name)}"
     return f"{'raise' if rises else 'lower'} {name} to {_reached(values, name)}"
+
+
+def _first(names: list[str]) -> list[str]:
+    more = len(names) - MOST_NAMED
+    return [*names[:MOST_NAMED], f"{more} more"] if more > 0 else names
 
 
 def _beyond(own: float) -> str:
