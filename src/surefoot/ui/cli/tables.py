@@ -149,13 +149,12 @@ def rows_and_record(
     options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier
 ) -> tuple[pd.DataFrame, pd.Series | None]:
     """The same rows; and what the table that they are in records as decided, if it has the label's column."""
-    form, label = _form_of_rows(options, clf), clf.recipe_ and clf.recipe_.label
-    strange = label is not None and label not in form.expected and label != options.id
-    written = [label] if strange else []
-    reading = _read_again(options.data, replace(form, as_written=[*form.as_written, *written]), clf)
+    form, label = _form_of_rows(options, clf), (clf.recipe_ or Recipe({})).label
+    if label is None or label in form.expected or label == options.id:
+        return rows_of_table(options, clf), None
+    reading = _read_again(options.data, replace(form, as_written=[*form.as_written, label]), clf)
     rows = feature_table(reading, clf.feature_labels_, label=options.id)
-    known = reading.frame[label] if strange and label in reading.frame.columns else None
-    return rows, known
+    return rows, reading.frame[label] if label in reading.frame.columns else None
 
 
 def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Streamed:
