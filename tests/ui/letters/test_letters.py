@@ -148,7 +148,8 @@ def _of_file(document):
         if isinstance(v, int | float)
     }
     for one in (document.get("enough") or {}).get("numbers", ()):
-        known |= {float(v) for v in one["proven"]}
+        known |= {float(v) for v in (one["low"], one["high"]) if isinstance(v, float)}
+    known |= set(_numbers(" ".join(document["conflict"]), "en"))  # of rules in the way
     example = (document.get("enough") or {}).get("not_enough")
     known |= {float(example["value"])} if example and isinstance(example["value"], int | float) else set()
     for reason in (document.get("reasons") or {}).get("features", ()):
