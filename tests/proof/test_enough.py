@@ -141,6 +141,24 @@ def test_what_is_said_is_what_is_proven(kind):
             assert holds_nowhere(kind, change)
 
 
+def test_a_stated_end_may_lie_inside_of_what_is_proven_and_not_outside():
+    for share, expected in ((-0.01, HOLDS), (0.01, FAILS), (-1.01, FAILS)):
+
+        def change(forged, share=share):
+            entry = interval(forged)
+            name, side = closed(entry)
+            entry[name] += (2 * side - 1) * share * (entry["proven"][1] - entry["proven"][0])
+
+        assert verdict("numbers", change).verdict == expected
+
+    def crossed(forged):
+        entry = interval(forged)
+        entry["low"], entry["high"] = entry["proven"][::-1]
+
+    assert "above the upper one" in verdict("numbers", crossed).reason
+    assert holds_nowhere("numbers", crossed)
+
+
 def test_the_answer_lies_in_it():
     for side in (0, 1):
 

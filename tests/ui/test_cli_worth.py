@@ -46,7 +46,7 @@ def test_models_are_fitted_to_the_training_table_and_can_be_kept(run, bank, caps
     refits = ("--models", "3", "--data", str(bank / "train.csv"))
     status, text, _ = run(*refits, "--json", str(out), "--save-models", str(bank / "refits"))
     assert status == 0
-    assert "fresh refits of the model" in text
+    assert "fresh models fitted to slightly different data" in text
     files = sorted((bank / "refits").glob("*.json"))
     assert len(files) == 3
     assert main(["verify", str(bank / "model.json"), str(out), "--models", *map(str, files)]) == 0

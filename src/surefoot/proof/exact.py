@@ -4446,6 +4446,11 @@ class Box(NamedTuple):
     proven: dict[int, tuple[float, float]]
     values: dict[int, list[int]]
 
+    def stated_within(self, j: int, side: int, is_closed: bool) -> bool:
+        """Whether a stated end lies within what is proven; one that is not closed is infinite."""
+        end, (low, high) = self.stated[j][side], self.proven[j]
+        return low <= end <= high if is_closed else end == (-math.inf, math.inf)[side]
+
     def states(self, state: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """Every combination of the categories' values, the last one moving fastest."""
         return product(*(self.values.get(k, [v]) for k, v in enumerate(state)))
@@ -4510,14 +4515,9 @@ def _box_fault(case: Case, box: Box) -> str:
         least, most = _ends_of(case, j, x[j])
         fault = _first(
             (not low <= x[j] <= high, "does not hold the counterfactual"),
-            (
-                box.stated[j][0] != (low if low > least else -math.inf),
-                "has a lower end that is not what is proven",
-            ),
-            (
-                box.stated[j][1] != (high if high < most else math.inf),
-                "has an upper end that is not what is proven",
-            ),
+            (not box.stated_within(j, 0, low > least), "has a lower end that is not what is proven"),
+            (not box.stated_within(j, 1, high < most), "has an upper end that is not what is proven"),
+            (box.stated[j][0] > box.stated[j][1], "has a lower end above the upper one"),
             (not all(map(math.isfinite, _scaled_ends(case, j, box))), "lies beyond what its scale can hold"),
         )
         if fault:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import DataError
-from surefoot.explain.answer.decimals import short_between
+from surefoot.explain.answer.decimals import count_decimals, rounded_inwards, short_between
 from surefoot.explain.answer.enough import what_is_enough
 from tests.mixed_tables import lender, lending, refused_rows
 
@@ -177,14 +178,37 @@ def test_on_a_scale_that_is_nearly_flat_it_ends_where_the_data_end():
     assert clf.predict(pd.DataFrame({"wealth": [one.low, farther], "other": 0.0})).tolist() == ["good", "bad"]
 
 
-def test_what_it_must_hold_is_rounded_by_less_where_there_is_little_room(bundled):
+def where_the_decision_ends(e, clf, name, x, wrong):
+    """The last value on the way from one that is enough to one that is not, by bisection."""
+    for _ in range(60):
+        middle = (x + wrong) / 2
+        row = pd.DataFrame([{**e.counterfactual.to_dict(), name: middle}])
+        x, wrong = (middle, wrong) if clf.predict(row)[0] == e.target else (x, middle)
+    return x
+
+
+def shortest_decimal(least, most, sign):
+    """Of the decimals with the fewest digits behind the point that lie between two numbers, the farthest."""
+    for digits in range(12):
+        last = math.floor(sign * most * 10**digits) / 10**digits
+        if last >= sign * least:
+            return sign * last
+    raise AssertionError("there is none")
+
+
+@pytest.mark.parametrize("number", [330, 332, 1100, 200, 1000])
+def test_what_it_must_hold_is_rounded_by_less_where_there_is_little_room(bundled, number):
+    """Not below what the budget reaches, not beyond the boundary, as far as it goes, in the fewest digits."""
     bank = bundled["banknote"]
     clf = ConditionalGaussianNetworkClassifier("naive").fit(bank.X, bank.y)
-    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[330])
+    e = CounterfactualExplainer(clf, budget=0.05).explain(bank.X.iloc[number])
     (one,) = check(e, clf).numbers
     assert one.feature == "variance"
-    assert one.high >= e.counterfactual["variance"] + 0.05 * e.unit["variance"]
-    assert one.high == round(one.high, 3)
+    today, x = bank.X["variance"].iloc[number], e.counterfactual["variance"]
+    sign = 1 if today > x else -1
+    reached = x + sign * 0.05 * e.unit["variance"]
+    boundary = where_the_decision_ends(e, clf, "variance", x, today)
+    assert one.proven[sign > 0] == pytest.approx(shortest_decimal(reached, boundary, sign), abs=1e-12)
 
 
 def test_it_cannot_be_enlarged_by_much():
@@ -293,6 +317,18 @@ def test_short_decimals_lie_between(outer, inner):
     assert len(repr(found)) <= max(len(repr(outer)), len(repr(inner)))
 
 
+@given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9), st.integers(0, 9))
+def test_ends_rounded_inwards_lie_inside(one, other, most):
+    low, high = sorted((one, other))
+    found = rounded_inwards(low, high, most)
+    assert low <= found[0] <= found[1] <= high
+    step = 10.0**-most
+    if high - low > 3 * step + 1e-5:
+        assert found[0] < low + 1.01 * step + 1e-6
+        assert found[1] > high - 1.01 * step - 1e-6
+        assert all(count_decimals(x) <= most for x in found)
+
+
 def test_german_credit_reads_well():
     data = datasets.load_german_credit()
     clf = ConditionalGaussianNetworkClassifier().fit(data.X, data.y)
@@ -336,3 +372,66 @@ def test_a_region_that_breaks_a_rule_is_refused(monkeypatch):
             found.append((debt[1] <= 0.2 * income[0], verify(e, clf).ok))
     assert all(keeps == accepted for keeps, accepted in found)
     assert not all(keeps for keeps, _ in found)
+
+
+@cache
+def wages():
+    """A table whose amounts differ by cents: three decimals would be shorter than what is given away."""
+    rng = np.random.default_rng(11)
+    good = rng.random(600) < 0.5
+    pay = rng.normal(3.0 + 0.12 * good, 0.06).round(2)
+    fee = rng.normal(0.9 - 0.05 * good, 0.04).round(2)
+    return ConditionalGaussianNetworkClassifier("naive").fit(
+        pd.DataFrame({"pay": pay, "fee": fee}), np.where(good, "good", "bad")
+    )
+
+
+def stated(region):
+    """The ends that are stated."""
+    return [x for one in region.numbers for x in (one.low, one.high) if math.isfinite(x)]
+
+
+def refused_wages(clf):
+    pays = [(2.91, 0.93), (2.99, 0.92), (3.02, 0.96), (2.84, 0.88), (3.01, 0.9), (2.95, 0.99)]
+    rows = pd.DataFrame(pays, columns=["pay", "fee"])
+    assert (clf.predict(rows) == "bad").all()
+    return [row for _, row in rows.iterrows()]
+
+
+def test_stated_ends_have_the_decimals_that_were_asked_for():
+    clf = wages()
+    explainer, long = CounterfactualExplainer(clf), 0
+    for row in refused_wages(clf):
+        free = explainer.explain(row, "good").enough()
+        e = explainer.explain(row, "good")
+        region = e.enough(decimals={"pay": 2, "fee": 2})
+        assert check(e, clf) is region
+        assert stated(region)
+        assert all(x == round(x, 2) for x in stated(region))
+        assert region.example.value == round(region.example.value, 2)
+        long += any(x != round(x, 2) for x in stated(free))
+        for one, other in zip(region.numbers, free.numbers, strict=True):
+            # What is proven is the same; of it the next cent inside is stated.
+            assert one.proven == other.proven
+            assert one.low == -math.inf or one.low - 0.01 < one.proven[0] <= one.low
+            assert one.high == math.inf or one.high <= one.proven[1] < one.high + 0.01
+        assert region.words in str(Explanation.from_json(e.to_json()).enough())
+    assert long > 3
+
+
+def test_money_has_cents_at_most_without_being_asked(monkeypatch):
+    clf = wages()
+    monkeypatch.setattr(type(clf), "units_", {"pay": "€"})
+    for row in refused_wages(clf)[:3]:
+        region = CounterfactualExplainer(clf, immutable=["fee"]).explain(row, "good").enough()
+        assert all(x == round(x, 2) for x in stated(region))
+
+
+def test_ends_are_the_proven_ones_where_so_few_decimals_leave_nothing():
+    clf = wages()
+    e = CounterfactualExplainer(clf, immutable=["fee"]).explain(refused_wages(clf)[0], "good")
+    region = e.enough(decimals={"pay": 0})
+    assert check(e, clf) is region
+    assert stated(region) == [region.numbers[0].proven[0]]
+    assert stated(region)[0] != round(stated(region)[0])
+    assert e.enough(decimals={"pay": 2}) is region  # what is known stays

@@ -23,7 +23,7 @@ from surefoot import (
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.batch import Explanations
-from surefoot.ui.letters.labels import read_labels
+from surefoot.ui.letters.labels import Labels, read_labels
 from surefoot.ui.letters.language import language, languages
 from surefoot.ui.letters.slots import TEMPLATES
 from surefoot.ui.letters.ways import found_ways, needed
@@ -148,7 +148,8 @@ def _of_file(document):
         if isinstance(v, int | float)
     }
     for one in (document.get("enough") or {}).get("numbers", ()):
-        known |= {float(v) for v in one["proven"]}
+        known |= {float(v) for v in (one["low"], one["high"]) if isinstance(v, float)}
+    known |= set(_numbers(" ".join(document["conflict"]), "en"))  # of rules in the way
     example = (document.get("enough") or {}).get("not_enough")
     known |= {float(example["value"])} if example and isinstance(example["value"], int | float) else set()
     for reason in (document.get("reasons") or {}).get("features", ()):
@@ -229,7 +230,7 @@ def test_what_can_stay_is_not_asked_for_and_no_two_ways_change_the_same(cases):
     clf = ConditionalGaussianNetworkClassifier("tan").fit(table.data, table.target)
     answers = CounterfactualExplainer(clf).alternatives(table.data.iloc[100], 0, n=3)
     assert all(len(e.changed) > 1 for e in answers)
-    found = found_ways(answers, clf)
+    found = found_ways(answers, clf, Labels())
     assert [needed(*one) for one in found] == [["proline"]]
     e, region = found[0]
     low = next(one.low for one in region.numbers if one.feature == "proline")

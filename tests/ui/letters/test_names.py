@@ -82,4 +82,27 @@ def test_a_folder(explainer, table, tmp_path):
     assert "<script>" not in index
     assert "(no name, row 3)" in index
     assert "nan" not in (tmp_path / "letters" / "letter-3.html").read_text("utf-8").lower()
-    assert all(c.isprintable() or c == "\n" for c in index)
+    assert {c for c in index if not c.isprintable()} <= {"\n", "\u2068", "\u2069"}
+    assert index.count("\u2068") == index.count("\u2069")
+
+
+def test_what_the_sender_is_told(table, tmp_path):
+    """Names that may be protected, and decisions on record, in the index."""
+    X, y = table
+    said = ("sex <img src=x> " + TAIL, "age שלום" + TAIL, "birth " + "x " * 150)
+    names = dict(zip(NAMES[:3], said, strict=True))
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X.rename(columns=names), y)
+    rows = X.rename(columns=names)[clf.predict(X.rename(columns=names)) == NO].head(3)
+    recorded = ["<b>granted</b>" + TAIL, "שלום" * 90, "{no}" * 90]
+    letters = mailing(CounterfactualExplainer(clf), target=YES)
+    folder = write_letters(letters, rows, tmp_path / "l", {"date": None}, progress=False, recorded=recorded)
+    assert sum("The table records the decision" in note for note in folder.notes) == 3
+    assert sum("may be protected by law" in note for note in folder.notes) >= 1
+    assert max(map(len, folder.notes)) < 400
+    index = (tmp_path / "l" / "index.html").read_text("utf-8")
+    for text in (index, *folder.notes):
+        assert {c for c in text if not c.isprintable()} <= {"\n", "\u2068", "\u2069"}
+        assert text.count("\u2068") == text.count("\u2069")
+    tags = Tags()
+    tags.feed(index)
+    assert tags.found.isdisjoint({"img", "b", "script"})

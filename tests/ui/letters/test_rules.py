@@ -27,7 +27,7 @@ LABELS = {
 TODAY = {"income": 2000.0, "debt": 900.0, "since": 18000.0, "housing": "rent"}
 KNOWN = Labels(
     {
-        "income": Label("what you earn", "€"),
+        "income": Label("what you earn", "€", 2),
         "debt": Label("what you owe", "€"),
         "since": Label("customer since"),
     }
@@ -69,13 +69,13 @@ def text_of(clf, row, actions, code="en", **asked):
     [
         (
             Rule.read("debt <= 0.4 * income"),
-            "what you owe has to be at most 0.4 times what you earn",
-            "what you owe darf höchstens das 0,4-Fache von what you earn betragen",
+            "what you owe has to be at most 40% of what you earn",
+            "what you owe darf höchstens 40\N{NO-BREAK SPACE}% von what you earn betragen",
         ),
         (
             Rule.read("income >= income.now + 1000.5"),
-            "what you earn has to be at least €3,000.5",
-            "what you earn muss mindestens 3.000,5\N{NO-BREAK SPACE}€ betragen",
+            "what you earn has to be at least €3,000.50",
+            "what you earn muss mindestens 3.000,50\N{NO-BREAK SPACE}€ betragen",
         ),
         (
             Rule.read("debt + 100 <= income"),
@@ -125,11 +125,34 @@ def test_a_rule_that_today_breaks_is_named_with_the_way(clf, table):
     assert row["debt"] > 0.2 * row["income"]
     kind, text = text_of(clf, row, actions)
     assert kind == "found"
-    said = "Your details do not meet this rule today: what you owe has to be at most 0.2 times what you earn."
+    said = "Your details do not meet this rule today: what you owe has to be at most 20% of what you earn."
     assert f"{said} What is stated above meets this, too." in text
     e = CounterfactualExplainer(clf, actions=actions).explain(row, "yes")
     assert [rule.name for rule in broken_rules(e.question)] == ["debt <= 0.2 * income"]
     assert "Broken by the row today: debt <= 0.2 * income. The answer keeps to it" in str(e)
+
+
+def test_a_rule_that_today_breaks_is_named_once_where_there_is_no_way(clf, table):
+    row = refused(clf, table)
+    kept = dict.fromkeys(("debt", "since", "housing"), "stay")
+    actions = Actions({**kept, "income": Action(most=1)}, rules=["debt <= 0.2 * income"])
+    for code, rule, said in (
+        ("en", "what you owe has to be at most 20% of what you earn", "(your details do not"),
+        ("de", "what you owe darf höchstens 20 % von what you earn betragen", "(mit Ihren Angaben"),
+    ):
+        kind, text = text_of(clf, row, actions, code)
+        assert kind == "none"
+        assert text.count(rule) == 1
+        assert f"- {rule} {said}" in text
+
+
+def test_a_rule_that_today_breaks_does_not_change_a_decision_that_is_there(clf, table):
+    X = table[0]
+    row = X[(clf.predict(X) == "yes") & (X["debt"] > 0.2 * X["income"])].iloc[0]
+    actions = Actions({"since": "stay"}, rules=["debt <= 0.2 * income"])
+    kind, text = text_of(clf, row, actions)
+    assert kind == "there"
+    assert "at most 20% of what you earn. This does not change the decision" in text
 
 
 def test_rules_that_hold_are_not_named(clf, table):

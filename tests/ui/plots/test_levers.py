@@ -30,8 +30,9 @@ def test_levers_stand_out_and_arrows_lead_to_what_follows(bank):
     e = asked(bank)
     ax = plots.plot_levers(e)
     ax.figure.canvas.draw()
-    found = e.levers()
+    found, left_out = noticeable(e)
     assert found.following
+    assert not left_out
     assert set(boxes(ax)) == {*found.pulled, *found.following}
     shades = colours(ax)
     assert len({shades[name] for name in found.pulled}) == 1
@@ -62,7 +63,7 @@ def test_a_feature_that_must_stay_is_held(bank):
     texts = boxes(plots.plot_levers(e))
     assert "stays" in texts["entropy"].get_text()
     assert texts["entropy"].get_bbox_patch().get_linestyle() == "--"
-    assert "keep entropy at -0.44699" in str(e)
+    assert "What stays, though the network expects it to follow: entropy at -0.44699." in str(e)
 
 
 def test_changes_that_nobody_would_notice_are_counted(bundled):

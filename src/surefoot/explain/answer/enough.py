@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.explain.answer.decimals import short_between
+from surefoot.explain.answer.decimals import cents, rounded_inwards, short_between
 from surefoot.explain.answer.outside import not_enough
 from surefoot.explain.result.dates import with_dates
 from surefoot.explain.result.region import Interval, Region
@@ -59,6 +59,7 @@ def what_is_enough(
     point: Array,
     state: State,
     seconds: float,
+    decimals: Mapping[Any, int] | None = None,
 ) -> Region:
     """The region around an answer in which every combination keeps the decision.
 
@@ -74,12 +75,16 @@ def what_is_enough(
         Its categories.
     seconds : float
         For all of it.
+    decimals : dict of feature -> int, optional
+        How many decimals ends may have, where there are such ends. Default: 2 for amounts of money.
     """
     if question.against == "all":
         raise DataError("what is enough is known with against='each' alone, not for a share of all classes")
     with one_blas_thread():
-        found = _Enough(clf, question.family(clf, *others), question, point, state, Clock(seconds))
-        return found.region()
+        family, clock = question.family(clf, *others), Clock(seconds)
+        known = {**cents(clf, clf.units_), **(decimals or {})}
+        most = {j: known[str(n)] for j, n in enumerate(question.number_names) if str(n) in known}
+        return _Enough(clf, family, question, point, state, clock, most).region()
 
 
 def own_reach(ball: Ball) -> tuple[Array, Array]:
@@ -103,6 +108,7 @@ class _Enough:
     point: Array
     state: State
     clock: Clock
+    decimals: Mapping[int, int] = field(default_factory=dict)
 
     def region(self) -> Region:
         """The largest box that can be proven, and what lies outside."""
@@ -126,7 +132,7 @@ class _Enough:
         }
         ends = {j: (float(low[i]), float(high[i])) for i, j in enumerate(self.moving)}
         intervals = tuple(self._interval(j, names[j], *pair) for j, pair in ends.items())
-        example = not_enough(self.clf, self.question, self.point, self.state, ends)
+        example = not_enough(self.clf, self.question, self.point, self.state, ends, self.decimals)
         return Region(row, intervals, categories, every, example)
 
     @cached_property
@@ -347,5 +353,8 @@ class _Enough:
 
     def _interval(self, j: int, name: Any, low: float, high: float) -> Interval:
         least, most = self._limits[self.moving.index(j)]
+        stated = rounded_inwards(low, high, self.decimals.get(j))
         open_low, open_high = low <= least, high >= most
-        return Interval(name, -math.inf if open_low else low, math.inf if open_high else high, (low, high))
+        return Interval(
+            name, -math.inf if open_low else stated[0], math.inf if open_high else stated[1], (low, high)
+        )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.explain.answer.decimals import short_between
+from surefoot.explain.answer.decimals import rounded_outwards, short_between
 from surefoot.explain.result.region import NotEnough
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.mixed import State
@@ -29,6 +29,7 @@ def not_enough(
     point: Array,
     state: State,
     ends: Mapping[int, tuple[float, float]],
+    decimals: Mapping[int, int],
 ) -> NotEnough | None:
     """The nearest value of one changed feature, outside of its interval, at which another class is decided.
 
@@ -42,12 +43,14 @@ def not_enough(
         The answer.
     ends : dict of number -> (low, high)
         The intervals of what is enough, in the features' own units.
+    decimals : dict of number -> int
+        How many decimals a value may have, where there is such a value.
     """
     unit = question.warped  # numbers on their scales, where distances are comparable
     found: list[tuple[bool, float, int, float, Any]] = []
     deviations = _deviations(clf, question)
     for j, (low, high) in ends.items():
-        for value in _beyond(clf, question, point, state, j, (low, high)):
+        for value in _beyond(clf, question, point, state, j, (low, high), decimals.get(j)):
             tried = point.copy()
             tried[j] = value
             decided = _decided(clf, tried, state)
@@ -79,6 +82,7 @@ def _beyond(
     state: State,
     j: int,
     ends: tuple[float, float],
+    most: int | None,
 ) -> Iterator[float]:
     """Values of one number a little beyond the places where the decision changes, one on each side."""
     z, k = question.warped(point), question.numbers[j]
@@ -104,7 +108,7 @@ def _beyond(
         if one is not None:
             value = one.at_most(_next(edge, -1)) if sign < 0 else one.at_least(_next(edge, 1))
         else:
-            value = short_between(_next(edge, sign), farther)
+            value = rounded_outwards(short_between(_next(edge, sign), farther), sign, most)
         if sign * value > sign * end and sign * value <= sign * last:
             yield float(value)
 

@@ -49,7 +49,7 @@ class ModelShare(NamedTuple):
     Examples
     --------
     >>> str(ModelShare(0.55, 0.34, 20, kept=True))
-    '11 of 20 refits of the model'
+    '11 of 20 models fitted to slightly different data'
     """
 
     share: float
@@ -64,7 +64,7 @@ class ModelShare(NamedTuple):
 
     def __str__(self) -> str:
         fresh = "" if self.kept else "fresh "
-        return f"{self.agreeing} of {self.refits} {fresh}refits of the model"
+        return f"{self.agreeing} of {self.refits} {fresh}models fitted to slightly different data"
 
 
 @dataclass(frozen=True, eq=False)

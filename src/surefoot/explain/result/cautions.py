@@ -97,7 +97,7 @@ def own_cautions(e: Explanation) -> list[Caution]:
     if e.asks_for_robustness and e.coverage < 1:
         found.append(Caution("not_safe", _not_safe(e)))
     if e.model_share is not None and e.model_share.share < HALF:
-        found.append(Caution("unstable", f"It holds under {e.model_share} only. {_steadier(e)}"))
+        found.append(Caution("unstable", f"It holds under only {e.model_share}. {_steadier(e)}"))
     return found
 
 

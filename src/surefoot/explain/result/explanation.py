@@ -294,7 +294,12 @@ class Explanation:
         found: Reasons = self.made_by.reasons(self.factual, self.target)
         return found
 
-    def enough(self, classifier: Any = None, time_limit: float = 10.0) -> Region:
+    def enough(
+        self,
+        classifier: Any = None,
+        time_limit: float = 10.0,
+        decimals: Mapping[Any, int] | None = None,
+    ) -> Region:
         """The region around the answer that is enough: every combination of values in it keeps the decision.
 
         For each number that changes an interval, open where the data or a bound ends it; for each category
@@ -309,6 +314,9 @@ class Explanation:
             The one that was explained, for an explanation that was read from a file.
         time_limit : float, default=10
             Seconds.
+        decimals : dict of feature -> int, optional
+            How many decimals the stated ends of a feature may have: they are rounded inwards, wherever that
+            leaves something. Default: 2 for amounts of money. What is known already stays as it is.
 
         Examples
         --------
@@ -320,11 +328,11 @@ class Explanation:
         True
         """
         if self.region is None:
-            object.__setattr__(self, "region", self._enough(classifier, time_limit))
+            object.__setattr__(self, "region", self._enough(classifier, time_limit, decimals))
         assert self.region is not None
         return self.region
 
-    def _enough(self, classifier: Any, seconds: float) -> Region:
+    def _enough(self, classifier: Any, seconds: float, decimals: Mapping[Any, int] | None) -> Region:
         from surefoot.explain.answer.enough import what_is_enough
         from surefoot.model.adoption import adopt
 
@@ -340,7 +348,7 @@ class Explanation:
         clf = self.made_by.classifier if classifier is None else adopt(classifier)
         if clf.fingerprint_ != question.models[0] or len(self.searched_with) != len(question.models) - 1:
             raise DataError("the explanation is about another classifier, or further models are missing")
-        return what_is_enough(clf, self.searched_with, question, point, self.answer.state, seconds)
+        return what_is_enough(clf, self.searched_with, question, point, self.answer.state, seconds, decimals)
 
     @property
     def not_enough(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,11 +28,15 @@ class Levers(NamedTuple):
         They change as far as the network expects of them, given the change of their parents.
     pulls : tuple of float
         For each lever how far it moves beyond what is expected, in conditional standard deviations.
+    own : tuple of float
+        For each lever which part of its change the pull is: 1 where nothing else moves it, little where it
+        mostly follows, below 0 where it is held back; minus infinity where it stays.
     """
 
     pulled: tuple[Any, ...]
     following: tuple[Any, ...]
     pulls: tuple[float, ...]
+    own: tuple[float, ...] = ()
 
 
 def levers_of(e: Explanation) -> Levers:
@@ -60,10 +65,12 @@ def levers_of(e: Explanation) -> Levers:
     if question.whitening != "dag" or question.prices is not None:
         raise DataError("levers need distances along the graph: whitening='dag' and distance='mahalanobis'")
     D = np.array(e.certificate["metric"], dtype=float)
-    pull = D @ (question.warped(e.answer.point) - question.warped(question.factual))
+    change = question.warped(e.answer.point) - question.warped(question.factual)
+    pull, moved = D @ change, np.diag(D) * change
     order = [int(k) for k in np.argsort(-np.abs(pull)) if abs(pull[k]) > UNCHANGED]
     names = question.number_names
     turned = [c.feature for c, v in zip(question.choices, e.answer.state, strict=True) if v != c.today]
     pulled = tuple(names[k] for k in order) + tuple(question.features[j] for j in turned)
     following = tuple(name for name in e.changed if name not in pulled)
-    return Levers(pulled, following, tuple(float(pull[k]) for k in order))
+    own = tuple(float(pull[k] / moved[k]) if names[k] in e.changed else -math.inf for k in order)
+    return Levers(pulled, following, tuple(float(pull[k]) for k in order), own)

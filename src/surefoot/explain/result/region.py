@@ -29,7 +29,8 @@ class Interval:
     ----------
     feature : name
     low, high : float
-        Infinite on a side that is open: there the data or what is allowed ends, not what is enough.
+        What is stated. Infinite on a side that is open: there the data or what is allowed ends, not what is
+        enough. Else the proven end, or one inside of it that has fewer decimals.
     proven : (float, float)
         The finite ends up to which it is proven.
     """
@@ -43,7 +44,8 @@ class Interval:
         least, most = self.proven
         if not (math.isfinite(least) and math.isfinite(most) and least <= most):
             raise DataError(f"the proven ends of {self.feature!r} must be finite, the lower one first")
-        if self.low not in (least, -math.inf) or self.high not in (most, math.inf):
+        low, high = max(self.low, least), min(self.high, most)
+        if not low <= high or self.low not in (low, -math.inf) or self.high not in (high, math.inf):
             raise DataError(f"an end of {self.feature!r} is neither proven nor open")
 
     def words(self, is_date: bool = False) -> str:

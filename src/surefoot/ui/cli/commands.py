@@ -19,7 +19,7 @@ from surefoot.ui.cli.paths import begin_file
 from surefoot.ui.cli.regions import read_region
 from surefoot.ui.cli.request import check_request, explainer_of, wanted_targets
 from surefoot.ui.cli.spoken import spoken
-from surefoot.ui.cli.tables import model, rows_of_table
+from surefoot.ui.cli.tables import model, rows_and_record
 from surefoot.ui.cli.verifying import run_verify
 from surefoot.ui.report.demo import demo
 
@@ -40,7 +40,7 @@ def run_letter(options: argparse.Namespace) -> int:
     if isinstance(target, list):
         raise ProblemError("a letter is about one class; give --target once")
     mailing = letters.mailing(explainer_of(clf, options), target, options)
-    return letters.run(mailing, rows_of_table(options, clf), options)
+    return letters.run(mailing, *rows_and_record(options, clf), options)
 
 
 def run_audit(options: argparse.Namespace) -> int:

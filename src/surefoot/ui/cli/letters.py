@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import hashlib
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from surefoot.ui.cli.tables import model, row_place
 from surefoot.ui.letters.folder import Mailing, rows_digest, write_letters
 from surefoot.ui.letters.labels import labels_template, read_labels
 from surefoot.ui.letters.page import refuse_ending
+from surefoot.ui.letters.sender import NO_LIMITS, NO_NAMES, REVIEW
+from surefoot.ui.letters.writer import is_missing
 
 STOPPED = "surefoot: stopped; letters that are written stay in {}, and the same command goes on there"
 # Flags that say where and how letters are written, not what is in them.
@@ -73,24 +76,43 @@ def mailing(explainer: CounterfactualExplainer, target: Any, options: argparse.N
         options.template,
         ".txt" if as_text else ".html",
         options.alternatives,
+        _notes(options),
     )
 
 
-def run(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> int:
-    """Write one letter, or all."""
+def _notes(options: argparse.Namespace) -> tuple[str, ...]:
+    """What the sender should know, whatever is in the letters."""
+    no_limits = () if options.actions else (NO_LIMITS,)
+    return (*no_limits, REVIEW, *(() if options.id else (NO_NAMES,)))
+
+
+def run(letters: Mailing, rows: pd.DataFrame, recorded: pd.Series | None, options: argparse.Namespace) -> int:
+    """Write one letter, or all; what the sender should know is said at the end."""
+    if options.id:  # names, also where they are numbers
+        rows = rows.set_axis([x if is_missing(x) else str(x) for x in rows.index], axis=0)
     if options.all:
-        return _all(letters, rows, options)
+        return _all(letters, rows, recorded, options)
     place, day = row_place(options, rows), options.date or datetime.date.today()
-    found = letters.written(rows.iloc[place], rows.index[place], day, options.to)
+    known = None if recorded is None else recorded.iloc[place]
+    found = letters.written(rows.iloc[place], rows.index[place], day, options.to, known)
     write_whole(options.output, found.letter)
     say(f"surefoot: wrote {options.output} ({found.status})")
     if options.json:
         write_whole(options.json, found.proof)
         say(f"surefoot: wrote {options.json}")
+    _tell([*letters.notes, *found.notes])
     return DONE
 
 
-def _all(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> int:
+def _tell(notes: Iterable[str]) -> None:
+    """What the sender should know."""
+    for note in notes:
+        say(f"surefoot: note: {note}")
+
+
+def _all(
+    letters: Mailing, rows: pd.DataFrame, recorded: pd.Series | None, options: argparse.Namespace
+) -> int:
     if letters.target is None:
         say("surefoot: no --target: every letter is about the class that its row is not decided as")
     folder, kept = None, STOPPED.format(options.output)
@@ -99,28 +121,33 @@ def _all(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> i
             letters,
             rows,
             Path(options.output),
-            _asked(letters, rows, options),
+            _asked(letters, rows, recorded, options),
             n_jobs=options.jobs,
             restart=options.restart,
             progress=not options.quiet,
+            recorded=None if recorded is None else recorded.tolist(),
         )
     if folder is None:
         return stopped(kept, terminated)
-    counts = pd.Series([folder.done[k]["status"] for k in sorted(folder.done)], dtype=object).value_counts()
+    counts = pd.Series([one["status"] for one in folder.entries], dtype=object).value_counts()
     said = ", ".join(f"{count} {status}" for status, count in counts.items())
     say(f"surefoot: {len(folder.done)} letters in {options.output}: {said or 'none'}")
     for why in folder.unwritten:
         say(f"surefoot: no letter: {why}")
+    _tell([*letters.notes, *folder.notes])
     return NOT_FOUND if folder.unwritten else DONE
 
 
-def _asked(letters: Mailing, rows: pd.DataFrame, options: argparse.Namespace) -> dict[str, Any]:
+def _asked(
+    letters: Mailing, rows: pd.DataFrame, recorded: pd.Series | None, options: argparse.Namespace
+) -> dict[str, Any]:
     """What tells these letters from others in the same folder."""
     flags = {name: str(value) for name, value in sorted(vars(options).items()) if name not in NOT_ASKED}
     actions = Path(options.actions).read_bytes() if options.actions else b""
     return {
         "model": letters.explainer.classifier.fingerprint_,
         "rows": rows_digest(rows),
+        "recorded": None if recorded is None else rows_digest(recorded.to_frame()),
         "labels": hashlib.sha256(repr(letters.labels).encode("utf-8", "surrogatepass")).hexdigest(),
         "actions": hashlib.sha256(actions).hexdigest(),
         "form": letters.form,

@@ -146,6 +146,18 @@ def rows_with_groups(
     return pd.concat([rows, reading.frame[more].set_axis(rows.index, axis=0)], axis=1)
 
 
+def rows_and_record(
+    options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier
+) -> tuple[pd.DataFrame, pd.Series | None]:
+    """The same rows; and what the table that they are in records as decided, if it has the label's column."""
+    form, label = _form_of_rows(options, clf), (clf.recipe_ or Recipe({})).label
+    if label is None or label in form.expected or label == options.id:
+        return rows_of_table(options, clf), None
+    reading = _read_again(options.data, replace(form, as_written=[*form.as_written, label]), clf)
+    rows = feature_table(reading, clf.feature_labels_, label=options.id)
+    return rows, reading.frame[label] if label in reading.frame.columns else None
+
+
 def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Streamed:
     """The same rows, to be read in chunks."""
     found = streamed(options.data, _form_of_rows(options, clf))

@@ -6,6 +6,7 @@ import datetime
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 from surefoot.days import as_days
@@ -32,6 +33,9 @@ FAILED = (Status.FAILED, Status.UNBOUNDED)
 
 UNMET = mark("Your details do not meet this rule today: {rules}.")
 ALL_UNMET = mark("Your details do not meet these rules today: {rules}.")
+MET = mark("What is stated above meets this, too.")
+NO_MATTER = mark("This does not change the decision; it counts where changes are suggested.")
+NOT_MET = mark("{rule} (your details do not meet this today)")
 CLOSE = mark("It is close: small errors in your details could change it.")
 
 
@@ -108,7 +112,11 @@ class Request:
     template : Template
     day : date
     to : str
-        For whom; "" for the name of the row.
+        For whom.
+    reference : str
+        "" for the name of the row, or its place.
+    recorded : label, optional
+        What was decided by what is on record.
     """
 
     answers: Sequence[Explanation]
@@ -117,6 +125,8 @@ class Request:
     template: Template
     day: datetime.date
     to: str = ""
+    reference: str = ""
+    recorded: Any = None
 
     @property
     def first(self) -> Explanation:
@@ -144,6 +154,11 @@ class Request:
         if e.factual_class == e.target and e.threshold > 0.5:
             return next(c for c in self.classifier.classes_.tolist() if c != e.target)
         return e.factual_class
+
+    @property
+    def states_reasons(self) -> bool:
+        """Whether the letter says why."""
+        return self.kind not in ("there", "invalid")
 
     def slot(self, name: str) -> Slot:
         """A slot with what the sender filled in."""
@@ -194,7 +209,7 @@ def person_parts(request: Request) -> tuple[Part, ...]:
     kind, e = request.kind, request.first
     if e.status in FAILED:
         raise ProblemError(f"there is nothing to tell the person: {e.status.sentence} {e.advice}".strip())
-    why = _why(request) if kind not in ("there", "invalid") else None
+    why = _why(request) if request.states_reasons else None
     reached = _reached(request) if kind == "found" else ()
     middle = {"none": _blocked, "not_found": _not_found, "invalid": _invalid}.get(kind)
     return (*([why] if why else []), *reached, *([middle(request)] if middle else []))
@@ -211,12 +226,21 @@ def _title(kind: str, writer: Writer) -> str:
 
 
 def _head(request: Request) -> tuple[tuple[str, str], ...]:
-    writer, row = request.writer, request.first.row
+    writer, reference = request.writer, _reference(request)
     name = harmless(request.to) if request.to else ""
     found = [(writer.say("Date"), writer.language.date(request.day))]
     found += [(writer.say("For"), name)] if name else []
-    reference = "" if is_missing(row) else harmless(row)
     return (*found, *([(writer.say("Reference"), reference)] if reference else []))
+
+
+def _reference(request: Request) -> str:
+    """What the sender finds the case by; a row without a name has its place, which is said to be one."""
+    row = request.first.row
+    if request.reference or isinstance(row, str):
+        return harmless(request.reference or row)
+    if isinstance(row, Integral):
+        return request.writer.say("row {number} of the table", number=row)
+    return "" if is_missing(row) else harmless(row)
 
 
 def decision_words(request: Request) -> str:
@@ -258,7 +282,7 @@ def _why(request: Request) -> Part | None:
 def _reached(request: Request) -> tuple[Part, ...]:
     """What would change the decision, and how exact it has to be."""
     writer, e = request.writer, request.first
-    found = found_ways(request.answers, request.classifier)
+    found = found_ways(request.answers, request.classifier, request.writer.labels)
     ways, wanted = ways_of(found, writer), writer.decision(e.target)
     if len(ways) > 1:
         intro = writer.say(
@@ -277,15 +301,16 @@ def _reached(request: Request) -> tuple[Part, ...]:
     return change, Part(writer.say("How exact it has to be"), exactness(found, request.classifier, writer))
 
 
-def _unmet(request: Request) -> list[str]:
-    """Rules that today's details do not meet: they have to be met, too."""
+def _unmet(request: Request, named: Sequence[str] = ()) -> list[str]:
+    """Rules that today's details do not meet: they have to be met, too. Those named already are left out."""
     writer = request.writer
-    rules = broken_lines(request.first, request.classifier, writer)
+    broken = broken_lines(request.first, request.classifier, writer)
+    rules = [rule for rule in broken if rule not in named]
     if not rules:
         return []
     said = writer.say(UNMET if len(rules) == 1 else ALL_UNMET, rules="; ".join(rules))
-    is_met = request.kind == "found"
-    return [f"{said} {writer.say('What is stated above meets this, too.')}" if is_met else said]
+    more = {"found": MET, "there": NO_MATTER}.get(request.kind, "")
+    return [f"{said} {writer.say(more)}" if more else said]
 
 
 def _blocked(request: Request) -> Part:
@@ -296,7 +321,9 @@ def _blocked(request: Request) -> Part:
     paragraphs = [_none_words(e, wanted, writer)]
     if lines:
         paragraphs.append(writer.say("These rules stand in the way, taken together:"))
-    after = _unmet(request)
+    broken = broken_lines(e, request.classifier, writer)
+    items = [writer.say(NOT_MET, rule=rule) if rule in broken else rule for rule in lines]
+    after = _unmet(request, lines)
     if left_out:
         after.append(
             writer.say(
@@ -307,7 +334,8 @@ def _blocked(request: Request) -> Part:
     if isinstance(e.question, Question) and e.question.declared.get("bounds") == "data":
         after.append(writer.say("Only values that are known from earlier cases were considered."))
     after.append(writer.say("If you think that one of the rules does not fit your case, tell us."))
-    return Part(writer.say("Why no change is suggested"), tuple(paragraphs), items=lines, after=tuple(after))
+    heading = writer.say("Why no change is suggested")
+    return Part(heading, tuple(paragraphs), items=tuple(items), after=tuple(after))
 
 
 def _none_words(e: Explanation, wanted: str, writer: Writer) -> str:

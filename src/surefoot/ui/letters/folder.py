@@ -10,6 +10,8 @@ import datetime
 import hashlib
 import json
 import os
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +28,7 @@ from surefoot.ui.letters.content import Request, letter_of
 from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.language import harmless, language
 from surefoot.ui.letters.page import page, rendered
+from surefoot.ui.letters.sender import advice_of, by_note, notes_of
 from surefoot.ui.letters.slots import template
 from surefoot.ui.letters.writer import Writer, estimated_by, is_missing
 
@@ -46,6 +49,8 @@ class Mailing:
     form : {".html", ".txt"}
     ways : int
         How many answers a letter shows, at most.
+    notes : tuple of str
+        What the sender should know of all of them.
     """
 
     explainer: CounterfactualExplainer
@@ -55,6 +60,7 @@ class Mailing:
     template: str = "neutral"
     form: str = ".html"
     ways: int = 3
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         language(self.language)
@@ -71,29 +77,40 @@ class Mailing:
             return self.explainer.explain_batch(table.astype(object), self.target, progress=False)
         return Explanations([found[0].with_reasons(), *found[1:]])
 
-    def written(self, row: Any, label: Any, day: datetime.date, to: str = "") -> Written:
+    def written(
+        self, row: Any, label: Any, day: datetime.date, to: str = "", recorded: Any = None
+    ) -> Written:
         """The letter to the person of a row, and the file that belongs to it."""
-        return self.about(self.answers(row, label), day, to, row)
+        return self.about(self.answers(row, label), day, to, row, recorded)
 
-    def about(self, found: Explanations, day: datetime.date, to: str = "", row: Any = None) -> Written:
+    def about(
+        self, found: Explanations, day: datetime.date, to: str = "", row: Any = None, recorded: Any = None
+    ) -> Written:
         """The letter that answers about a row make; the row as it was given, where there is one."""
         given = {} if row is None else dict(row)
         writer = Writer(language(self.language), self.labels, given, estimated_by(found[0]))
-        request = Request(list(found), self.explainer.classifier, writer, template(self.template), day, to)
+        clf, slots = self.explainer.classifier, template(self.template)
+        request = Request(list(found), clf, writer, slots, day, to, recorded=recorded)
         text = rendered(letter_of(request), self.form == ".txt")
         decided = None if request.kind == "invalid" else request.decided
-        return Written(text, found.to_json() + "\n", str(found[0].status), request.kind, str(decided))
+        status, said = str(found[0].status), (notes_of(request), advice_of(request))
+        return Written(text, found.to_json() + "\n", status, request.kind, str(decided), *said)
 
 
 @dataclass(frozen=True)
 class Written:
-    """A letter as text, what proves it as JSON, and what the index says of it."""
+    """A letter as text, what proves it as JSON, and what the index says of it.
+
+    Its notes are for the sender; what it advises is told apart so that the sender can review it.
+    """
 
     letter: str
     proof: str
     status: str
     kind: str
     decision: str
+    notes: tuple[str, ...] = ()
+    advised: tuple[str, ...] = ()
 
 
 @dataclass
@@ -135,6 +152,8 @@ class Folder:
             "status": found.status,
             "kind": found.kind,
             "decision": found.decision,
+            "notes": list(found.notes),
+            "advised": list(found.advised),
             "sha256": _digest(found.letter),
         }
         with (self.path / JOURNAL).open("a", encoding="utf-8") as file:
@@ -143,11 +162,23 @@ class Folder:
             os.fsync(file.fileno())
         self.done[k] = entry
 
-    def write_index(self, title: str) -> None:
-        """One line for each letter, in the order of the rows."""
-        named = [self.done[k] for k in sorted(self.done)]
-        entries = [one | {key: harmless(one[key]) for key in ("name", "decision")} for one in named]
-        write_whole(self.path / INDEX, page("index.html", title=title, entries=entries, proofs=PROOFS))
+    @property
+    def entries(self) -> list[dict[str, Any]]:
+        """Of all letters that are there, in the order of the rows."""
+        return [self.done[k] for k in sorted(self.done)]
+
+    @property
+    def notes(self) -> list[str]:
+        """What the sender should know of single letters, each note once with its rows."""
+        rows = ((harmless(one["name"]) or f"no name, {one['row']}", one["notes"]) for one in self.entries)
+        return list(by_note((f"row {name}", said) for name, said in rows))
+
+    def write_index(self, title: str, notes: tuple[str, ...] = ()) -> None:
+        """What the sender should know, what letters advise, and one line for each letter."""
+        entries = [one | {key: harmless(one[key]) for key in ("name", "decision")} for one in self.entries]
+        advice = Counter(text for one in entries for text in one["advised"]).most_common()
+        known: dict[str, Any] = {"entries": entries, "advice": advice, "notes": notes, "proofs": PROOFS}
+        write_whole(self.path / INDEX, page("index.html", title=title, **known))
 
 
 def open_folder(
@@ -227,6 +258,7 @@ def _journal(folder: Folder) -> dict[int, dict[str, Any]]:
             proof = folder.path / PROOFS / f"{folder.name(k)}.json"
             if (
                 0 <= k < folder.count
+                and {"notes", "advised"} <= set(entry)
                 and proof.exists()
                 and _digest(letter.read_text("utf-8")) == entry["sha256"]
             ):
@@ -247,11 +279,12 @@ def rows_digest(rows: pd.DataFrame) -> str:
 
 
 class Applicant(NamedTuple):
-    """A row that gets a letter: its place in the table, its name, its values."""
+    """A row that gets a letter: its place in the table, its name, its values, the decision on record."""
 
     number: int
     label: Any
     row: Any
+    recorded: Any = None
 
 
 class Outcome(NamedTuple):
@@ -272,7 +305,8 @@ class Letters(NamedTuple):
     def done(self, applicant: Applicant) -> Outcome:
         """Write the letter; a row that stops it is named, and does not stop the others."""
         try:
-            return Outcome(applicant, self.mailing.written(applicant.row, applicant.label, self.day))
+            _, label, row, recorded = applicant
+            return Outcome(applicant, self.mailing.written(row, label, self.day, "", recorded))
         except SurefootError as error:
             return Outcome(applicant, None, str(error))
 
@@ -290,8 +324,12 @@ def write_letters(
     n_jobs: int = 1,
     restart: bool = False,
     progress: bool = True,
+    recorded: Sequence[Any] | None = None,
 ) -> Folder:
-    """Write the letters of all rows that are not there yet, and the index."""
+    """Write the letters of all rows that are not there yet, and the index.
+
+    What is on record as decided, row by row, is compared with what the letters state.
+    """
     from tqdm.auto import tqdm
 
     folder, day = open_folder(path, mailing.form, asked, len(rows), restart)
@@ -299,12 +337,13 @@ def write_letters(
     with tqdm(
         total=len(rows), initial=len(folder.done), desc="writing", unit="letter", disable=not progress
     ) as bar:
-        applicants = (Applicant(k, rows.index[k], rows.iloc[k]) for k in missing)
+        known = [None] * len(rows) if recorded is None else recorded
+        applicants = (Applicant(k, rows.index[k], rows.iloc[k], known[k]) for k in missing)
         for applicant, found, why, _ in finished(Letters(mailing, day), applicants, n_jobs):
             if found is None:
                 folder.unwritten.append(f"row {applicant.label}: {why}")
             else:
                 folder.add(applicant.number, applicant.label, found)
             bar.update()
-    folder.write_index(f"{len(rows)} letters")
+    folder.write_index(f"{len(rows)} letters", mailing.notes)
     return folder

@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.answer.decimals import cents
 from surefoot.files import read_limited
 from surefoot.formats import suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
-from surefoot.table.quantities import CURRENCIES
 from surefoot.ui.letters.slots import SLOTS
 
 FIELDS = ("label", "unit", "decimals", "values")
 LETTER, DECISIONS = "letter", "decisions"
-CENTS = 2  # decimals of money: 12.50 is read as an amount, 12.5 as a number
 MOST_DECIMALS = 9  # ten times as many, and a number fills a line
 LARGEST = 10_000_000  # bytes of a file; ten times larger is no list of names that somebody wrote
 
@@ -33,16 +32,17 @@ class Label:
         "" where only something else is said of the feature.
     unit : str
         Written behind numbers.
-    decimals : int
-        At least so many are written; further digits are never rounded away. In a file the default is 2 for
-        amounts of money if the data have decimals, else 0.
+    decimals : int, optional
+        Exactly so many are written, and limits are chosen such that they need no more; a value that needs
+        more keeps all its digits. Default: 2 for amounts of money if the data have decimals, else as many
+        as a value needs.
     values : dict
         What the values of a category are called, by their text.
     """
 
     label: str = ""
     unit: str = ""
-    decimals: int = 0
+    decimals: int | None = None
     values: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -63,6 +63,11 @@ class Labels:
     decisions: Mapping[str, str] = field(default_factory=dict)
     slots: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def decimals(self) -> dict[str, int]:
+        """How many decimals features have, where that is said."""
+        return {name: one.decimals for name, one in self.features.items() if one.decimals is not None}
+
     def of(self, feature: Any) -> Label:
         """The label of a feature."""
         found = self.features.get(str(feature), Label())
@@ -81,13 +86,8 @@ class OwnNames(Labels):
 
 def own_units(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Label]:
     """The units that numbers were written with in the data."""
-    return {name: Label(unit=unit, decimals=_cents(clf, name, unit)) for name, unit in clf.units_.items()}
-
-
-def _cents(clf: ConditionalGaussianNetworkClassifier, name: str, unit: str) -> int:
-    """How many decimals are written where nobody says it: of money, two, unless the data have none."""
-    kinds = {str(feature): kind for feature, kind in clf.feature_kinds_.items()}
-    return CENTS if unit.strip() in CURRENCIES and kinds[name] == "number" else 0
+    most = cents(clf, clf.units_)
+    return {name: Label(unit=unit, decimals=most.get(name)) for name, unit in clf.units_.items()}
 
 
 def _readable(feature: Any) -> str:
@@ -152,7 +152,8 @@ def _labels(content: Mapping[str, Any], clf: ConditionalGaussianNetworkClassifie
 def _with_cents(entry: Any, clf: ConditionalGaussianNetworkClassifier, name: str) -> Any:
     """An entry with the decimals of its unit, where it has a unit and says nothing of them."""
     unit = entry.get("unit") if isinstance(entry, Mapping) else None
-    return {"decimals": _cents(clf, name, unit), **entry} if isinstance(unit, str) else entry
+    most = cents(clf, {name: unit}) if isinstance(unit, str) else {}
+    return {"decimals": most[name], **entry} if most else entry
 
 
 def _label(entry: Any, where: str, values: list[str] | None) -> Label:
@@ -161,8 +162,9 @@ def _label(entry: Any, where: str, values: list[str] | None) -> Label:
     found = _table(entry, where, "must be a text or a table")
     for name in found:
         _check_known(name, FIELDS, f"{where}: {name!r:.60} is unknown; there are {', '.join(FIELDS)}")
-    decimals = found.get("decimals", 0)
-    if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
+    decimals = found.get("decimals")
+    is_count = isinstance(decimals, int) and not isinstance(decimals, bool)
+    if decimals is not None and not (is_count and 0 <= decimals <= MOST_DECIMALS):
         raise DataError(
             f"{where}: decimals must be an integer from 0 to {MOST_DECIMALS}, not {decimals!r:.60}"
         )
@@ -195,8 +197,8 @@ def _check_known(name: str, known: Iterable[str], complaint: str) -> None:
 
 HEAD = """\
 # What letters call things. Change the texts on the right; delete what you do not need.
-# A feature is a text, or a table: label, unit (written with numbers), decimals (at least so many are
-# written), values (what the values of a category are called).
+# A feature is a text, or a table: label, unit (written with numbers), decimals (of what is enough: so many
+# are written, and no more are needed), values (what the values of a category are called).
 """
 LETTER_HEAD = """
 # What the sender fills in. What is left empty is printed as a blank to be filled in by hand.
@@ -206,7 +208,7 @@ LETTER_HEAD = """
 
 def labels_template(clf: ConditionalGaussianNetworkClassifier) -> str:
     """A labels file with every feature, value, decision and slot, ready to be edited."""
-    lines = [HEAD]
+    lines, most = [HEAD], cents(clf, clf.units_)
     for name, kind in clf.feature_kinds_.items():
         label = _quoted(_readable(name))
         if name in clf.categories_:
@@ -216,7 +218,7 @@ def labels_template(clf: ConditionalGaussianNetworkClassifier) -> str:
             lines.append(f"{_key(name)} = {label}\n")
         else:
             unit = clf.units_.get(str(name), "")
-            decimals = "" if kind == "whole" else f", decimals = {_cents(clf, str(name), unit)}"
+            decimals = f", decimals = {most[str(name)]}" if str(name) in most else ""
             lines.append(f"{_key(name)} = {{ label = {label}, unit = {_quoted(unit)}{decimals} }}\n")
     if LETTER in map(str, clf.feature_labels_):
         return "".join(lines)

@@ -78,6 +78,16 @@ class Language:
         form = "#,##0" + ("." + "0" * decimals if decimals else "")
         return str(format_decimal(written, form, locale=self.code, decimal_quantization=False))
 
+    def percent(self, share: float) -> str:
+        """A share in per cent, to its last digit.
+
+        Examples
+        --------
+        >>> language("en").percent(0.28), language("en").percent(0.0725)
+        ('28%', '7.25%')
+        """
+        return self.with_unit(self.number(float(Decimal(repr(float(share))) * 100)), "%")
+
     def with_unit(self, number: str, unit: str) -> str:
         """A number's text and its unit, which no line break parts; signs of money and % where they belong.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime
 import os
 import textwrap
+import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from surefoot.exceptions import DataError, ProblemError
+from surefoot.exceptions import DataError, ProblemError, SurefootWarning
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.files import write_whole
@@ -19,6 +21,7 @@ from surefoot.ui.letters.content import Letter, Part, Request, Slot, letter_of
 from surefoot.ui.letters.labels import read_labels
 from surefoot.ui.letters.language import NO_BREAK
 from surefoot.ui.letters.language import language as language_of
+from surefoot.ui.letters.sender import notes_of
 from surefoot.ui.letters.size import size_of
 from surefoot.ui.letters.slots import template as template_of
 from surefoot.ui.letters.writer import Writer, estimated_by, written_by
@@ -48,6 +51,8 @@ def write_letter(
     labels: Any = None,
     date: datetime.date | None = None,
     to: str = "",
+    reference: str = "",
+    recorded: Any = None,
 ) -> Path:
     """Write a letter to the person whom a decision is about: one page, in plain words.
 
@@ -75,6 +80,17 @@ def write_letter(
         Default: today.
     to : str
         For whom.
+    reference : str
+        What the sender finds the case by. Default: the name of the row; of a row that has a number and no
+        name, its place: "row 3 of the table".
+    recorded : label, optional
+        The decision that is on record, if there is one. A letter states what the model decides.
+
+    Warns
+    -----
+    SurefootWarning
+        Of what the sender should know and the letter does not say: another decision is on record, a reason
+        names a feature that may be protected by law, or a limit has more decimals than its label.
 
     Returns
     -------
@@ -95,7 +111,10 @@ def write_letter(
     request = letter_request(
         explanation, classifier, language=language, template=template, labels=labels, date=date, to=to
     )
+    request = replace(request, reference=str(reference), recorded=recorded)
     write_whole(target, rendered(letter_of(request), target.suffix.lower() == TEXT))
+    for note in notes_of(request):
+        warnings.warn(note, SurefootWarning, stacklevel=2)
     return target
 
 

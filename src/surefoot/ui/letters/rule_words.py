@@ -119,6 +119,9 @@ def _sides(
 def _term(name: str, factor: float, writer: Writer) -> str:
     if factor == 1:
         return writer.name(name)
+    if 0 < factor < 1:
+        percent = writer.language.percent(factor)
+        return writer.say("{percent} of {name}", percent=percent, name=writer.name(name))
     return writer.say("{factor} times {name}", factor=writer.language.number(factor), name=writer.name(name))
 
 

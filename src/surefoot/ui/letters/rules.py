@@ -55,7 +55,7 @@ def rule_lines(
 
     All features that must not change share one line.
     """
-    guarded = _guarded(e, clf)
+    names = tuple(guarded(e, clf))
     several = {one.relaxation()[0]: one for one in read_actions(_declared(e)).over_several}
     fixed: list[str] = []
     lines: list[str] = []
@@ -63,7 +63,7 @@ def rule_lines(
     for wish in e.conflict:
         feature, phrase = _split(wish, e.question.features)
         rule = several.get(wish)
-        if _concerns(wish, feature, rule, guarded):
+        if _concerns(wish, feature, rule, names):
             left_out = True
         elif rule is not None:
             lines.append(_several(rule, e, writer))
@@ -81,8 +81,8 @@ def broken_lines(
     e: Explanation, clf: ConditionalGaussianNetworkClassifier, writer: Writer
 ) -> tuple[str, ...]:
     """The rules that today's row breaks; none over a protected feature."""
-    guarded = _guarded(e, clf)
-    found = (rule for rule in broken_rules(e.question) if not _concerns("", None, rule, guarded))
+    names = tuple(guarded(e, clf))
+    found = (rule for rule in broken_rules(e.question) if not _concerns("", None, rule, names))
     return tuple(_several(rule, e, writer) for rule in found)
 
 
@@ -90,13 +90,16 @@ def _declared(e: Explanation) -> dict[str, Any]:
     return dict(e.question.declared) if isinstance(e.question, Question) else {}
 
 
-def _guarded(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> tuple[Any, ...]:
-    """The protected features: declared so, or by their names."""
+def guarded(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> dict[Any, str]:
+    """The protected features, each with the reason: its name says so, or the sender."""
     if not isinstance(e.question, Question):
-        return ()
-    actions = [*read_actions(e.question.declared).features.items(), *Actions.proposed(clf).features.items()]
+        return {}
+    proposed, declared = Actions.proposed(clf), read_actions(e.question.declared)
+    actions = [*declared.features.items(), *proposed.features.items()]
     said = {str(name) for name, one in actions if isinstance(one, Action) and one.protected}
-    return tuple(name for name in e.question.features if str(name) in said)
+    why = {str(name): reason for name, reason in proposed.reasons.items()}
+    names = (name for name in e.question.features if str(name) in said)
+    return {name: why.get(str(name), "its action says so") for name in names}
 
 
 def _concerns(wish: str, feature: Any, rule: Constraint | None, guarded: tuple[Any, ...]) -> bool:

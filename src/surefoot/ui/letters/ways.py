@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import pandas as pd
 
 from surefoot.days import as_date, as_days
+from surefoot.explain.answer.decimals import count_decimals
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.region import NotEnough, Region
+from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.writer import Writer
 
 MOST_WAYS = 3  # side by side; ten times as many fit on no page
@@ -41,14 +44,16 @@ class Way:
         return len(self.needed) > MANY_CHANGES
 
 
-def found_ways(answers: Sequence[Explanation], classifier: Any) -> list[tuple[Explanation, Region]]:
+def found_ways(
+    answers: Sequence[Explanation], classifier: Any, labels: Labels
+) -> list[tuple[Explanation, Region]]:
     """The answers that a letter shows, each with what is enough; no two that change the same."""
     shown = [e for e in answers if e.counterfactual is not None and e.changed][:MOST_WAYS]
     if any(len(e.changed) > MANY_CHANGES for e in shown):
         shown = shown[:1]
     found: list[tuple[Explanation, Region]] = []
     for e in shown:
-        region = e.enough(classifier)
+        region = e.enough(classifier, decimals=labels.decimals)
         if all(set(needed(*one)) != set(needed(e, region)) for one in found):
             found.append((e, region))
     return found
@@ -100,7 +105,7 @@ def not_enough_words(e: Explanation, region: Region, classifier: Any, writer: Wr
     asked, example = needed(e, region), region.example
     if example is None or example.feature not in asked or len(asked) > MANY_CHANGES:
         return ""
-    tried = _just_outside(region, e.factual, example, asked)
+    tried = _just_outside(region, e.factual, example, asked, writer.labels)
     decided = classifier.predict(pd.DataFrame([tried.to_dict()]))[0]
     if decided == e.target or all(tried[name] == e.factual[name] for name in asked):
         return ""
@@ -115,11 +120,18 @@ def not_enough_words(e: Explanation, region: Region, classifier: Any, writer: Wr
     return writer.say("Not enough, for example: {values}. The decision then is {decision}.", **known)
 
 
-def _just_outside(region: Region, today: pd.Series, example: NotEnough, asked: Sequence[Any]) -> pd.Series:
-    """Today's row with what has to change as in the answer, and the value of the example."""
-    tried = today.copy()
+def _just_outside(
+    region: Region, today: pd.Series, example: NotEnough, asked: Sequence[Any], labels: Labels
+) -> pd.Series:
+    """Today's row with what has to change as in the answer, and the value of the example.
+
+    Of a number with more decimals than its label, the limit that is nearest to the answer.
+    """
+    tried, ends = today.copy(), {one.feature: (one.low, one.high) for one in region.numbers}
     for name in asked:
-        tried[name] = region.answer[name]
+        tried[name] = x = region.answer[name]
+        if name in ends and count_decimals(float(as_days(x))) > labels.decimals.get(str(name), math.inf):
+            tried[name] = min(ends[name], key=lambda end: abs(end - x))
     is_date = isinstance(tried[example.feature], dt.date)
     tried[example.feature] = as_date(example.value) if is_date else example.value
     return tried

@@ -62,7 +62,7 @@ class Writer:
             return self.language.date(value)
         label = self.labels.of(feature)
         if isinstance(value, Real) and not isinstance(value, bool) and str(value) not in label.values:
-            return self.number(feature, float(value), label.decimals)
+            return self.number(feature, float(value), label.decimals or 0)
         if isinstance(value, bool) and not label.values.get(str(value)):
             return self.say("yes") if value else self.say("no")
         if self._is_rare(feature, value):
@@ -70,9 +70,10 @@ class Writer:
         return harmless(label.values.get(str(value)) or value)
 
     def number(self, feature: Any, value: float, decimals: int = 0) -> str:
-        """A number with the feature's unit."""
-        unit = self.labels.of(feature).unit
-        text = self.language.number(value, decimals)
+        """A number with the feature's unit; one that is not whole with at least the decimals of its label."""
+        label = self.labels.of(feature)
+        unit, least = label.unit, 0 if float(value).is_integer() else label.decimals or 0
+        text = self.language.number(value, max(decimals, least))
         return self.language.with_unit(text, harmless(unit)) if unit.strip() else text
 
     def _is_rare(self, feature: Any, value: Any) -> bool:

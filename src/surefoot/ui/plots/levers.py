@@ -22,6 +22,8 @@ from surefoot.ui.plots.style import (
 from surefoot.ui.plots.values import Values
 
 PULLED = "#F5C77E"
+# Of a change, the part that is a pull: with less it mostly follows. Ten times as much, and every lever would.
+MOSTLY = 0.5
 LOOKS: dict[str, dict[str, Any]] = {
     "lever": {"boxstyle": "round,pad=0.4", "facecolor": PULLED, "linewidth": 1.6},
     "held": {"boxstyle": "round,pad=0.4", "facecolor": "white", "linewidth": 1.6, "linestyle": "--"},
@@ -30,7 +32,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 LEGEND = {
     "lever": "lever, and its pull in standard deviations",
     "held": "held where it is",
-    "follows": "follows as expected",
+    "follows": "follows, about as expected",
 }
 
 
@@ -71,17 +73,21 @@ def plot_levers(explanation: Explanation, *, ax: Any = None) -> Any:
 
 
 def noticeable(explanation: Explanation) -> tuple[Levers, int]:
-    """Levers and consequences that a reader would notice, and the number of features left out."""
+    """Levers and consequences that a reader would notice, and the number of features left out.
+
+    What moves mostly because others do, and not half of it by a pull of its own, counts as a consequence.
+    """
     found = levers_of(explanation)
     changes = explanation.changes().set_index("feature")["in standard deviations"].abs()
     seen = {name for name, size in changes.items() if not size < NEGLIGIBLE}  # a category has no size
-    pulls = list(zip(found.pulled, found.pulls, strict=False))  # categories come last and have no pull
-    kept = [(name, pull) for name, pull in pulls if abs(pull) >= NEGLIGIBLE]
-    pulled = tuple(name for name, _ in kept) + found.pulled[len(pulls) :]
-    weak = tuple(name for name, pull in pulls if abs(pull) < NEGLIGIBLE)
+    pulls = list(zip(found.pulled, found.pulls, found.own, strict=False))  # categories come last without
+    kept = [one for one in pulls if abs(one[1]) >= NEGLIGIBLE and abs(one[2]) >= MOSTLY]
+    pulled = tuple(name for name, *_ in kept) + found.pulled[len(pulls) :]
+    weak = tuple(name for name, *_ in pulls if name not in pulled)
     following = tuple(name for name in (*found.following, *weak) if name in seen)
     left_out = len(found.pulled) + len(found.following) - len(pulled) - len(following)
-    return Levers(pulled, following, tuple(pull for _, pull in kept)), left_out
+    own = tuple(part for *_, part in kept)
+    return Levers(pulled, following, tuple(pull for _, pull, _ in kept), own), left_out
 
 
 def _among(parents: tuple[tuple[int, ...], ...], shown: list[int]) -> Dag:

@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.levers import levers_of
 from surefoot.problem.question import Question
 from surefoot.ui.plots.levers import noticeable
 from surefoot.ui.plots.values import Values
 
-MOST_NAMED = 8  # features that follow
+MOST_NAMED = 8  # features of a list; ten times as many would fill a page
+# Of the change of one that follows, the part that is a pull and is said; ten times as much is all of it.
+NOTED = 0.1
+FOLLOWS = "What follows, as far as the network expects"
+STAYS = "What stays, though the network expects it to follow"
+NO_CAUSE = (
+    "That is how features go together in the data, not what causes what; the answer counts on what follows, "
+    "too."
+)
 
 
 def few_levers(e: Explanation) -> bool:
@@ -28,28 +37,43 @@ def lever_words(e: Explanation) -> str:
     (found, left_out), values = noticeable(e), Values(e)
     if not found.pulled:
         return ""
-    pulled = f"Levers: {_joined([_moved(e, values, name) for name in found.pulled])}"
-    if not found.following:
-        return f"{pulled}; nothing else changes{' noticeably' if left_out else ''}."
-    names = [str(name) for name in found.following[:MOST_NAMED]]
-    more = len(found.following) - len(names)
-    followers = _joined([*names, f"{more} more"] if more else names)
-    verb = "follows" if len(found.following) == 1 else "follow"
-    return (
-        f"{pulled}; then {followers} {verb}, as far as the network expects. That is how features go together "
-        "in the data, not what causes what."
-    )
+    every = levers_of(e)
+    own = dict(zip(every.pulled, every.own, strict=False))  # categories come last and have none
+    to_do = [_moved(e, values, name, own.get(name, 1.0)) for name in found.pulled if name in e.changed]
+    held = [f"{name} at {values.today(name)}" for name in found.pulled if name not in e.changed]
+    followers = [
+        f"{name} to {_reached(values, name)}{_beyond(own.get(name, 0.0))}" for name in found.following
+    ]
+    if not followers and not held:
+        return f"To do: {_joined(to_do)}; nothing else changes{' noticeably' if left_out else ''}."
+    lines = {"To do": to_do, FOLLOWS: followers, STAYS: held}
+    said = (f"{title}: {_joined(_first(names))}." for title, names in lines.items() if names)
+    return f"{' '.join(said)} {NO_CAUSE}"
 
 
-def _moved(e: Explanation, values: Values, name: Any) -> str:
-    """A lever as something to do; one that stays is held back where others would move it."""
-    if name not in e.changed:
-        return f"keep {name} at {values.today(name)}"
+def _moved(e: Explanation, values: Values, name: Any, own: float) -> str:
+    """A lever as something to do; one that moves less than others would move it is held back."""
     if name in values.choices:
         return f"change {name} to {values.reached[name]}"
     assert e.counterfactual is not None
-    verb = "raise" if e.counterfactual[name] > e.factual[name] else "lower"
-    return f"{verb} {name} to {values.reached[name]} {values.unit(name)}".rstrip()
+    rises = e.counterfactual[name] > e.factual[name]
+    if own < 0:
+        return f"let {name} {'rise' if rises else 'fall'} only to {_reached(values, name)}"
+    return f"{'raise' if rises else 'lower'} {name} to {_reached(values, name)}"
+
+
+def _first(names: list[str]) -> list[str]:
+    more = len(names) - MOST_NAMED
+    return [*names[:MOST_NAMED], f"{more} more"] if more > 0 else names
+
+
+def _beyond(own: float) -> str:
+    """That something mostly follows and is pulled as well, if by more than rounding may take."""
+    return f" ({'more' if own > 0 else 'less'} than expected)" if abs(own) >= NOTED else ""
+
+
+def _reached(values: Values, name: Any) -> str:
+    return f"{values.reached[name]} {values.unit(name)}".rstrip()
 
 
 def _joined(words: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.letters.content import Part, Request, decision_words, person_parts
 from surefoot.ui.letters.labels import OwnNames, own_units
 from surefoot.ui.letters.language import language
+from surefoot.ui.letters.sender import notes_of
 from surefoot.ui.letters.slots import template
 from surefoot.ui.letters.writer import Writer, estimated_by, written_by
 
@@ -23,11 +24,15 @@ MARGIN = (
 
 @dataclass(frozen=True)
 class Person:
-    """The decision, the parts below it, and why the analyst reads other numbers; "" where that is not so."""
+    """The decision, the parts below it, and why the analyst reads other numbers; "" where that is not so.
+
+    What a sender of letters should know is for the analyst.
+    """
 
     decision: str
     parts: tuple[Part, ...]
     margin: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def person_of(
@@ -51,7 +56,8 @@ def person_of(
     try:
         parts = person_parts(request)
         is_wider = copies[0].asks_for_robustness and any(_has_limits(e) for e in copies)
-        return Person(decision_words(request), parts, MARGIN if is_wider else "")
+        margin = MARGIN if is_wider else ""
+        return Person(decision_words(request), parts, margin, notes_of(request))
     except SurefootError:  # for instance refits that a file only names
         return None
 

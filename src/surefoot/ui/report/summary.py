@@ -264,12 +264,10 @@ def _stable(e: Explanation) -> tuple[str, ...]:
     judged = e.model_share
     if judged is None or judged.share < HALF:
         return ()
+    said = f"Stable: the answer also holds under {judged}"
     if not judged.bound:
-        return (f"Stable: holds under {judged}, all of which the search had to satisfy.",)
-    return (
-        f"Stable: holds under {judged}; of all such refits under at least {share(judged.bound)} (95 % "
-        "confidence).",
-    )
+        return (f"{said}, all of which the search had to satisfy.",)
+    return (f"{said}; of all such models under at least {share(judged.bound)} (95 % confidence).",)
 
 
 def _smallest(e: Explanation) -> str:
