@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -336,3 +337,19 @@ def test_a_region_that_breaks_a_rule_is_refused(monkeypatch):
             found.append((debt[1] <= 0.2 * income[0], verify(e, clf).ok))
     assert all(keeps == accepted for keeps, accepted in found)
     assert not all(keeps for keeps, _ in found)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.8])
+def test_the_refusal_among_all_classes_names_a_threshold_that_will_do(threshold):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    X = pd.DataFrame(rng.normal(size=(300, 3)) + 1.5 * y[:, None], columns=["a", "b", "c"])
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    row = X[clf.predict(X) == 0].iloc[0]
+    e = CounterfactualExplainer(clf, threshold=threshold, against="all").explain(row, 1)
+    with pytest.raises(DataError, match=f"against each class implies {threshold} among all") as refusal:
+        e.enough()
+    named = float(re.search(r"threshold=([\d.]+)", str(refusal.value)).group(1))
+    e = CounterfactualExplainer(clf, threshold=named).explain(row, 1)
+    region = check(e, clf)
+    assert (clf.predict_proba(rows_in(region, e.counterfactual, 2000))[:, 1] >= threshold).all()

@@ -76,10 +76,23 @@ def what_is_enough(
         For all of it.
     """
     if question.against == "all":
-        raise DataError("what is enough is known with against='each' alone, not for a share of all classes")
+        enough = _against_each(question.threshold, len(clf.classes_) - 1)
+        raise DataError(
+            f"what is enough is known with against='each' alone; threshold={enough} against each class "
+            f"implies {question.threshold} among all"
+        )
     with one_blas_thread():
         found = _Enough(clf, question.family(clf, *others), question, point, state, Clock(seconds))
         return found.region()
+
+
+def _against_each(threshold: float, rivals: int) -> float:
+    """A threshold against each of some rivals that implies one among all classes.
+
+    With odds of t / (1 - t) against each of k rivals, P(target) is at least 1 / (1 + k (1 - t) / t).
+    """
+    odds = rivals * threshold / (1 - threshold)
+    return short_between(odds / (1 + odds), (1 + odds) / (2 + odds))
 
 
 def own_reach(ball: Ball) -> tuple[Array, Array]:
