@@ -61,6 +61,8 @@ def typed(e, values):
 
 def read(text, like):
     """A number as it was typed, or the category of that name."""
+    if isinstance(like, bool):
+        return str(text) == "True"
     return float(text) if isinstance(like, float) else text if isinstance(like, str) else type(like)(text)
 
 

@@ -66,7 +66,7 @@ def test_a_row_that_has_the_target_is_compared_with_another_class():
     clf, (X, _) = lender(), lending()
     row = X[clf.predict(X) == "good"].iloc[0]
     e = CounterfactualExplainer(clf).explain(row, "good", reasons=True)
-    assert (e.told.decided, e.told.other) == ("good", "bad")
+    assert (e.stated_reasons.decided, e.stated_reasons.other) == ("good", "bad")
     assert verify(e, clf).ok
     document = json.loads(e.to_json())
     document["reasons"]["other"] = "good"

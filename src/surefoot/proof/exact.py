@@ -109,7 +109,7 @@ QUESTION_KEYS = (
 )  # fmt: skip
 DOMAIN_KEYS = ("low", "high", "rows", "sets", "eithers", "limits", "declared")
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
-MORE_PROOFS = ("enough", "best")  # likewise of a certificate of version 4
+MORE_PROOFS = ("enough", "best", "fewer")  # likewise of a certificate of version 4
 SERIES = ("unit", "expected_before", "expected_after", "z_score")
 REGION_KEYS = ("numbers", "categories", "not_enough")
 INTERVAL_KEYS = ("feature", "low", "high", "proven")
@@ -2655,6 +2655,7 @@ class Case:
     enough: Any = None
     best: Any = None
     mixtures: Any = ()
+    fewer: Any = None
 
     @property
     def shares(self) -> list[Asked]:
@@ -3105,6 +3106,7 @@ def read_case(models: Sequence[Any], explanation: Any) -> Case:
         enough=certificate.get("enough"),
         best=certificate.get("best"),
         mixtures=certificate["mixtures"] if among_all else [],
+        fewer=certificate.get("fewer"),
     )
 
 
@@ -3275,10 +3277,11 @@ def other_claim(case: Case, other: Case, seen: Sequence[Any]) -> Claim:
             not case.answer["lower_bound"] <= other.answer["lower_bound"],
             "the file's lower bound is larger than that of this target",
         ),
+        (fewer_limits(case) != fewer_limits(other), "it does not say the same of fewer changes as the file"),
     )
     if fault:
         return Claim(name, FAILS, fault)
-    for check in (question_claim, geometry_claim, lower_bound_claim):
+    for check in (question_claim, geometry_claim, fewer_claim, lower_bound_claim):
         claim = check(other)
         if claim is not None and claim.verdict != HOLDS:
             return Claim(name, claim.verdict, f"{claim.name}: {claim.reason}")
@@ -3889,6 +3892,54 @@ def best_claim(case: Case) -> Claim | None:
     )
     _, verdict, reason = lower_bound_claim(other)
     return Claim(name, verdict, f"claimed at most {bound:.9g}; with that threshold: {reason}")
+
+
+def fewer_limits(case: Case) -> list[Limit] | None:
+    """The limits with which there is no answer; None for files that say nothing of fewer changes."""
+    if case.fewer is None:
+        return None
+    keys = ("limits", "bound", "states", "mixtures")
+    listed = _table(case.fewer, "what rules fewer changes out", keys)["limits"]
+    return [_limit(v, case.question.n, len(case.question.choices)) for v in _list(listed, "its limits")]
+
+
+def fewer_claim(case: Case) -> Claim | None:
+    """Fewer changes are not enough; for files that say so.
+
+    It is the claim that the same question has no answer with a limit of its own over all that may change.
+    """
+    limits = fewer_limits(case)
+    if limits is None:
+        return None
+    name, asked = "fewer changes", case.question
+    smaller = [limit for limit in limits if limit not in asked.limits]
+    left_out = [asked.names[j] for j in _may_change(asked) for one in smaller if j not in one.numbers]
+    left_out += [
+        asked.features[choice.feature]
+        for k, choice in enumerate(asked.choices)
+        for one in smaller
+        if k not in one.categories and sum(map(math.isfinite, choice.prices)) > 1
+    ]
+    fault = _first(
+        (len(smaller) != 1, "it takes another number of limits than one beyond those of the question"),
+        (bool(left_out), f"its limit leaves out {', '.join(map(shown, left_out))}, which may change"),
+    )
+    if fault:
+        return Claim(name, FAILS, fault)
+    other = replace(
+        case,
+        question=replace(asked, limits=limits),
+        answer={**case.answer, "lower_bound": math.inf},
+        **{part: case.fewer[part] for part in ("bound", "states", "mixtures")},
+    )
+    _, verdict, reason = lower_bound_claim(other)
+    return Claim(name, verdict, f"no answer changes at most {smaller[0].most} features: {reason}")
+
+
+def _may_change(asked: Question) -> list[int]:
+    """The numbers that are not held at today's value by their ends."""
+    ends = zip(asked.low, asked.factual, asked.high, strict=True)
+    return [j for j, (low, now, high) in enumerate(ends) if low < now or high > now]
 
 
 def _exceeds_domain(case: Case, level: float) -> bool:
@@ -4747,7 +4798,7 @@ def _is_least_share(bound: float, hits: int, trials: int) -> bool:
 OF_A_POINT = (distance_claim, domain_claim, validity_claim, robustness_claim, worst_case_claim, refits_claim)
 CHECKS: tuple[Callable[[Case], Claim | None], ...] = (
     question_claim, geometry_claim, status_claim, probabilities_claim, *OF_A_POINT,
-    lower_bound_claim, best_claim, gap_claim, context_claim, enough_claim, reasons_claim,
+    lower_bound_claim, fewer_claim, best_claim, gap_claim, context_claim, enough_claim, reasons_claim,
 )  # fmt: skip
 
 

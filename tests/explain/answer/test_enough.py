@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from functools import cache
 
 import numpy as np
@@ -435,3 +436,19 @@ def test_ends_are_the_proven_ones_where_so_few_decimals_leave_nothing():
     assert stated(region) == [region.numbers[0].proven[0]]
     assert stated(region)[0] != round(stated(region)[0])
     assert e.enough(decimals={"pay": 2}) is region  # what is known stays
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.8])
+def test_the_refusal_among_all_classes_names_a_threshold_that_will_do(threshold):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    X = pd.DataFrame(rng.normal(size=(300, 3)) + 1.5 * y[:, None], columns=["a", "b", "c"])
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    row = X[clf.predict(X) == 0].iloc[0]
+    e = CounterfactualExplainer(clf, threshold=threshold, against="all").explain(row, 1)
+    with pytest.raises(DataError, match=f"against each class implies {threshold} among all") as refusal:
+        e.enough()
+    named = float(re.search(r"threshold=([\d.]+)", str(refusal.value)).group(1))
+    e = CounterfactualExplainer(clf, threshold=named).explain(row, 1)
+    region = check(e, clf)
+    assert (clf.predict_proba(rows_in(region, e.counterfactual, 2000))[:, 1] >= threshold).all()

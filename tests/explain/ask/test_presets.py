@@ -106,6 +106,14 @@ def fewest(clf, row):
     raise AssertionError
 
 
+def assert_fewer_are_ruled_out(e, clf, most):
+    """The file that is read again says and proves that so many changes are not enough."""
+    again = verify(Explanation.from_json(e.to_json()), clf)
+    assert again.ok
+    said = [claim.reason for claim in again.claims if claim.name == "fewer changes"]
+    assert [reason.partition(": ")[0] for reason in said] == [f"no answer changes at most {most} features"]
+
+
 def test_the_smallest_number_of_changes_that_is_enough(many):
     clf, X = many
     rows = X.iloc[[43, 1, 16]]
@@ -114,10 +122,33 @@ def test_the_smallest_number_of_changes_that_is_enough(many):
         needed = fewest(clf, rows.iloc[k])
         assert len(e.changed) == needed > 3
         assert f"3 changed features are not enough: {needed} are needed, and this is proven." in str(e)
-        assert verify(e, clf).ok
+        assert_fewer_are_ruled_out(e, clf, needed - 1)
         one = explainer.explain(rows.iloc[k], 1)
         assert (one.counterfactual == e.counterfactual).all()
         assert one.advice == e.advice
+
+
+@pytest.mark.parametrize("settings", [{}, {"against": "all"}, {"plausible": 0.05, "budget": 0}])
+def test_fewer_changes_are_ruled_out_for_each_of_several_targets(settings):
+    clf, X, actions = three_classes()
+    explainer = CounterfactualExplainer(clf, actions=actions, **settings)
+    found = explainer.explain_batch(X, [[1, 2]] * len(X), progress=False)
+    few = [e for e in found if "are needed, and this is proven" in e.advice]
+    assert few
+    for e in few:
+        assert_fewer_are_ruled_out(e, clf, len(e.changed) - 1)
+        assert all("fewer" in other.certificate for other in e.others)
+
+
+def three_classes():
+    """Numbers and categories of which three changes are not enough for some rows of the first class."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 400)
+    X = pd.DataFrame(rng.normal(size=(400, 5)) + 0.9 * y[:, None], columns=list("abcde")).round(2)
+    for name in "fg":
+        X[name] = np.where(rng.random(400) < 0.25 + 0.25 * y, "x", "y")
+    actions = Actions({name: Action(most=0.6) for name in "abcde"}, at_most_of=[(2, ["a", "b", "f"])])
+    return ConditionalGaussianNetworkClassifier("tan").fit(X, y), X[y == 0].iloc[[8, 9]], actions
 
 
 def test_what_was_given_does_not_give_way(many):

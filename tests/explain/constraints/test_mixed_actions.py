@@ -181,3 +181,14 @@ def test_categories_alone(rng, norm):
     assert (e.status, e.distance, e.changed) == (Status.OPTIMAL, 1.0, ["a"])
     assert verify(e, clf).ok
     assert verify(e, clf, exact=True).ok
+
+
+@pytest.mark.parametrize("action", [{"moves": {np.False_: [np.True_]}}, {"values": [np.True_]}])
+def test_truth_values_as_rows_have_them(action):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = pd.DataFrame({"insured": rng.random(200) < 0.2 + 0.6 * y})
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, y)
+    e = CounterfactualExplainer(clf, actions=Actions({"insured": Action(**action)})).explain([False], 1)
+    assert e.counterfactual["insured"] is True
+    assert verify(e, clf).ok

@@ -104,9 +104,9 @@ def test_rows_in_any_form(explainer, pima):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (3, "takes a table"),
-        ("text", "takes a table"),
-        ({"plas": 1}, "takes a table"),
+        (3, "must be a table"),
+        ("text", "must be a table"),
+        ({"plas": 1}, "must be a table"),
         (pd.DataFrame({"plas": [1]}), "no column 'preg'"),
     ],
 )

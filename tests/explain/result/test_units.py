@@ -107,7 +107,7 @@ def test_forged_units_and_values_do_not_hold(fitted, answer, key, value, message
 
 def test_letters_have_the_units_unless_labels_say_otherwise(fitted):
     assert read_labels(None, fitted).of("income").unit == "€"
-    assert 'rate = { label = "rate", unit = "%", decimals = 0 }' in labels_template(fitted)
+    assert 'rate = { label = "rate", unit = "%" }' in labels_template(fitted)
 
 
 def test_the_page_and_the_letter_show_units_and_the_own_value(answer, fitted, tmp_path):

@@ -28,7 +28,8 @@ KEYS = (
 )  # fmt: skip
 LATER_KEYS = KEYS[-3:]  # which files of the earlier version do not have
 CERTIFICATE_KEYS = ("format", "version", "metric", "ball", "bound", "states", "robustness", "worst")
-MORE_PROOFS = ("enough", "best", "mixtures")  # of a certificate of the later version, as they are needed
+# Of a certificate of the later version, as they are needed.
+MORE_PROOFS = ("enough", "best", "mixtures", "fewer")
 ROUND_KEYS = tuple(field.name for field in fields(Round))
 
 

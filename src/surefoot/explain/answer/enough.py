@@ -79,12 +79,25 @@ def what_is_enough(
         How many decimals ends may have, where there are such ends. Default: 2 for amounts of money.
     """
     if question.against == "all":
-        raise DataError("what is enough is known with against='each' alone, not for a share of all classes")
+        enough = _against_each(question.threshold, len(clf.classes_) - 1)
+        raise DataError(
+            f"what is enough is known with against='each' alone; threshold={enough} against each class "
+            f"implies {question.threshold} among all"
+        )
     with one_blas_thread():
         family, clock = question.family(clf, *others), Clock(seconds)
         known = {**cents(clf, clf.units_), **(decimals or {})}
         most = {j: known[str(n)] for j, n in enumerate(question.number_names) if str(n) in known}
         return _Enough(clf, family, question, point, state, clock, most).region()
+
+
+def _against_each(threshold: float, rivals: int) -> float:
+    """A threshold against each of some rivals that implies one among all classes.
+
+    With odds of t / (1 - t) against each of k rivals, P(target) is at least 1 / (1 + k (1 - t) / t).
+    """
+    odds = rivals * threshold / (1 - threshold)
+    return short_between(odds / (1 + odds), (1 + odds) / (2 + odds))
 
 
 def own_reach(ball: Ball) -> tuple[Array, Array]:

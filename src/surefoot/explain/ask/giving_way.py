@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.fewer import with_fewer_ruled_out
 from surefoot.status import Status
 
 # Share of the time that is left, for settings that may give way. With a tenth of it rows that take long are
@@ -125,7 +126,7 @@ class Climb:
         self.step, self.goes_on = next(self._ladder), True
         self.reached = first
         self.found: Explanation | None = None
-        self.tried: list[tuple[Rung, Status]] = []
+        self.tried: list[tuple[Rung, Explanation]] = []
         self.searched, self.lasted = 0.0, 0.0
 
     def send(self, found: Explanation) -> None:
@@ -135,7 +136,7 @@ class Climb:
         known = self.found
         if known is None or known.answer.point is None or _withstands_as_much(found, known):
             self.reached, self.found = self.step.rung, found
-        self.tried.append((self.step.rung, found.status))
+        self.tried.append((self.step.rung, found))
         try:
             self.step = self._ladder.send(found)
         except StopIteration:
@@ -155,7 +156,22 @@ class Climb:
         answer = replace(found.answer, seconds=self.lasted, search_seconds=self.searched)
         if self.reached != self.first and answer.point is not None:
             answer = replace(answer, advice=f"{self._gave_way(len(found.changed))} {answer.advice}".strip())
+            if excluded := self._excluded:
+                found = with_fewer_ruled_out(replace(found, answer=answer), excluded[max(excluded)])
+                answer = found.answer
         return replace(found, answer=answer)
+
+    @property
+    def _excluded(self) -> dict[int, Explanation]:
+        """What was found of numbers of changes that are not enough, with all else as in the end."""
+        same = self.reached._replace(at_most=None)
+        return {
+            rung.at_most: found
+            for rung, found in self.tried
+            if rung.at_most is not None
+            and rung._replace(at_most=None) == same
+            and found.status is Status.INFEASIBLE
+        }
 
     def _gave_way(self, changed: int) -> str:
         """What gave way for an answer with so many changes, in sentences."""
@@ -172,13 +188,11 @@ class Climb:
 
     def _number_of_changes(self, needed: int) -> str:
         """How many features have to change; proven where one less was excluded."""
-        same = self.reached._replace(at_most=None)
-        tried = {r.at_most: status for r, status in self.tried if r._replace(at_most=None) == same}
-        if tried.get(self.first.at_most) is not Status.INFEASIBLE:
+        excluded = self._excluded
+        if self.first.at_most not in excluded:
             fewer = f"No answer with at most {self.first.at_most} changed features was found in time"
             return f"{fewer}; this one changes {needed}."
         few = f"{self.first.at_most} changed features are not enough"
-        excluded = [n for n, status in tried.items() if n is not None and status is Status.INFEASIBLE]
         least = max(excluded) + 1
         if needed == least:
             return f"{few}: {needed} are needed, and this is proven."

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.prices import PRICE
 from surefoot.formats import first_names, suggestion
@@ -80,7 +82,7 @@ class Category:
 
 def same_value(known: Any, value: Any) -> bool:
     """Whether a user names a value: as it is, or as it is written."""
-    if isinstance(known, bool) != isinstance(value, bool):
+    if isinstance(known, bool) != isinstance(value, bool | np.bool_):
         return bool(str(known) == value)
     return bool(known == value or (isinstance(value, str) and str(known) == value))
 

@@ -149,7 +149,7 @@ class Action:
             object.__setattr__(self, "values", tuple(self.values))
         if not self.values:
             raise ProblemError("values must name at least one")
-        named = [value for value in self.values if isinstance(value, str | bool)]
+        named = [value for value in self.values if isinstance(value, str | bool | np.bool_)]
         if not named and not all(is_number(value) and math.isfinite(value) for value in self.values):
             raise ProblemError(f"values must be finite numbers, not {list(self.values)!r}")
         if self.whole:

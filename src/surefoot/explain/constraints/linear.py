@@ -266,6 +266,8 @@ def as_plain(value: Any) -> Any:
     """The same as JSON has it: text, truth values, doubles, lists and objects of these."""
     if isinstance(value, str | bool):
         return value
+    if isinstance(value, np.bool_):
+        return bool(value)
     if isinstance(value, Mapping):
         return {str(name): as_plain(entry) for name, entry in value.items()}
     return [as_plain(v) for v in value] if isinstance(value, Iterable) else float(value)

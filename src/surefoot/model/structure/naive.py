@@ -9,7 +9,13 @@ from surefoot.model.structure.report import StructureReport
 
 
 def learn_naive(n_features: int, knowledge: Knowledge | None = None) -> StructureReport:
-    """Graph without edges; required edges are refused, for it cannot have any."""
+    """Graph without edges; required edges are refused, for it cannot have any.
+
+    Parameters
+    ----------
+    n_features : int
+    knowledge : Knowledge, optional
+    """
     if knowledge is not None and knowledge.required:
         raise StructureError(
             "structure='naive' has no edges, so required_edges cannot be met; use 'tan' or 'ban'"
