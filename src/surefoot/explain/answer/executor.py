@@ -74,7 +74,7 @@ class Task:
     def is_there(self) -> bool:
         """Whether the unchanged row is allowed and has the target, leaving errors aside."""
         here, question = self.problem.here, self.question
-        return question.allows(question.factual, question.state) and here.margin(here.factual) >= 0
+        return here.margin(here.factual) >= 0 and question.allows(question.factual, question.state)
 
     def _search(self) -> Answer:
         """Run the method; with a narrower gap where rounding needs a part of it."""

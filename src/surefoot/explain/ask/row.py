@@ -79,14 +79,15 @@ def raw_values(row: Any, names: Sequence[Any]) -> list[Any]:
             raise ProblemError(f"explain takes one row, not {len(row)}; explain_batch takes many")
         row = row.iloc[0]
     if isinstance(row, pd.Series) and row.index.is_unique:
-        row = dict(zip(row.index, row.tolist(), strict=True))  # one look at pandas for all features
+        row = dict(zip(row.index.tolist(), row.tolist(), strict=True))  # one look at pandas for all features
     if isinstance(row, Mapping | pd.Series):
         missing = [name for name in names if name not in row]
         if missing:
             raise ProblemError(f"the row has no value for {missing[0]!r}")
-        twice = [name for name in names if isinstance(row, pd.Series) and isinstance(row[name], pd.Series)]
-        if twice:
-            raise ProblemError(f"the row has several values for {twice[0]!r}")
+        if isinstance(row, pd.Series):
+            twice = [name for name in names if isinstance(row[name], pd.Series)]
+            if twice:
+                raise ProblemError(f"the row has several values for {twice[0]!r}")
         return [row[name] for name in names]
     values = list(np.ravel(np.asarray(row, dtype=object)))
     if len(values) != len(names):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from os import PathLike
 from typing import Any, Literal
@@ -103,7 +104,7 @@ class Specification:
             decreasing=_listed("decreasing", asked["decreasing"]),
         )
 
-    @property
+    @cached_property
     def may_give_way(self) -> frozenset[str]:
         """What comes from the preset and asks for something: it gives way before there is no answer."""
         budget = self.terms.budget

@@ -135,9 +135,11 @@ class ConstraintSet(Features):
     def allowed(self, factual: ArrayLike, state: State = ()) -> Allowed:
         """What is allowed for a row; contradictions are named."""
         domain, choices = self.domain(factual), self.choices(state)
+        if not self.over_several and not self._least:
+            return Allowed(domain, choices, (), ())
         today = self._today(factual, state)
         place = Place(today.names, today.categories, today.now, today.codes, self.gaps, domain, choices)
-        eithers = [either for i in self.numbers for either in worthwhile(self.actions[i].least, i, place)]
+        eithers = [either for i, least in self._least.items() for either in worthwhile(least, i, place)]
         eithers += [either for one in self.over_several for either in one.disjunctions(place)]
         limits = [limit for one in self.over_several for limit in one.limits(place)]
         return Allowed(domain, choices, tuple(eithers), tuple(limits))
@@ -201,6 +203,12 @@ class ConstraintSet(Features):
             listed = action.values is not None or action.step is not None
             return i in self.whole and not listed and action.may != "stay"
         return action.whole
+
+    @cached_property
+    def _least(self) -> dict[int, float]:
+        """The smallest worthwhile change of each number that has one."""
+        found = {i: self.actions[i].least for i in self.numbers}
+        return {i: least for i, least in found.items() if least is not None}
 
     @cached_property
     def _said(self) -> tuple[int, ...]:

@@ -115,13 +115,11 @@ class Number(NamedTuple):
         return tuple(sorted(v for v in found if max(low, least) <= v <= min(high, most)))
 
 
-def worthwhile(least: float | None, i: int, place: Place) -> tuple[Either, ...]:
+def worthwhile(least: float, i: int, place: Place) -> tuple[Either, ...]:
     """A number stays, falls by at least so much, or rises by at least so much.
 
     Sums are taken as they are written: from 0.1 to 0.3 is a change by 0.2, whatever doubles make of it.
     """
-    if least is None:
-        return ()
     unit, today = np.eye(len(place.names))[i, place.numbers], float(place.now[i])
     x, size = (Fraction(repr(float(v))) for v in (today, least))
     said = f"{place.names[i]} changes by at least {exact(least)}, or not at all"

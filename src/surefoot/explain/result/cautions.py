@@ -170,8 +170,9 @@ def _about_row(clf: Classifier, question: Question) -> Iterator[Caution]:
         )
     z, codes = question.warped(x)[None], _codes(question.state)
     lowest = clf.density_percentiles_[:, 0]
-    own = np.array([float(log_density(network, z, codes)[0]) for network in clf.networks_])
-    if (own < lowest - SAME_DENSITY * np.maximum(1.0, np.abs(lowest))).all():
+    floors = lowest - SAME_DENSITY * np.maximum(1.0, np.abs(lowest))
+    each = zip(clf.networks_, floors.tolist(), strict=True)
+    if all(log_density(network, z, codes)[0] < floor for network, floor in each):  # mostly the first is not
         yield Caution(
             "unlike_training",
             "The row is less like either class than any training row. Check its values; decisions about such "

@@ -453,7 +453,7 @@ class Points:
 
     def enough(self, u: Array) -> float:
         """The margin a point must have."""
-        return self.safety_margin(u, 0.3 if np.isinf(self.within) else 0.0)
+        return self._surplus + 0.3 * self._depth(u) if math.isinf(self.within) else self._surplus
 
     def _learn_rate(self, solved: Step, safety: float) -> bool:
         """Log-odds per distance at the optimum, the inverse of the margins' price; whether it is news."""
