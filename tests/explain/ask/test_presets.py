@@ -195,7 +195,7 @@ def test_seconds_are_those_of_all_that_was_asked(many):
         assert 0 < e.search_seconds <= e.seconds
 
 
-def answer_of(explanation, status, changed, coverage=1.0):
+def answer_of(explanation, status, changed, coverage=1.0, gap=0.01):
     """An explanation as a climb sees it."""
     from types import SimpleNamespace
 
@@ -205,6 +205,7 @@ def answer_of(explanation, status, changed, coverage=1.0):
         answer=SimpleNamespace(point=point, advice="", seconds=0.0, search_seconds=0.0),
         changed=list(range(changed)),
         coverage=coverage,
+        gap=gap,
     )
 
 
@@ -212,11 +213,36 @@ def test_an_answer_with_fewer_changes_that_withstands_less_does_not_count():
     climb = Climb(Rung(3), frozenset({"at_most"}))
     climb.send(answer_of(None, Status.INFEASIBLE, 0))
     safe, unsafe = answer_of(None, Status.OPTIMAL, 6), answer_of(None, Status.TIME_LIMIT, 4, coverage=0.5)
-    for found in (safe, unsafe, answer_of(None, Status.TIME_LIMIT, 5)):
+    for found in (safe, unsafe, answer_of(None, Status.OPTIMAL, 5)):
         climb.send(found)
     assert not climb.goes_on
     assert len(climb.found.changed) == 5
     assert "; 5 are the fewest that were found in time" in climb._gave_way(5)
+
+
+@pytest.mark.parametrize(
+    ("status", "gap", "counts"),
+    [
+        (Status.OPTIMAL, 0.01, True),
+        (Status.TIME_LIMIT, 0.2, True),
+        (Status.TIME_LIMIT, 0.4, False),
+        (Status.TIME_LIMIT_NO_POINT, 1.0, False),
+    ],
+)
+def test_an_answer_that_was_cut_short_gets_the_time_that_is_left(status, gap, counts):
+    """Unless that proves no more, its answer counts."""
+    climb = Climb(Rung(3), frozenset({"at_most"}))
+    cut = answer_of(None, Status.TIME_LIMIT, 4, gap=0.3)
+    for found in (answer_of(None, Status.INFEASIBLE, 0), answer_of(None, Status.OPTIMAL, 6), cut):
+        assert climb.goes_on
+        climb.send(found)
+    assert climb.goes_on
+    assert climb.step.rung == Rung(4)
+    assert climb.share(20.0) == 20.0
+    last = answer_of(None, status, 4 if status.has_point else 0, gap=gap)
+    climb.send(last)
+    assert not climb.goes_on
+    assert climb.found is (last if counts else cut)
 
 
 def test_a_number_that_was_not_settled_in_time_is_not_called_the_smallest():

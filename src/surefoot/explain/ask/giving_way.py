@@ -87,19 +87,22 @@ def _fewest(stage: Rung, known: Explanation) -> Ladder:
     """The smallest number of changes with an answer that withstands as much as the known one.
 
     From below as long as it is proven that there is none: few changes are soon excluded. Then by halving.
+    What is left of the time is for an answer that was cut short on the way.
     """
     assert stage.at_most is not None
     first = too_few = stage.at_most
-    enough, rising = len(known.changed), True
+    enough, rising, best = len(known.changed), True, known
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         tried = min(too_few + max((too_few - first) // 2, 1), middle) if rising else middle
         found = yield Step(stage._replace(at_most=tried), False, NARROW)
         if _withstands_as_much(found, known):
-            enough = len(found.changed)
+            enough, best = len(found.changed), found
         else:
             too_few = tried
         rising = rising and found.status is Status.INFEASIBLE
+    if best.status is Status.TIME_LIMIT:
+        yield Step(stage._replace(at_most=enough), False, 1.0)
 
 
 def _gives_way(found: Explanation) -> bool:
@@ -109,6 +112,13 @@ def _gives_way(found: Explanation) -> bool:
 def _withstands_as_much(found: Explanation, known: Explanation) -> bool:
     """Whether there is a point, and as much of the budget is proven as for another."""
     return found.answer.point is not None and found.coverage >= min(known.coverage, 1.0)
+
+
+def _replaces(found: Explanation, known: Explanation) -> bool:
+    """Whether an answer is one with fewer changes, or proven more closely with as many."""
+    if not _withstands_as_much(found, known):
+        return False
+    return len(found.changed) < len(known.changed) or found.gap < known.gap
 
 
 class Climb:
@@ -134,7 +144,7 @@ class Climb:
         self.searched += found.answer.search_seconds
         self.lasted = found.answer.seconds  # of all steps until now
         known = self.found
-        if known is None or known.answer.point is None or _withstands_as_much(found, known):
+        if known is None or known.answer.point is None or _replaces(found, known):
             self.reached, self.found = self.step.rung, found
         self.tried.append((self.step.rung, found))
         try:
