@@ -87,6 +87,8 @@ class Summary:
         Why the search stopped.
     changes : tuple of Change
         The numbers that change, largest first.
+    to_do : str
+        What to move and what follows; "" where the distance does not tell them apart.
     note : str
         What else there is to say of the change: what gave way for it, how it differs from earlier answers,
         and which rules today's row breaks.
@@ -113,6 +115,7 @@ class Summary:
     headline: str
     outcome: str
     changes: tuple[Change, ...]
+    to_do: str
     note: str
     cautions: tuple[str, ...]
     assurances: tuple[str, ...]
@@ -140,6 +143,7 @@ def summary_of(explanation: Explanation) -> Summary:
         headline=_headline(explanation),
         outcome=explanation.outcome,
         changes=changes,
+        to_do=lever_words(explanation) if is_change(explanation) else "",
         note=" ".join(filter(None, (_note(explanation), broken_words(asked, is_change(explanation))))),
         cautions=explanation.cautions,
         assurances=_assurances(explanation),
@@ -209,6 +213,8 @@ def _headline(e: Explanation) -> str:
         reached = f"{share(e.probability)}{standing_words(e.probability, e.question)}"
         return f"{e.advice} With it the probability of {e.target} is {reached}."
     after = f"With the change below it is {share(e.probability)}"
+    if e.factual_class == e.target and e.factual_probability >= e.threshold:
+        return f"{now}, but the row does not meet all that was asked. {after}, and all of it is met."
     if e.decision == e.target:
         return f"{now}. {after}{standing_words(e.probability, e.question)}, and the decision is {e.target}."
     return f"{now}. {after}: the threshold of {share(e.threshold)}, though the decision is {e.decision}."
@@ -254,8 +260,6 @@ def _assurances(e: Explanation) -> tuple[str, ...]:
         found.append(
             f"Plausible: more typical of class {e.target} than {e.density_percentile:.0f} % of its cases."
         )
-    levers = lever_words(e)
-    found += [levers] if levers else []
     return (*found, *_stable(e))
 
 

@@ -14,7 +14,7 @@ def explanation_text(explanation: Explanation) -> str:
     parts = [summary.headline]
     if explanation.counterfactual is None:
         parts.append(summary.outcome)
-    parts += [*_moves(summary), _table(summary), summary.note]
+    parts += [*_moves(summary), _table(summary), summary.to_do, summary.note]
     parts += [f"Caution: {caution}" for caution in summary.cautions]
     parts += [*summary.assurances, summary.kept]
     if summary.allowed:
