@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError
-from surefoot.formats import listed, suggestion
+from surefoot.formats import first_parts, listed, suggestion
 from surefoot.table.dataset import Dataset
 from surefoot.table.reading import Form, Reading, duplicate_names, read_table
 
@@ -228,8 +228,7 @@ def missing_label_faults(labels: pd.Series, name: str) -> list[str]:
 
 def joined(found: list[str]) -> str:
     """One sentence from several complaints."""
-    more = f"; and {len(found) - SHOWN_FAULTS} more" if len(found) > SHOWN_FAULTS else ""
-    return "; ".join(found[:SHOWN_FAULTS]) + more
+    return first_parts(found, SHOWN_FAULTS)
 
 
 def _reading(source: str | os.PathLike[str] | pd.DataFrame, form: Form) -> Reading:
