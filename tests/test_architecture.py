@@ -12,7 +12,7 @@ from surefoot.views import VIEWS
 
 ROOT = Path(surefoot.__file__).parent
 
-# The rooms: each may import from those before it. What all may use comes first, and then what states a problem,
+# The rooms: each may import from those before it. What all may use comes first, then what states a problem,
 # which models hand out and searches take.
 LAYERS = [
     {"exceptions", "status", "defaults", "formats", "days", "threads"}
