@@ -115,7 +115,6 @@ def feature_table(
     source: str | os.PathLike[str] | Reading,
     features: Sequence[Any],
     *,
-    separator: str | None = None,
     label: str | None = None,
 ) -> pd.DataFrame:
     """The rows that a fitted classifier is to look at, its features only.
@@ -127,8 +126,6 @@ def feature_table(
     source : path or Reading
     features : sequence
         The features' names; columns that are none of them are left out.
-    separator : str, optional
-        Of the file. Default: looked for.
     label : str, optional
         A column that says what the rows are called. Default: they are counted from 0.
 
@@ -138,7 +135,7 @@ def feature_table(
         When a feature has no column, or there are no rows.
     """
     names = [str(name) for name in features]
-    form = Form(separator, as_written=() if label is None or label in names else (label,), expected=names)
+    form = Form(as_written=() if label is None or label in names else (label,), expected=names)
     reading = source if isinstance(source, Reading) else read_table(source, form)
     frame, where = reading.frame, f"{reading.name}: "
     known = suggestion(label or "", frame.columns)
