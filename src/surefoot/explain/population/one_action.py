@@ -220,6 +220,7 @@ class _Group:
         explanations: Any,
         n_jobs: int | None,
     ) -> _Group:
+        """The rows of a frame that do not have the target yet, with what is known or searched of each."""
         own = explainer.at_most
         rung, asker = Rung(most if own is None else min(own, most)), explainer.asker
         wanted = _one_target(explainer, frame, target)
