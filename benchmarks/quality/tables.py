@@ -4,7 +4,7 @@
 observed share over ten bins of equal mass, without and with calibration="temperature"; "chance" is the 95 %
 quantile of that error if the model's probabilities were exactly right. Logistic regression gets categories
 one-hot, numbers scaled and holes filled; gradient boosting has few leaves and small steps, as the tables are
-small. Tables that are not shipped with surefoot come from packages of the registry, kept in a temporary
+small. Tables that are not shipped with surefoot come from packages that pip loads, kept in a temporary
 folder. Chosen: structure / marginals / shrinkage / cell_smoothing / calibration, with the number of folds.
 
 usage: python benchmarks/run.py tables      (TABLES=Heart,Pima in the environment for some of them)

@@ -257,3 +257,15 @@ def first_names(names: Sequence[str], most: int = 12) -> str:
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def first_parts(parts: Sequence[str], most: int, between: str = "; ") -> str:
+    """The first of some parts of a sentence, and how many more there are.
+
+    Examples
+    --------
+    >>> first_parts(["age is constant", "sex is missing", "pay is text"], most=2)
+    'age is constant; sex is missing; and 1 more'
+    """
+    more = f"{between}and {len(parts) - most} more" if len(parts) > most else ""
+    return between.join(parts[:most]) + more

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Look for no unreachable cycles while the block runs, such as parsing or a search: it makes none.
+    """Turn the collector of unreachable cycles off while the block runs; parsing and searches make none.
 
     A tree of ten thousand nodes is enough for Python to walk over all that a process has loaded, more than
     once, which takes longer than making the tree.

@@ -21,6 +21,14 @@ from surefoot.status import Status
 INF = np.inf
 
 
+def leaf_holds(proof, leaf, path):
+    """Whether a leaf holds; the way to it as pairs of a split in the file and the side taken."""
+    try:
+        return not exact.leaf_fault(proof, leaf, [exact.step(proof, node, side) for node, side in path])
+    except exact.FaultError:
+        return False
+
+
 # --- classifiers ------------------------------------------------------------------------------------------
 
 

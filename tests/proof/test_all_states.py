@@ -246,13 +246,8 @@ def test_the_shape_of_a_model():
     e = answer()
     e["question"]["requirements"].append(density())
     assert exact.shaping_categories(case_of(e)) == []
-    assert model.gain_categories(1) == [0, 1]
-    assert model.gain_categories(0) == [0]
-    assert exact.read_model(content()).gain_categories(1) == [1]
     stated = shaped_content() | {"decision": content()["decision"]}
     assert exact.read_model(stated).shaping == []
-    assert exact.read_model(stated).gain_categories(1) == [1]
-    assert exact.read_model(stated).gain_categories(1, True) == [0, 1]
     assert model.tables[1][1].at((1, 0)) == 0.25
     assert model.tables[1][1].at((1, 1)) == 0.75
     assert model.network(1, (0, 1)).means == [1.0]

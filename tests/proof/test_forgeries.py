@@ -688,15 +688,15 @@ MAY_BE_NULL = (("certificate", "ball"), ("tol",), ("seconds",))
 @pytest.mark.parametrize("name", only(["three"], ["robust", "three", "rough"]))
 def test_null_in_every_field(name):
     """Null is refused wherever something is claimed; no field makes the checker stumble."""
-    for content, e in [honest(name)]:
-        for way in ways(e):
-            if way[0] in CONTEXT or way in MAY_BE_NULL or way[:3] == ("question", "domain", "declared"):
-                continue
-            forged = copy.deepcopy(e)
-            holder = functools.reduce(lambda held, key: held[key], way[:-1], forged)
-            if holder[way[-1]] is not None:
-                holder[way[-1]] = None
-                assert refuses(content, forged), way
+    content, e = honest(name)
+    for way in ways(e):
+        if way[0] in CONTEXT or way in MAY_BE_NULL or way[:3] == ("question", "domain", "declared"):
+            continue
+        forged = copy.deepcopy(e)
+        holder = functools.reduce(lambda held, key: held[key], way[:-1], forged)
+        if holder[way[-1]] is not None:
+            holder[way[-1]] = None
+            assert refuses(content, forged), way
 
 
 def test_null_in_every_key_on_the_command_line(face, tmp_path, capsys):

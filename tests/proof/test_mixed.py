@@ -129,8 +129,7 @@ def test_a_shape_cannot_be_exchanged(honest):
     clf, document = honest
     proofs = document["certificate"]["states"]["proofs"]
     shapes = [proof["shape"] for proof in proofs]
-    if len({str(shape) for shape in shapes}) < 2:
-        pytest.skip("one shape only")
+    assert len({str(shape) for shape in shapes}) > 1
     forged = copy.deepcopy(document)
     for proof in forged["certificate"]["states"]["proofs"]:
         proof["shape"] = shapes[0]

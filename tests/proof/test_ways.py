@@ -9,6 +9,7 @@ import pytest
 
 from surefoot.proof import exact
 from surefoot.proof.exact import FaultError, Row, UnreadableError
+from tests.proof.handmade import leaf_holds
 from tests.proof.test_conditions import ABOVE, BELOW, INF, disk, leaf, proof, proven
 from tests.proof.test_conditions import setting as plain
 
@@ -325,12 +326,12 @@ def test_places_of_leaves():
 
 
 def test_a_leaf_by_itself():
-    """`leaf_holds` takes the way to a leaf as the file has it."""
+    """The way to it is as the file has it."""
     where = both([(1, [0, 1])])
     read, node = proof(where), changed(0, None, None)
-    assert exact.leaf_holds(read, NEEDS, [(node, "yes")])
-    assert exact.leaf_holds(read, NEEDS, [(node, "no")])
-    assert not exact.leaf_holds(read, BARE, [(node, "no")])
+    assert leaf_holds(read, NEEDS, [(node, "yes")])
+    assert leaf_holds(read, NEEDS, [(node, "no")])
+    assert not leaf_holds(read, BARE, [(node, "no")])
     read = proof(setting([[[at_most(0, 4.0)], [at_most(0, 1.0)]]]))
-    assert exact.leaf_holds(read, by_row(0, 0, "high"), [(either(None, None), 1)])
-    assert not exact.leaf_holds(read, by_row(0, 0, "high"), [(either(None, None), 0)])
+    assert leaf_holds(read, by_row(0, 0, "high"), [(either(None, None), 1)])
+    assert not leaf_holds(read, by_row(0, 0, "high"), [(either(None, None), 0)])

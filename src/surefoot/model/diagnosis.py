@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 OWN = "this classifier"
-BINS = 10
+BINS = 10  # of a calibration curve; with ten times as many, each has too few rows to say anything
 LEAST_POINTS = 2.0  # of accuracy; a smaller loss is not worth a caution
 LEAST_LOSS = 0.05  # share of a rival's log loss, likewise
 LEAST_NATS = 0.005  # of log loss; a smaller lead does not show
@@ -195,7 +195,7 @@ def _label_name(y: Any, frame: Any) -> tuple[str, ...]:
     return (name,) if isinstance(name, str) and name not in ("", *as_frame(frame).columns) else ()
 
 
-def calibration_curve(probabilities: Array, happened: NDArray[np.bool_], bins: int = BINS) -> pd.DataFrame:
+def calibration_curve(probabilities: Array, happened: NDArray[np.bool_]) -> pd.DataFrame:
     """Mean predicted probability, observed share and number of rows in bins of equal mass.
 
     Equal probabilities stay in one bin.
@@ -204,9 +204,8 @@ def calibration_curve(probabilities: Array, happened: NDArray[np.bool_], bins: i
     ----------
     probabilities : array of shape (rows,)
     happened : array of bool
-    bins : int
     """
-    cuts = np.unique(np.quantile(probabilities, np.arange(1, bins) / bins, method="inverted_cdf"))
+    cuts = np.unique(np.quantile(probabilities, np.arange(1, BINS) / BINS, method="inverted_cdf"))
     grouped = pd.DataFrame({"predicted": probabilities, "observed": happened.astype(float)}).groupby(
         np.searchsorted(cuts, probabilities)
     )

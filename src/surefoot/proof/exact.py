@@ -925,12 +925,6 @@ class Model:
         other = self.tables[r][k].at(state).as_integer_ratio()
         return enclosed_log(own[0] * other[1], own[1] * other[0], 2)
 
-    def gain_categories(self, k: int, density: bool = False) -> list[int]:
-        """The categories on which what category k adds depends."""
-        if self.decision is not None and not density:
-            return [k]
-        return self.tables[0][k].categories
-
     def twice_scores(self, z: Sequence[float], state: tuple[int, ...]) -> list[Enclosure]:
         """2 times the score of every class at a point."""
         view, point = self.view(state), dyadic(z)
@@ -2071,25 +2065,6 @@ def _place(path: Sequence[Step]) -> str:
     """Where a leaf is: the sides from the root, b for below (or kept), a for above, numbers for ways."""
     sides = (str(taken.number) if taken.kind == "way" else "ab"[taken.below] for taken in path)
     return shown("".join(sides)) if path else "at the root"
-
-
-def leaf_holds(proof: Proof, leaf: Any, path: Sequence[tuple[Any, str]]) -> bool:
-    """Decide one leaf exactly.
-
-    Parameters
-    ----------
-    proof : Proof
-        From `read_proof`.
-    leaf : dict
-        The leaf, as in the file.
-    path : sequence of (node, side)
-        The splits from the root to the leaf as in the file, each with the side taken: "below" or "above",
-        "no" or "yes", or the place of a way among the open ones.
-    """
-    try:
-        return not leaf_fault(proof, leaf, [step(proof, node, side) for node, side in path])
-    except FaultError:
-        return False
 
 
 def children(proof: Proof, node: dict[str, Any]) -> list[tuple[Any, Step]]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError
-from surefoot.formats import listed, suggestion
+from surefoot.formats import first_parts, listed, suggestion
 from surefoot.table.dataset import Dataset
 from surefoot.table.reading import Form, Reading, duplicate_names, read_table
 
@@ -115,7 +115,6 @@ def feature_table(
     source: str | os.PathLike[str] | Reading,
     features: Sequence[Any],
     *,
-    separator: str | None = None,
     label: str | None = None,
 ) -> pd.DataFrame:
     """The rows that a fitted classifier is to look at, its features only.
@@ -127,8 +126,6 @@ def feature_table(
     source : path or Reading
     features : sequence
         The features' names; columns that are none of them are left out.
-    separator : str, optional
-        Of the file. Default: looked for.
     label : str, optional
         A column that says what the rows are called. Default: they are counted from 0.
 
@@ -138,7 +135,7 @@ def feature_table(
         When a feature has no column, or there are no rows.
     """
     names = [str(name) for name in features]
-    form = Form(separator, as_written=() if label is None or label in names else (label,), expected=names)
+    form = Form(as_written=() if label is None or label in names else (label,), expected=names)
     reading = source if isinstance(source, Reading) else read_table(source, form)
     frame, where = reading.frame, f"{reading.name}: "
     known = suggestion(label or "", frame.columns)
@@ -228,8 +225,7 @@ def missing_label_faults(labels: pd.Series, name: str) -> list[str]:
 
 def joined(found: list[str]) -> str:
     """One sentence from several complaints."""
-    more = f"; and {len(found) - SHOWN_FAULTS} more" if len(found) > SHOWN_FAULTS else ""
-    return "; ".join(found[:SHOWN_FAULTS]) + more
+    return first_parts(found, SHOWN_FAULTS)
 
 
 def _reading(source: str | os.PathLike[str] | pd.DataFrame, form: Form) -> Reading:

@@ -67,7 +67,7 @@ def _best(texts: pd.Series, order: Sequence[str], sizes: Sequence[int], labels: 
 
 
 def _held_out_loss(values: NDArray[np.intp], classes: NDArray[np.intp], count: int) -> float:
-    """Log loss of the class of each row given its value alone, learned from all other rows."""
+    """Log loss of the class of each row given its value alone, whose count the row itself is no part of."""
     cells = np.zeros((int(values.max()) + 1, count))
     np.add.at(cells, (values, classes), 1.0)
     usual, totals = cells.sum(axis=1, keepdims=True) / len(values), cells.sum(axis=0)

@@ -230,7 +230,7 @@ def comments(start: Beginning) -> str:
 
 def _written_floats(frame: pd.DataFrame, signs: Signs) -> dict[str, str]:
     """The decimal sign of columns that were read as numbers with decimals at once."""
-    return {name: signs.table for name in frame.columns if _has_fractions(frame[[name]])}
+    return dict.fromkeys(_fractions(frame), signs.table)
 
 
 def _checked_names(text: str, separator: str, form: Form) -> tuple[list[str], bool]:
@@ -312,7 +312,7 @@ def with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, Signs, Form]
     if padded:
         form = replace(form, as_text=[*form.as_text, *padded])
         frame = layout.parsed(used, form)
-    columns, proven = text_columns(frame, form.kept), "," if _has_fractions(frame) else ""
+    columns, proven = text_columns(frame, form.kept), "," if _fractions(frame) else ""
     if form.decimal is None and used == ".":
         points, doubtful = _with_points(layout, form, frame)
         columns, proven = [*columns, *doubtful], "." if points else ""
@@ -373,11 +373,6 @@ def _zero_padded(layout: Layout, frame: pd.DataFrame) -> list[str]:
         return []
     texts = layout.parsed(".", Form(as_text=whole))
     return [name for name in whole if texts[name].str.match(r"\s*0\d").fillna(False).any()]
-
-
-def _has_fractions(frame: pd.DataFrame) -> bool:
-    """Whether some column has been read as numbers with decimals."""
-    return bool(_fractions(frame))
 
 
 def _fractions(frame: pd.DataFrame) -> list[str]:
@@ -493,7 +488,7 @@ def _without_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     if not len(frame.columns) or frame.columns[0] != "":
         return frame, ""
     first = frame[""]
-    if first.nunique() < len(first) or _has_fractions(frame[[""]]) or frame.shape[1] == 1:
+    if first.nunique() < len(first) or _fractions(frame[[""]]) or frame.shape[1] == 1:
         raise DataError("column 1 has no name")
     return frame.drop(columns=""), "column 1 left out: it has no name and differs in every row"
 

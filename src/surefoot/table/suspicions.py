@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from surefoot.formats import first_names
 from surefoot.table.kinds import is_number
 from surefoot.table.text_column import MISSING
 
@@ -69,12 +70,8 @@ def data_warnings(frame: pd.DataFrame, y: Any, label: str = "class") -> list[str
 
 
 def _about(names: Sequence[Any], what: str, remark: str) -> list[str]:
-    return [f"{what}: {_quoted(names)} ({remark})."] if names else []
-
-
-def _quoted(names: Sequence[Any]) -> str:
-    shown = ", ".join(repr(name) for name in names[:SHOWN_NAMES])
-    return shown + (f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else "")
+    quoted = first_names([repr(name) for name in names], SHOWN_NAMES)
+    return [f"{what}: {quoted} ({remark})."] if names else []
 
 
 def _is_date(column: pd.Series) -> bool:

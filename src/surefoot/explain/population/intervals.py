@@ -70,6 +70,6 @@ def quantile_interval(low: Array, high: Array, level: float, ci: float) -> tuple
     return float(np.sort(low)[first]), float(np.sort(high)[last])
 
 
-def rank(level: float, rows: int) -> int:
-    """Which of so many sorted values is their quantile, counted from 1."""
-    return max(1, math.ceil(level * rows - SAME))
+def rank(share: float, rows: int) -> int:
+    """The least number of rows that is at least a share of all: the place, from 1, of that quantile."""
+    return max(1, math.ceil(share * rows - SAME))

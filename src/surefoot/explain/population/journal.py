@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.files import write_whole
-from surefoot.formats import one_line
+from surefoot.formats import in_a_row, one_line
 from surefoot.plain import parsed
 
 # Rows of a segment. Ten times larger, and putting the table together takes hundreds of megabytes.
@@ -295,7 +295,7 @@ def _opened_to_append(path: Path) -> BinaryIO:
 
 
 def _changed(changed: list[str], folder: Path) -> str:
-    what = changed[0] if len(changed) == 1 else f"{', '.join(changed[:-1])} and {changed[-1]}"
+    what = in_a_row(changed)
     has = "has" if len(changed) == 1 and what not in PLURAL else "have"
     return f"{what} {has} changed since this run began ({folder}); {BEGINS_AGAIN}"
 

@@ -18,6 +18,7 @@ from surefoot.explain.ask.giving_way import Rung
 from surefoot.explain.ask.question_builder import Asked
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.arithmetic import is_number
+from surefoot.explain.population.intervals import rank
 from surefoot.explain.population.serving import Serving
 from surefoot.explain.population.shared_change import (
     MOST_OF_A_KIND,
@@ -219,6 +220,7 @@ class _Group:
         explanations: Any,
         n_jobs: int | None,
     ) -> _Group:
+        """The rows of a frame that do not have the target yet, with what is known or searched of each."""
         own = explainer.at_most
         rung, asker = Rung(most if own is None else min(own, most)), explainer.asker
         wanted = _one_target(explainer, frame, target)
@@ -252,7 +254,7 @@ def _chosen(group: _Group, most: int, price: float, share: float | None) -> OneA
     question = next(iter(group.asked.values())).question if group.asked else None
     lines = [part_line(one, question) for one in parts] if question else []
     grid = pd.DataFrame(lines, columns=PART_COLUMNS)
-    best, price = _best(serving, price, None if share is None else _count(share, rows))
+    best, price = _best(serving, price, None if share is None else rank(share, rows))
     costs = np.full(rows, math.inf)
     if best is not None:
         costs[places] = serving.costs[best]
@@ -281,7 +283,7 @@ def _frontier(group: _Group, serving: Serving, grid: pd.DataFrame) -> pd.DataFra
     rows, lines = len(group.labels), list[dict[str, Any]]()
     top = serving.largest(math.inf)
     most = 0 if top is None else int(np.isfinite(serving.costs[top]).sum())
-    for count in sorted({most, *(_count(k / LEVELS, rows) for k in range(1, LEVELS + 1))} - {0}):
+    for count in sorted({most, *(rank(k / LEVELS, rows) for k in range(1, LEVELS + 1))} - {0}):
         cheapest = serving.cheapest(count) if count <= most else None
         if cheapest is None:
             break
@@ -321,11 +323,6 @@ def _part_words(feature: Any, kind: str, by: float, to: Any) -> str:
         return f"{in_list(feature)} becomes {named_value(to)}"
     size = f"{value_text(float(f'{100 * abs(by):.6g}'))} %" if kind == RELATIVE else value_text(abs(by))
     return f"{in_list(feature)} {'rises' if by > 0 else 'falls'} by {size}"
-
-
-def _count(share: float, rows: int) -> int:
-    """How many rows are at least a share of all."""
-    return max(1, math.ceil(share * rows - ROUNDING))
 
 
 def _bound(least: Array, price: float) -> float:

@@ -36,7 +36,7 @@ class Levers(NamedTuple):
     pulled: tuple[Any, ...]
     following: tuple[Any, ...]
     pulls: tuple[float, ...]
-    own: tuple[float, ...] = ()
+    own: tuple[float, ...]
 
 
 def levers_of(e: Explanation) -> Levers:

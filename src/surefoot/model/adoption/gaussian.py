@@ -31,7 +31,6 @@ from surefoot.model.warp import IDENTITY
 
 Array = NDArray[np.float64]
 Networks = tuple[LinearGaussianNetwork, ...]
-Steps = list[tuple[str, Any]]
 
 TOLERANCE, SINGLE_TOLERANCE = 1e-6, 1e-3  # relative; the second for models fitted in single precision
 EPS = float(np.finfo(float).eps)

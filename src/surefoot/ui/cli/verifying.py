@@ -11,7 +11,7 @@ from surefoot.explain.result.batch import Explanations, documents_of
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.verification import Verification, verify_all, verify_regions
 from surefoot.files import read_limited
-from surefoot.formats import one_line
+from surefoot.formats import first_names, one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question
 from surefoot.table.packed import gunzipped
@@ -106,9 +106,7 @@ def _except(kind: str, failed: list[str]) -> str:
     """For which rows, or answers about one row, a claim fails or is not proved."""
     if not failed:
         return ""
-    more = f" and {len(failed) - SHOWN_ROWS} more" if len(failed) > SHOWN_ROWS else ""
-    named = ", ".join(failed[:SHOWN_ROWS])
-    return f"; not for {kind}{'s' if len(failed) > 1 else ''} {named}{more}"
+    return f"; not for {kind}{'s' if len(failed) > 1 else ''} {first_names(failed, SHOWN_ROWS)}"
 
 
 def _text(path: str, largest: int | None) -> str:

@@ -101,7 +101,7 @@ class Mailing:
 class Written:
     """A letter as text, what proves it as JSON, and what the index says of it.
 
-    Its notes are for the sender; what it advises is told apart so that the sender can review it.
+    Its notes are for the sender, and so is what it advises, which the sender should review.
     """
 
     letter: str

@@ -25,7 +25,7 @@ from surefoot.ui.letters.sender import notes_of
 from surefoot.ui.letters.size import size_of
 from surefoot.ui.letters.slots import template as template_of
 from surefoot.ui.letters.writer import Writer, estimated_by, written_by
-from surefoot.ui.report.templates import environment
+from surefoot.ui.templates import environment
 
 WIDTH = 76  # characters of a line of text; ten times as many would not be wrapped at all
 BLANK = "_" * 30

@@ -60,17 +60,17 @@ def rule_lines(
     fixed: list[str] = []
     lines: list[str] = []
     left_out = False
-    for wish in e.conflict:
-        feature, phrase = _split(wish, e.question.features)
-        rule = several.get(wish)
-        if _concerns(wish, feature, rule, names):
+    for words in e.conflict:
+        feature, phrase = _split(words, e.question.features)
+        rule = several.get(words)
+        if _concerns(words, feature, rule, names):
             left_out = True
         elif rule is not None:
             lines.append(_several(rule, e, writer))
         elif phrase == STAYS:
             fixed.append(writer.name(feature))
         else:
-            lines.append(_line(wish, feature, phrase, e, writer))
+            lines.append(_line(words, feature, phrase, e, writer))
     if fixed:
         first = writer.say("These details are treated as fixed: {names}", names=writer.language.all_of(fixed))
         lines.insert(0, first)
@@ -102,21 +102,21 @@ def guarded(e: Explanation, clf: ConditionalGaussianNetworkClassifier) -> dict[A
     return {name: why.get(str(name), "its action says so") for name in names}
 
 
-def _concerns(wish: str, feature: Any, rule: Constraint | None, guarded: tuple[Any, ...]) -> bool:
+def _concerns(words: str, feature: Any, rule: Constraint | None, guarded: tuple[Any, ...]) -> bool:
     """Whether a rule is about a guarded feature: its own, or one over several that names it."""
     if feature is not None:
         return feature in guarded
     if rule is not None:
         return not {str(name) for name in guarded}.isdisjoint(map(str, rule.named()))
-    return any(re.search(rf"(?<!\w){re.escape(str(name))}(?!\w)", wish) for name in guarded)
+    return any(re.search(rf"(?<!\w){re.escape(str(name))}(?!\w)", words) for name in guarded)
 
 
-def _split(wish: str, features: tuple[Any, ...]) -> tuple[Any, str]:
+def _split(words: str, features: tuple[Any, ...]) -> tuple[Any, str]:
     """The feature that a rule is about, and the rest; None where it is about several."""
     for name in sorted(features, key=lambda name: -len(repr(name))):
-        if wish.startswith(f"{name!r} "):
-            return name, wish[len(repr(name)) + 1 :]
-    return None, wish
+        if words.startswith(f"{name!r} "):
+            return name, words[len(repr(name)) + 1 :]
+    return None, words
 
 
 def _several(rule: Constraint, e: Explanation, writer: Writer) -> str:
@@ -127,9 +127,9 @@ def _several(rule: Constraint, e: Explanation, writer: Writer) -> str:
     return rule_words(rule, today, date_names(question), writer)
 
 
-def _line(wish: str, feature: Any, phrase: str, e: Explanation, writer: Writer) -> str:
+def _line(words: str, feature: Any, phrase: str, e: Explanation, writer: Writer) -> str:
     if feature is None:
-        return writer.say("the rule {rule}", rule=writer.quoted(harmless(wish)))
+        return writer.say("the rule {rule}", rule=writer.quoted(harmless(words)))
     is_date = str(feature) in date_names(e.question)
     for pattern, message in {**PHRASES, **(DATES if is_date else {})}.items():
         match = re.fullmatch(pattern, phrase)

@@ -11,7 +11,7 @@ from surefoot.explain.answer.decimals import count_decimals
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import PRINCIPAL
 from surefoot.explain.result.region import Interval, Region
-from surefoot.formats import one_line
+from surefoot.formats import first_names, one_line
 from surefoot.ui.letters.content import Request
 from surefoot.ui.letters.language import harmless
 from surefoot.ui.letters.rules import guarded
@@ -62,9 +62,8 @@ def by_note(notes: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
         for note in said:
             rows.setdefault(note, []).append(row)
     for note, names in rows.items():
-        more = len(names) - MOST_ROWS
-        others = f" and {more} more (the index names them)" if more > 0 else ""
-        yield f"{', '.join(names[:MOST_ROWS])}{others}: {note}"
+        index = " (the index names them)" if len(names) > MOST_ROWS else ""
+        yield f"{first_names(names, MOST_ROWS)}{index}: {note}"
 
 
 def _found(request: Request) -> list[tuple[Explanation, Region]]:

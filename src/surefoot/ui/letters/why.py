@@ -57,10 +57,10 @@ def reason_lines(
     by_name = {one.feature: _with_dates(one) if one.feature in dates else one for one in reasons.each}
     names: Iterable[Any] = reasons.principal(PRINCIPAL)["feature"]
     chosen, wanted = [by_name[name] for name in names], writer.decision(reasons.wanted)
-    told = {one.feature for one in _pointing_to_the_usual(reasons, chosen, clf)}
+    usual = {one.feature for one in _pointing_to_the_usual(reasons, chosen, clf)}
     return tuple(
         _line(one, wanted, one.feature in clf.categories_, writer)
-        if one.feature in told
+        if one.feature in usual
         else Line(_fact(one, writer), _together(one, writer))
         for one in chosen
     )

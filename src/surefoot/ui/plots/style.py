@@ -111,12 +111,12 @@ def _legend(ax: Any, handles: Sequence[Any], columns: int) -> Any:
     return legend
 
 
-def own_ticks(axis: Any, scale: Warp, count: int = 6) -> None:
+def own_ticks(axis: Any, scale: Warp) -> None:
     """Ticks in a feature's own units on an axis that shows its curved scale; they are spread evenly on it."""
     if scale.is_identity:
         return
     low, high = axis.get_view_interval()
-    values = {_rounded(float(x)) for x in scale.inverse(np.linspace(low, high, count)) if np.isfinite(x)}
+    values = {_rounded(float(x)) for x in scale.inverse(np.linspace(low, high, 6)) if np.isfinite(x)}
     places = {x: float(scale(x)) for x in sorted(values)}
     inside = {x: z for x, z in places.items() if low <= z <= high}
     axis.set_ticks(list(inside.values()), [f"{x:,.12g}" for x in inside])

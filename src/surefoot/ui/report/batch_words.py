@@ -55,8 +55,8 @@ def why_none(batch: Explanations) -> list[tuple[str, int]]:
     """Why rows have no counterfactual, counted; and which constraints stand in the way, several in some."""
     reasons = Counter(reason(e) for e in batch if e.answer.point is None)
     found = [(WHY.get(word, word.replace("_", " ")), count) for word, count in reasons.most_common()]
-    blamed = Counter(wish for e in batch if e.answer.point is None for wish in e.conflict)
-    return [*found, *((f"in the way: {wish}", count) for wish, count in blamed.most_common(MOST_COUNTED))]
+    blamed = Counter(words for e in batch if e.answer.point is None for words in e.conflict)
+    return [*found, *((f"in the way: {words}", count) for words, count in blamed.most_common(MOST_COUNTED))]
 
 
 def counted_reasons(batch: Explanations) -> list[tuple[str, int]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.levers import levers_of
+from surefoot.formats import in_a_row
 from surefoot.problem.question import Question
 from surefoot.ui.plots.levers import noticeable
 from surefoot.ui.plots.values import Values
@@ -45,9 +45,9 @@ def lever_words(e: Explanation) -> str:
         f"{name} to {_reached(values, name)}{_beyond(own.get(name, 0.0))}" for name in found.following
     ]
     if not followers and not held:
-        return f"To do: {_joined(to_do)}; nothing else changes{' noticeably' if left_out else ''}."
+        return f"To do: {in_a_row(to_do)}; nothing else changes{' noticeably' if left_out else ''}."
     lines = {"To do": to_do, FOLLOWS: followers, STAYS: held}
-    said = (f"{title}: {_joined(_first(names))}." for title, names in lines.items() if names)
+    said = (f"{title}: {in_a_row(_first(names))}." for title, names in lines.items() if names)
     return f"{' '.join(said)} {NO_CAUSE}"
 
 
@@ -74,7 +74,3 @@ def _beyond(own: float) -> str:
 
 def _reached(values: Values, name: Any) -> str:
     return f"{values.reached[name]} {values.unit(name)}".rstrip()
-
-
-def _joined(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -6,7 +6,7 @@ from html import escape
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
-from surefoot.formats import one_line
+from surefoot.formats import first_parts, one_line
 
 if TYPE_CHECKING:
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -91,9 +91,9 @@ def _particulars(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, s
     sizes = [f"{name} ({len(values)} values)" for name, values in clf.categories_.items()]
     calibration = "" if clf.calibration_ is None else f"temperature {clf.calibration_.temperature:.3g}"
     return [
-        ("categories", _first(sizes)),
+        ("categories", first_parts(sizes, SHOWN_EDGES)),
         ("holes", getattr(clf, "completion_", None) or ""),
-        ("warped", _first(powers)),
+        ("warped", first_parts(powers, SHOWN_EDGES)),
         ("shrinkage", f"{clf.shrinkage_:.0%} of the average covariance" if clf.shrinkage_ else ""),
         ("calibrated", calibration),
         (
@@ -101,12 +101,6 @@ def _particulars(clf: ConditionalGaussianNetworkClassifier) -> list[tuple[str, s
             f"{len(clf.refits_)} kept" if clf.refits_ else "",
         ),
     ]
-
-
-def _first(items: list[str]) -> str:
-    """The first few of a list."""
-    more = f"; and {len(items) - SHOWN_EDGES} more" if len(items) > SHOWN_EDGES else ""
-    return "; ".join(items[:SHOWN_EDGES]) + more
 
 
 def _rows(clf: ConditionalGaussianNetworkClassifier) -> str:
@@ -120,4 +114,4 @@ def edge_text(clf: ConditionalGaussianNetworkClassifier) -> str:
     edges = [f"{names[parent]} -> {names[child]}" for parent, child in clf.dag_.edges]
     if not edges:
         return "none"
-    return f"{len(edges)}: {_first(edges)}"
+    return f"{len(edges)}: {first_parts(edges, SHOWN_EDGES)}"

@@ -19,7 +19,7 @@ from surefoot.explain.result.words import (
     question_words,
     standing_words,
 )
-from surefoot.formats import in_list, number, one_line, part, share
+from surefoot.formats import first_parts, in_list, number, one_line, part, share
 from surefoot.problem.question import Question
 from surefoot.problem.requirements import Away, Odds
 from surefoot.status import Status
@@ -311,7 +311,7 @@ def _among(e: Explanation) -> str:
 def _left(names: list[str]) -> str:
     """What stays: a feature, or one of several."""
     texts = [in_list(name) for name in names]
-    return texts[0] if len(texts) == 1 else f"at least one of {_first(texts, MOST_NAMED, ', ')}"
+    return texts[0] if len(texts) == 1 else f"at least one of {first_parts(texts, MOST_NAMED, ', ')}"
 
 
 def _priced(e: Explanation) -> str:
@@ -334,12 +334,7 @@ def _in_own_units(e: Explanation) -> list[str]:
     if not errors:
         return []
     what = f"{e.budget:g} standard deviations, at the values after the change, are"
-    return [f"In own units: {what} {_first(list(errors), MOST_NAMED, '; ')}."]
-
-
-def _first(items: list[str], most: int, between: str) -> str:
-    more = f"{between}and {len(items) - most} more" if len(items) > most else ""
-    return between.join(items[:most]) + more
+    return [f"In own units: {what} {first_parts(list(errors), MOST_NAMED)}."]
 
 
 def _robust(e: Explanation) -> str:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot.formats import one_line
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
+from surefoot.ui.templates import environment
 
 # What letters put around names that are read from right to left, so that numbers beside them stay in place.
 ISOLATES = re.compile("([\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}])")
@@ -32,18 +27,3 @@ def _harmless(value: Any) -> Any:
 def rendered(name: str, **values: Any) -> str:
     """Fill a template."""
     return environment("surefoot.ui.report", _harmless).get_template(name).render(**values)
-
-
-@cache
-def environment(package: str, finalize: Callable[[Any], Any] | None = None) -> Environment:
-    """The templates of a package; ``finalize`` is applied to whatever is put into them."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader(package, "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
