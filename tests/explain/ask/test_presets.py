@@ -12,6 +12,7 @@ from surefoot import (
     CounterfactualExplainer,
     Explanation,
     NoCounterfactualError,
+    Qcqp,
     verify,
 )
 from surefoot.exceptions import DataError, ProblemError
@@ -206,6 +207,7 @@ def answer_of(explanation, status, changed, coverage=1.0, gap=0.01):
         changed=list(range(changed)),
         coverage=coverage,
         gap=gap,
+        method="certified",
     )
 
 
@@ -245,17 +247,35 @@ def test_an_answer_that_was_cut_short_gets_the_time_that_is_left(status, gap, co
     assert climb.found is (last if counts else cut)
 
 
-def test_a_number_that_was_not_settled_in_time_is_not_called_the_smallest():
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        (Status.UNDECIDED, "No answer with at most 3 changed features was found; this one changes 6."),
+        (Status.INFEASIBLE, "3 changed features are not enough: 6 are needed, and this is proven."),
+    ],
+)
+def test_a_number_that_was_not_settled_in_time_is_not_called_the_smallest(last, words):
+    """Unless the next smaller one was."""
     climb = Climb(Rung(3), frozenset({"at_most", "budget"}))
     for status, changed in (
-        (Status.TIME_LIMIT_NO_POINT, 0), (Status.OPTIMAL, 6), (Status.UNDECIDED, 0), (Status.INFEASIBLE, 0),
+        (Status.TIME_LIMIT_NO_POINT, 0), (Status.OPTIMAL, 6), (Status.UNDECIDED, 0), (last, 0),
     ):  # fmt: skip
         assert climb.goes_on
         climb.send(answer_of(None, status, changed))
     assert not climb.goes_on
     assert climb.reached == Rung(None)
-    assert "found in time; this one changes 6" in climb._gave_way(6)
+    assert words in climb._gave_way(6)
     assert climb.share(8.0) == pytest.approx(0.8)
+
+
+def test_what_only_a_solver_says_is_not_called_proven(many):
+    clf, X = many
+    e = CounterfactualExplainer(clf, actions=LITTLE, method=Qcqp(backend="scip")).explain(X.iloc[43], 1)
+    assert len(e.changed) > 3
+    assert f"No answer with at most 3 changed features was found; this one changes {len(e.changed)}." in str(
+        e
+    )
+    assert "fewer" not in (e.answer.certificate or {})
 
 
 def test_every_face_says_what_the_preset_means(person):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.fewer import with_fewer_ruled_out
@@ -173,7 +173,10 @@ class Climb:
 
     @property
     def _excluded(self) -> dict[int, Explanation]:
-        """What was found of numbers of changes that are not enough, with all else as in the end."""
+        """What was found of numbers of changes that are proven not to be enough, with all else as in the end.
+
+        The paper's methods prove nothing: they have their solver's word.
+        """
         same = self.reached._replace(at_most=None)
         return {
             rung.at_most: found
@@ -181,6 +184,7 @@ class Climb:
             if rung.at_most is not None
             and rung._replace(at_most=None) == same
             and found.status is Status.INFEASIBLE
+            and found.method == "certified"
         }
 
     def _gave_way(self, changed: int) -> str:
@@ -198,13 +202,11 @@ class Climb:
 
     def _number_of_changes(self, needed: int) -> str:
         """How many features have to change; proven where one less was excluded."""
-        excluded = self._excluded
-        if self.first.at_most not in excluded:
-            fewer = f"No answer with at most {self.first.at_most} changed features was found in time"
-            return f"{fewer}; this one changes {needed}."
-        few = f"{self.first.at_most} changed features are not enough"
-        least = max(excluded) + 1
+        excluded, first = self._excluded, self.first.at_most
+        if not excluded:
+            return f"No answer with at most {first} changed features was found; this one changes {needed}."
+        few, least = f"{first} changed features are not enough", max(excluded) + 1
         if needed == least:
             return f"{few}: {needed} are needed, and this is proven."
-        more = f"at least {least} are needed, and " if least > min(excluded) + 1 else ""
+        more = f"at least {least} are needed, and " if least > cast(int, first) + 1 else ""
         return f"{few}; {more}{needed} are the fewest that were found in time."

@@ -109,7 +109,7 @@ def split_rows(rows: Any, names: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         raise ProblemError("the rows must be a table: a frame, a 2-D array or a list of rows")
     single = list(rows)
     if single and np.ndim(single[0]) == 0 and not isinstance(single[0], Mapping):
-        raise ProblemError("explain_batch takes a table; this is a single row, which explain takes")
+        raise ProblemError("the rows must be a table; this is a single row, which explain takes")
     labels = [row_label(row) for row in single]
     return [i if label is None else label for i, label in enumerate(labels)], single
 
