@@ -180,6 +180,15 @@ def test_ways_to_say_groups(rows, by, groups):
     assert [key[0] for key in grouped(rows, by).places()] == groups
 
 
+def test_bands_of_large_numbers_stay_apart():
+    frame = pd.DataFrame({"amount": [1_000_000, 1_000_001, 1_000_002.5, 1_000_003]})
+    found = grouped(frame, {"amount": [1_000_001, 1_000_002, 1_000_003]}).places()
+    assert [key[0] for key in found] == [
+        "below 1000001", "1000001 to below 1000002", "1000002 to below 1000003", "1000003 and above"
+    ]  # fmt: skip
+    assert [rows.tolist() for rows in found.values()] == [[0], [1], [2], [3]]
+
+
 @pytest.mark.parametrize(
     ("by", "message"),
     [
@@ -191,6 +200,8 @@ def test_ways_to_say_groups(rows, by, groups):
         ({"cards": [math.nan]}, "must be numbers"),
         (["region", "region"], "given twice"),
         (pd.Series([1, 2], name="w"), "2 values for 60 rows"),
+        (pd.Series(range(60), index=range(59, -1, -1), name="w"), "another index than the rows"),
+        ({"w": pd.Series(range(60), index=range(1, 61))}, "another index than the rows"),
         ([["region"]], "no column"),
     ],
 )

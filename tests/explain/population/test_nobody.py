@@ -293,10 +293,19 @@ def test_the_command(tmp_path, capsys):
     assert "did you mean 'debt'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["debt=a:", "debt", "debt=", "housing=hut"])
-def test_regions_at_the_command_line_that_make_no_sense(text, tmp_path):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("debt=a:", "'a' is not a number"),
+        ("debt", "write FEATURE=VALUES\n"),
+        ("debt=", "'' is not a number"),
+        ("housing=hut", "no value 'hut'"),
+    ],
+)
+def test_regions_at_the_command_line_that_make_no_sense(text, message, tmp_path, capsys):
     lender().save(tmp_path / "model.json")
     assert main(["nobody", str(tmp_path / "model.json"), "--target", "good", "--region", text]) == 2
+    assert message in capsys.readouterr().err
     both = ["--region", "months=10", "--region", "months=20"]
     assert main(["nobody", str(tmp_path / "model.json"), "--target", "good", *both]) == 2
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -276,14 +277,56 @@ def test_a_folder_of_somebody_else_is_left_alone(explainer, rows, tmp_path):
         ({"target": "perhaps"}, "unknown target"),
         ({"id": "name"}, "no column 'name'"),
         ({"output": "out.xlsx"}, "CSV"),
+        ({"output": "."}, "is a directory"),
+        ({"output": "none/out.csv"}, "is no folder"),
+        ({"certificates": "none/proofs.jsonl"}, "is no folder"),
+        ({"certificates": "."}, "is a directory"),
         ({"rows": pd.DataFrame({"id": []})}, "no rows"),
     ],
 )
 def test_bad_requests_write_nothing(explainer, rows, tmp_path, change, message):
     table, output = change.pop("rows", rows), change.pop("output", "out.csv")
+    if "certificates" in change:
+        change["certificates"] = tmp_path / change["certificates"]
     with pytest.raises((ProblemError, DataError), match=message):
         run(explainer, table, tmp_path / output, **change)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "certificates", "message"),
+    [
+        ("in.csv", None, "in.csv: is read"),
+        ("link.csv", None, "link.csv: is read"),
+        ("out.csv", "in.csv", "in.csv: is read"),
+        ("out.csv", "out.csv", "two outputs"),
+        ("out.csv", "out.csv.parts/proofs.jsonl", "is no folder"),
+    ],
+)
+def test_no_output_takes_the_place_of_another_file(explainer, rows, tmp_path, output, certificates, message):
+    rows.to_csv(tmp_path / "in.csv", index=False)
+    (tmp_path / "link.csv").symlink_to(tmp_path / "in.csv")
+    (tmp_path / "out.csv.parts").mkdir()
+    content = (tmp_path / "in.csv").read_bytes()
+    more = {"certificates": tmp_path / certificates} if certificates else {}
+    with pytest.raises(ProblemError, match=message):
+        run(explainer, tmp_path / "in.csv", tmp_path / output, **more)
+    assert (tmp_path / "in.csv").read_bytes() == content
+    assert sorted(os.listdir(tmp_path)) == ["in.csv", "link.csv", "out.csv.parts"]
+
+
+def test_certificates_may_go_to_another_disk(explainer, clf, rows, tmp_path, monkeypatch):
+    proofs, replace = tmp_path / "proofs.jsonl", Path.replace
+
+    def across(self, target):
+        if self.name == "certificates.tmp":
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", across)
+    run(explainer, rows.head(4), tmp_path / "out.csv", certificates=proofs)
+    assert len(proofs.read_text().splitlines()) == 4
+    assert sorted(os.listdir(tmp_path)) == ["out.csv", "proofs.jsonl"]
 
 
 def test_a_full_disk_keeps_what_is_finished(explainer, rows, expected, tmp_path):

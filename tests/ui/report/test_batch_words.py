@@ -1,11 +1,13 @@
 """The page of many rows opens with the answer."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from surefoot import Actions, write_report
 from surefoot.ui.report.batch_words import batch_answer
+from surefoot.ui.report.summary import presets_of
 from tests.asking import CounterfactualExplainer
 from tests.ui.mixed import toy_model, toy_table
 
@@ -60,3 +62,12 @@ def test_many_rows_are_folded(batch, tmp_path):
     many = type(batch)(list(batch) * 8)
     page = write_report(many, tmp_path / "p.html").read_text()
     assert "rows that are not decided as wanted (not printed while this is closed)" in page
+
+
+def test_presets_that_differ_say_of_how_many_rows():
+    few, all_ = SimpleNamespace(preset="Few features change."), SimpleNamespace(preset="All may change.")
+    assert presets_of([few, few]) == ["Few features change."]
+    assert presets_of([few, all_, few, SimpleNamespace(preset="")]) == [
+        "Asked of 2 rows. Few features change.",
+        "Asked of 1 row. All may change.",
+    ]

@@ -13,7 +13,7 @@ import pandas as pd
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import is_number
-from surefoot.formats import listed, one_line, suggestion
+from surefoot.formats import exact, listed, one_line, suggestion
 
 # What the group of those without a value is called.
 MISSING = "missing"
@@ -109,11 +109,11 @@ def _column(frame: pd.DataFrame, what: Any) -> tuple[Any, list[Any], Any]:
     if isinstance(what, tuple):
         what, edges = what
         if isinstance(edges, pd.Series | np.ndarray | pd.Categorical):  # values, and what they are called
-            return what, _of_length(what, edges, len(frame)), None
+            return what, _of_rows(what, edges, frame), None
     if isinstance(what, pd.Series):
-        return "group" if what.name is None else what.name, _of_length(what.name, what, len(frame)), edges
+        return "group" if what.name is None else what.name, _of_rows(what.name, what, frame), edges
     if isinstance(what, np.ndarray | pd.Index | pd.Categorical):
-        return "group", _of_length("group", what, len(frame)), edges
+        return "group", _of_rows("group", what, frame), edges
     if np.ndim(what) or what not in frame.columns:
         hint = suggestion(str(what), frame.columns) or f"; columns: {listed(list(map(str, frame.columns)))}"
         raise ProblemError(f"by: the table has no column {what!r}{hint}")
@@ -123,9 +123,12 @@ def _column(frame: pd.DataFrame, what: Any) -> tuple[Any, list[Any], Any]:
     return what, column.tolist(), edges
 
 
-def _of_length(name: Any, values: Any, rows: int) -> list[Any]:
-    if np.ndim(values) != 1 or len(values) != rows:
-        raise ProblemError(f"by {name!r}: {len(values):,} values for {rows:,} rows")
+def _of_rows(name: Any, values: Any, frame: pd.DataFrame) -> list[Any]:
+    """Values that come beside the table, one for each of its rows."""
+    if np.ndim(values) != 1 or len(values) != len(frame):
+        raise ProblemError(f"by {name!r}: {len(values):,} values for {len(frame):,} rows")
+    if isinstance(values, pd.Series) and not values.index.equals(frame.index):
+        raise ProblemError(f"by {name!r}: the values have another index than the rows")
     return list(pd.Series(values).tolist())
 
 
@@ -139,8 +142,8 @@ def _as_they_are(_: Any, values: list[Any], __: Any) -> tuple[list[Any], tuple[A
 def _banded(name: Any, values: list[Any], edges: Any) -> tuple[list[Any], tuple[Any, ...]]:
     """Bands between ends: each holds its lower end and not its upper one."""
     ends = _ends(name, edges)
-    words = [f"below {ends[0]:g}"] + [f"{a:g} to below {b:g}" for a, b in pairwise(ends)]
-    words.append(f"{ends[-1]:g} and above")
+    said = list(map(exact, ends))
+    words = [f"below {said[0]}", *(f"{a} to below {b}" for a, b in pairwise(said)), f"{said[-1]} and above"]
     labels: list[Any] = []
     for value in values:
         number = math.nan if _is_hole(value) else _number(name, value)

@@ -63,6 +63,11 @@ class Record(NamedTuple):
     proof: tuple[int, int, int] | None = None  # place and length in the segment's file, and a checksum
 
 
+def journal_folder(output: Path) -> Path:
+    """Where the finished rows of an output are kept."""
+    return output.with_name(f"{output.name}.parts")
+
+
 class Journal:
     """The folder of a run, taken by one process at a time.
 
@@ -74,7 +79,7 @@ class Journal:
 
     def __init__(self, output: str | os.PathLike[str]) -> None:
         self.output = Path(output)
-        self.folder = self.output.with_name(f"{self.output.name}.parts")
+        self.folder = journal_folder(self.output)
         self._lock: BinaryIO | None = None
         self._open: dict[str, BinaryIO] = {}
         self._synced = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import stat
@@ -17,7 +18,8 @@ import pandas as pd
 from surefoot.exceptions import MissingDependencyError, ProblemError
 from surefoot.explain.ask.row import FILLS
 from surefoot.explain.population.columns import NUMBER, PREFIXES, Column, arrow_schema, as_frame
-from surefoot.explain.population.journal import Journal
+from surefoot.explain.population.journal import Journal, journal_folder
+from surefoot.files import CHUNK, write_parts
 from surefoot.status import Status
 from surefoot.table.writing import csv_text
 
@@ -87,6 +89,38 @@ def is_parquet(output: Path) -> bool:
     if suffix in (".xlsx", ".xls", ".json", ".jsonl", ".feather", ".arrow"):
         raise ProblemError(f"{output}: tables are written as CSV (.csv, .csv.gz) or Parquet (.parquet)")
     return suffix in (".parquet", ".pq")
+
+
+def check_places(table: str, output: Path, certificates: Path | None) -> None:
+    """Before anything is computed: refuse what would destroy a file, or could not be written.
+
+    Parameters
+    ----------
+    table : str
+        Where the rows come from.
+    output : Path
+    certificates : Path, optional
+    """
+    taken = {table: "is read, so it cannot be written"}
+    for path in (output, certificates):
+        if path is None:
+            continue
+        if path.is_dir():
+            raise ProblemError(f"{path}: cannot be written (is a directory)")
+        if not path.parent.is_dir() or _is_same(path.parent, journal_folder(output)):
+            raise ProblemError(f"{path}: cannot be written ({path.parent} is no folder for outputs)")
+        for other, why in taken.items():
+            if _is_same(path, other):
+                raise ProblemError(f"{path}: {why}; give another name")
+        taken[str(path)] = "two outputs cannot go to the same place"
+
+
+def _is_same(one: Path, other: str | Path) -> bool:
+    """Whether two names are of the same file, which need not be there yet."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def put_in_place(
@@ -208,4 +242,19 @@ def _replace(part: Path, path: Path) -> None:
     """Put a file in its place; one that was there gives it its permissions."""
     if path.is_file() and not path.is_symlink():
         part.chmod(stat.S_IMODE(path.stat().st_mode))
-    part.replace(path)
+    try:
+        part.replace(path)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _copy(part, path)
+
+
+def _copy(part: Path, path: Path) -> None:
+    """Put a file in a place on another disk, where it cannot be moved."""
+    with open(part, "rb") as file:
+        write_parts(path, iter(lambda: file.read(CHUNK), b""))
+    if path.is_file():
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+    part.unlink()

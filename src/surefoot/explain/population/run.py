@@ -21,7 +21,7 @@ from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.target import chosen_target, several_targets
 from surefoot.explain.population.columns import Column, result_columns, valid
 from surefoot.explain.population.journal import SEGMENT, Journal
-from surefoot.explain.population.output import Summary, is_parquet, put_in_place
+from surefoot.explain.population.output import Summary, check_places, is_parquet, put_in_place
 from surefoot.explain.population.pool import finished
 from surefoot.explain.population.row_job import Job, Row
 from surefoot.explain.population.table import ENOUGH
@@ -105,6 +105,7 @@ class Run:
     def carried_out(self, resume: bool) -> Summary:
         """Explain what is left, and put the table in its place."""
         is_parquet(self.output)
+        check_places(self.source.name, self.output, self.certificates)
         self._check_table()
         with Journal(self.output) as journal:
             about = self.about()

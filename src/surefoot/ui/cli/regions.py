@@ -18,9 +18,8 @@ def read_region(texts: list[str], clf: ConditionalGaussianNetworkClassifier) -> 
         fitting = [name for name in names if text.startswith(f"{name}=")]
         if not fitting:
             given = text.partition("=")[0]
-            raise ProblemError(
-                f"--region {text}: write FEATURE=VALUES; {given!r} is no feature{suggestion(given, names)}"
-            )
+            wrong = "" if given in names else f"; {given!r} is no feature{suggestion(given, names)}"
+            raise ProblemError(f"--region {text}: write FEATURE=VALUES{wrong}")
         name = max(fitting, key=len)  # names may hold the sign
         if names[name] in found:
             raise ProblemError(f"--region names {name!r} twice")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
@@ -189,8 +190,11 @@ def overview_of(batch: Explanations) -> list[tuple[str, str]]:
 
 
 def presets_of(batch: Iterable[Explanation]) -> list[str]:
-    """What the presets of some answers mean, each once."""
-    return [one_line(text) for text in dict.fromkeys(e.preset for e in batch) if text]
+    """What the presets of some answers mean, each once; where they differ, of how many rows."""
+    counts = Counter(one_line(e.preset) for e in batch if e.preset)
+    if len(counts) < 2:
+        return list(counts)
+    return [f"Asked of {n:,} row{'s' if n > 1 else ''}. {text}" for text, n in counts.items()]
 
 
 def _least_probability(moved: list[Explanation]) -> list[tuple[str, str]]:
