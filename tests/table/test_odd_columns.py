@@ -410,6 +410,27 @@ COLUMNS = {
         "Aug-29",
         [],
     ),
+    "weekdays in front": (
+        [f"Thu, {1 + k % 28} Jul 2022" for k in range(N)],
+        "date: the month is a word",
+        "--categorical 'weekdays in front'",
+        "2022-07-01",
+        [],
+    ),
+    "long weekdays in front": (
+        [f"Thursday, July {1 + k % 28}, 2022" for k in range(N)],
+        "date: the month is a word",
+        "--categorical 'long weekdays in front'",
+        "2022-07-01",
+        [],
+    ),
+    "zones of hours": (
+        [f"2022-07-{1 + k % 28:02} 14:05:00+02" for k in range(N)],
+        "date: year first",
+        "--categorical 'zones of hours'",
+        "2022-07-01",
+        ["'zones of hours': the time of day is left out"],
+    ),
     "French months": (
         repeated("3 janv. 2021", "14 févr. 2021", "1 déc. 2020", "9 juil. 2020"),
         "date: the month is a word",

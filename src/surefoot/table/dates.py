@@ -36,16 +36,17 @@ MONTH_NAMES = (
     "dec december dez dezember décembre déc diciembre dicembre dic dezembro",
 )
 MONTHS = {name: k for k, names in enumerate(MONTH_NAMES, start=1) for name in names.split()}
-ZONE = r"(Z|UTC|GMT|[+-]\d{2}:?\d{2})"
+ZONE = r"(Z|UTC|GMT|[+-]\d{2}(:?\d{2})?)"
 CLOCK = rf"(?P<clock>[T ]\s*\d{{1,2}}:\d{{2}}(:\d{{2}}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?)?\s*{ZONE}?)?"
 YEAR_FIRST = re.compile(rf"(?P<y>\d{{4}})(?P<s>[-/.])(?P<a>\d{{1,2}})(?P=s)(?P<b>\d{{1,2}}){CLOCK}")
 YEAR_LAST = re.compile(rf"(?P<a>\d{{1,2}})(?P<s>[-/.])(?P<b>\d{{1,2}})(?P=s)(?P<y>\d{{4}}|\d{{2}}){CLOCK}")
+WEEKDAY = r"(?:[^\W\d_]{2,10}\.?, ?)?"
 DAY_MONTH = re.compile(
-    rf"(?P<a>\d{{1,2}})(?:\.|er)?[- /]?(?:de )?(?P<m>[^\W\d_]{{3,10}})"
+    rf"{WEEKDAY}(?P<a>\d{{1,2}})(?:\.|er)?[- /]?(?:de )?(?P<m>[^\W\d_]{{3,10}})"
     rf"\.?[-, /]*(?:de )?(?P<y>\d{{4}}|\d{{2}}){CLOCK}"
 )
 MONTH_DAY = re.compile(
-    rf"(?P<m>[^\W\d_]{{3,10}})\.? ?(?P<a>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}){CLOCK}"
+    rf"{WEEKDAY}(?P<m>[^\W\d_]{{3,10}})\.? ?(?P<a>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}){CLOCK}"
 )
 # Months of a year. Of two digits the year would be a day.
 USUAL = r"(?P<y>(?:19|20)\d{2})"
