@@ -241,3 +241,20 @@ def test_tables_that_are_not_the_models(bundled, mixed):
     for wrong in (X.iloc[:, 1:], X.assign(more=1.0), X.iloc[:, ::-1], X.rename(columns={"age": "years"})):
         with pytest.raises(ValueError, match="feature names should match"):
             diagnose(clf, wrong, y, cv=3)
+
+
+def test_rare_values_are_together_as_they_were_when_the_model_was_made():
+    rng = np.random.default_rng(3)
+    n = 3000
+    places = rng.integers(0, 1500, n)  # more than a category may have
+    frame = pd.DataFrame({"income": rng.normal(size=n), "place": [f"P{10_000 + k}" for k in places]})
+    frame.loc[: n // 3, "place"] = "P20095"
+    table = datasets.read_table(frame.assign(paid=frame["income"] + rng.normal(size=n) > 0), label="paid")
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(table.X, table.y)
+    as_it_came = diagnose(clf, frame, table.y, cv=2)
+    assert as_it_came.to_frame().equals(diagnose(clf, table.X, table.y, cv=2).to_frame())
+    assert not any(caution.startswith("Many values") for caution in as_it_came.warnings)
+    holes = frame.assign(place=frame["place"].where(places % 7 > 0))
+    assert diagnose(clf, holes, table.y, cv=2).scores[0].accuracy == pytest.approx(
+        as_it_came.scores[0].accuracy, abs=0.02
+    )

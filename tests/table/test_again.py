@@ -8,6 +8,7 @@ import pytest
 
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.table.again import chunk_reader, read_again
+from surefoot.table.rare import as_text
 from surefoot.table.reading import Form, framed
 from surefoot.table.recipe import Recipe, Step
 from surefoot.table.stream import streamed
@@ -72,6 +73,27 @@ def test_marks_units_and_spellings():
     assert found.frame["income"].iloc[0] == 1234.5
     assert found.frame["income"].isna().tolist() == [False, True, True]
     assert found.frame["smoker"].tolist()[:2] == ["yes", "no"]
+
+
+@pytest.mark.parametrize("values", [(False, True), ("nein", "ja"), ("0", "1"), (0, 1)])
+@pytest.mark.parametrize(
+    "cells", [["FALSCH", "WAHR", None], ["n", "Y", ""], ["False", "True", "?"], [False, True, None]]
+)
+def test_yes_and_no_in_other_words_are_the_two_values_that_the_model_knows(values, cells):
+    reading = framed(pd.DataFrame({"smoker": cells}), Form())
+    found = read_again(reading, RECIPE, {"smoker": values}).frame["smoker"]
+    assert [as_text(cell) for cell in found[:2]] == [as_text(value) for value in values]
+    assert found.isna().tolist() == [False, False, True]
+
+
+def test_times_and_months_stay_what_they_were_in_a_table_of_one_row():
+    recipe = Recipe({"at": Step("number", unit="min"), "since": Step("date", "dmy")})
+    form = Form(as_text=recipe.written_dates)
+    reading = framed(pd.DataFrame({"at": ["13:45"], "since": ["May-15"]}), form)
+    found = read_again(reading, recipe, {}).frame
+    assert found.iloc[0].tolist() == [825.0, pd.Timestamp("2015-05-01")]
+    with pytest.raises(DataError, match="'at' held numbers when the model was made; row 0 has 'noon'"):
+        read_again(framed(pd.DataFrame({"at": ["noon"]}), form), recipe, {})
 
 
 @pytest.mark.parametrize(

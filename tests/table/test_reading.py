@@ -342,3 +342,17 @@ def test_titles_and_open_quotes_are_told_from_other_faults(file):
         read(file('age,y\n31,a\n"45,b\n47,a\n48,b\n'))
     with pytest.raises(DataError, match=r"a quote is not closed; it begins in line 3 of the file"):
         read(file('age,y\n31,a\n45,"b\n47,a\n48,b'))
+
+
+def test_months_with_a_point_are_no_decimals(tmp_path):
+    path = tmp_path / "cars.csv"
+    path.write_text("first;price\n03.2012;1,5\n11.2013;2,5\n10.2010;4\n")
+    table = read_table(path)
+    assert table.frame["first"].tolist() == ["03.2012", "11.2013", "10.2010"]
+    assert table.frame["price"].tolist() == [1.5, 2.5, 4.0]
+    path.write_text("first,price\n3.2012,1.5\n11.2013,2.5\n10.2010,4\n")
+    assert read_table(path).frame["first"].tolist() == ["3.2012", "11.2013", "10.2010"]
+    path.write_text("share,price\n3.2012,1.5\n11.2013,2.5\n10.2510,4\n")  # no month of a year
+    assert read_table(path).frame["share"].tolist() == [3.2012, 11.2013, 10.251]
+    path.write_text("first,price\n3.2012,1.5\n")
+    assert read_table(path, Form(as_text=["first"])).frame["first"].tolist() == ["3.2012"]

@@ -17,9 +17,10 @@ from sklearn.utils.validation import (
 )
 
 from surefoot.exceptions import DataError
-from surefoot.model.columns import are_whole
+from surefoot.model.columns import Lookup, are_whole
 from surefoot.model.schema import Schema, as_frame
 from surefoot.table.labelled import column_faults, duplicate_names, joined, plain_labels
+from surefoot.table.rare import RARE as RARE_NAME
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -151,6 +152,20 @@ def known_rows(clf: Any, X: Any) -> tuple[NDArray[Any], Codes]:
     except (TypeError, ValueError) as error:
         raise _located(error, X) from None
     return found, np.zeros((len(found), 0), dtype=np.intp)
+
+
+def with_rare_together(clf: Any, X: Any) -> Any:
+    """The table with values that the model counts as rare under their common name, as `fit` saw it."""
+    names = [name for name, values in clf.categories_.items() if RARE_NAME in values]
+    if not names:
+        return X
+    found = as_frame(X).copy(deep=False)
+    for name in names:
+        values = clf.categories_[name]
+        lookup = Lookup(name, values)
+        shown = {value: values[lookup.code(value)] for value in found[name].dropna().unique()}
+        found[name] = found[name].astype(object).map(shown, na_action="ignore")
+    return found
 
 
 def refuse_holes(schema: Schema, numbers: NDArray[Any], codes: Codes) -> None:

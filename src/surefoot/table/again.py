@@ -12,11 +12,12 @@ import pandas as pd
 
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.formats import first_names
-from surefoot.table.dates import ORDERS, Dates, as_days, digits_as_days, without_clock, written
+from surefoot.table.dates import ORDERS, Dates, as_days, digits_as_days, minutes, without_clock, written
 from surefoot.table.kinds import (
     DATE,
     EXCEL_DAYS,
     EXCEL_EPOCH,
+    MINUTES,
     NAMES,
     TRUTH,
     WHOLE,
@@ -156,7 +157,8 @@ def _column(
     if step.kind in NAMES:
         return _names(name, column, values)
     if step.kind in ("number", WHOLE):
-        return _numbers(name, column, step.kind)
+        times = column.map(minutes) if step.unit == MINUTES and not is_number(column) else column
+        return _numbers(name, times.where(times.notna(), column), step.kind)
     return column, []
 
 
@@ -259,12 +261,10 @@ _FILLERS = (20000101, 20000102, 20000103)
 
 
 def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Series, list[str]]:
-    if set(values) == {"yes", "no"}:
-        column = column.map(lambda v: TRUTH.get(v.casefold(), v) if isinstance(v, str) else v)
     known = {str(value) for value in values}
     if not known:
         return column, []
-    column, lost = _with_zeros(name, column, known)
+    column, lost = _with_zeros(name, _with_truths(column, values), known)
     if RARE in known:  # values that it does not know are rare for the model; people see their own
         return column.map(as_text, na_action="ignore").astype(object), lost
     texts = column.dropna().map(as_text)
@@ -274,6 +274,23 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
     shown = first_names([repr(value) for value in strange.unique()[:20]], 3)
     was = first_names(sorted(known), 3)
     return column, [f"{name!r} was a category ({was}), and mostly holds other values here: {shown}"]
+
+
+def _with_truths(column: pd.Series, values: Sequence[Any]) -> pd.Series:
+    """Yes and no in other words, or as 1 and 0, as the two values that the model knows."""
+    known = {_truth(value): value for value in values if as_text(value) != RARE}
+    if len(values) != 2 or set(known) != {"yes", "no"}:
+        return column
+    own = {as_text(value) for value in values}
+    return column.map(
+        lambda cell: cell if as_text(cell) in own else known.get(_truth(cell), cell), na_action="ignore"
+    )
+
+
+def _truth(value: Any) -> str:
+    """Yes or no; "" for what is neither."""
+    text = as_text(value).casefold()
+    return {"1": "yes", "0": "no"}.get(text, TRUTH.get(text, ""))
 
 
 def _with_zeros(name: str, column: pd.Series, known: set[str]) -> tuple[pd.Series, list[str]]:

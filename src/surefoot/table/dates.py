@@ -18,39 +18,47 @@ FIRST_SHORT = 1969  # years of two digits: 69 is 1969, 68 is 2068, as in POSIX
 USUAL_YEARS = (1900, 2100)  # of eight digits in a row: other numbers are hardly dates
 SAMPLE = 200
 NEARLY_ALL = 0.95
+LONGEST_MONTH = 31  # days
 FEWEST = 3  # different days that eight digits must make before a number is called a date
 
 MONTH_NAMES = (
-    "jan january januar janvier enero gennaio gen januari janeiro",
-    "feb february februar février febrero febbraio februari fevereiro",
-    "mar march mär märz mrz mars marzo maart março",
-    "apr april avril abril aprile",
+    "jan january januar janvier janv enero ene gennaio gen januari janeiro",
+    "feb february februar février févr fevr fev febrero febbraio februari fevereiro",
+    "mar march mär märz mrz mars marzo maart mrt março",
+    "apr april avril avr abril abr aprile",
     "may mai mayo maggio mag mei maio",
     "jun june juni juin junio giugno giu junho",
-    "jul july juli juillet julio luglio lug julho",
+    "jul july juli juillet juil julio luglio lug lug julho",
     "aug august août agosto ago augustus",
     "sep sept september septembre septiembre settembre set setembro",
     "oct october okt oktober octobre octubre ottobre ott outubro",
     "nov november novembre noviembre novembro",
-    "dec december dez dezember décembre diciembre dicembre dic dezembro",
+    "dec december dez dezember décembre déc diciembre dicembre dic dezembro",
 )
 MONTHS = {name: k for k, names in enumerate(MONTH_NAMES, start=1) for name in names.split()}
-ZONE = r"(Z|UTC|GMT|[+-]\d{2}:?\d{2})"
+ZONE = r"(Z|UTC|GMT|[+-]\d{2}(:?\d{2})?)"
 CLOCK = rf"(?P<clock>[T ]\s*\d{{1,2}}:\d{{2}}(:\d{{2}}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?)?\s*{ZONE}?)?"
 YEAR_FIRST = re.compile(rf"(?P<y>\d{{4}})(?P<s>[-/.])(?P<a>\d{{1,2}})(?P=s)(?P<b>\d{{1,2}}){CLOCK}")
 YEAR_LAST = re.compile(rf"(?P<a>\d{{1,2}})(?P<s>[-/.])(?P<b>\d{{1,2}})(?P=s)(?P<y>\d{{4}}|\d{{2}}){CLOCK}")
+WEEKDAY = r"(?:[^\W\d_]{2,10}\.?, ?)?"
 DAY_MONTH = re.compile(
-    rf"(?P<a>\d{{1,2}})(?:\.|er)?[- /]?(?:de )?(?P<m>[^\W\d_]{{3,10}})"
+    rf"{WEEKDAY}(?P<a>\d{{1,2}})(?:\.|er)?[- /]?(?:de )?(?P<m>[^\W\d_]{{3,10}})"
     rf"\.?[-, /]*(?:de )?(?P<y>\d{{4}}|\d{{2}}){CLOCK}"
 )
 MONTH_DAY = re.compile(
-    rf"(?P<m>[^\W\d_]{{3,10}})\.? ?(?P<a>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}){CLOCK}"
+    rf"{WEEKDAY}(?P<m>[^\W\d_]{{3,10}})\.? ?(?P<a>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}){CLOCK}"
 )
 # Months of a year. Of two digits the year would be a day.
 USUAL = r"(?P<y>(?:19|20)\d{2})"
 MONTH_YEAR = re.compile(rf"(?P<m>[^\W\d_]{{3,10}})\.?[- /,]*{USUAL}")
-MONTH_IN_DIGITS = re.compile(rf"{USUAL}[-/](?P<a>\d{{2}})|(?P<b>\d{{1,2}})[-/](?P<z>(?:19|20)\d{{2}})")
+MONTH_IN_DIGITS = re.compile(rf"{USUAL}[-/](?P<a>\d{{2}})|(?P<b>\d{{1,2}})[-/.](?P<z>(?:19|20)\d{{2}})")
+POINTED_MONTH = re.compile(r"(?:0?[1-9]|1[0-2])\.(?:19|20)\d{2}")
+# May-85 is a month; May-15 may be a day, unless another value of the column or the last table says otherwise.
+SHORT_MONTH = re.compile(r"(?P<m>[^\W\d_]{3,10})\.?[- /']+(?P<y>\d{2})")
 DIGITS = re.compile(r"(?P<y>\d{4})(?P<a>\d{2})(?P<b>\d{2})")
+CLOCK_TIME = re.compile(
+    r"(?P<h>\d{1,3}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:\.\d+)?))?\s*(?:(?P<half>[ap])\.?m\.?)?", re.I
+)
 NO_DATES = ("0000-00-00", "00.00.0000", "00/00/0000")  # how databases write that there is none
 
 
@@ -80,8 +88,14 @@ class Written(NamedTuple):
     is_month: bool = False
 
 
-def written(text: str) -> Written | None:
+def written(text: str, short: bool = False) -> Written | None:
     """The parts of a date; None where the text is none.
+
+    Parameters
+    ----------
+    text : str
+    short : bool
+        Whether a month and two digits are a month of a year.
 
     Examples
     --------
@@ -98,14 +112,14 @@ def written(text: str) -> Written | None:
         if found and found["m"].casefold() in MONTHS:
             month = MONTHS[found["m"].casefold()]
             return Written(_year(found["y"]), int(found["a"]), month, "named", " ", bool(found["clock"]))
-    return _month(text)
+    return _month(text, short)
 
 
-def _month(text: str) -> Written | None:
+def _month(text: str, short: bool) -> Written | None:
     """The first day of a month that is written without a day."""
-    found = MONTH_YEAR.fullmatch(text)
+    found = MONTH_YEAR.fullmatch(text) or (SHORT_MONTH.fullmatch(text) if short else None)
     if found and found["m"].casefold() in MONTHS:
-        return Written(int(found["y"]), 1, MONTHS[found["m"].casefold()], "named", " ", False, True)
+        return Written(_year(found["y"]), 1, MONTHS[found["m"].casefold()], "named", " ", False, True)
     found = MONTH_IN_DIGITS.fullmatch(text)
     if found is None:
         return None
@@ -183,9 +197,11 @@ def dates(texts: Sequence[str], order: str | None = None, day_first: bool = Fals
     ('dmy', "month first: '3/27/2021'")
     """
     real = [text for text in texts if text not in NO_DATES]
-    if not real or not all(map(written, real[:: max(1, len(real) // SAMPLE)][:SAMPLE])):
+    short = order is not None or _has_short_years(real)
+    sample = real[:: max(1, len(real) // SAMPLE)][:SAMPLE]
+    if not real or not all(written(text, short) for text in sample):
         return None
-    parts = {text: written(text) for text in real}
+    parts = {text: written(text, short) for text in real}
     if any(one is None for one in parts.values()):
         return None
     known = {text: one for text, one in parts.items() if one is not None}
@@ -200,6 +216,17 @@ def dates(texts: Sequence[str], order: str | None = None, day_first: bool = Fals
     every = {**days, **{text: None for text in texts if text in NO_DATES}}
     months = any(one.is_month for one in known.values())
     return Dates(found, why, every, clock, unclear, short, months)
+
+
+def _has_short_years(texts: Iterable[str]) -> bool:
+    """Whether two digits behind a month are a year somewhere: no month has so many days."""
+    found = (SHORT_MONTH.fullmatch(text) for text in texts)
+    return any(one is not None and int(one["y"]) > LONGEST_MONTH for one in found)
+
+
+def are_months(texts: Sequence[str]) -> bool:
+    """Whether what could be numbers with four decimals, such as 03.2012, are months."""
+    return len(texts) >= FEWEST and all(map(POINTED_MONTH.fullmatch, texts))
 
 
 def _order(parts: Mapping[str, Written], day_first: bool) -> tuple[str, str, bool]:
@@ -243,6 +270,23 @@ def digits_as_days(numbers: Iterable[Any]) -> dict[Any, int] | None:
             return None
         found[number] = day
     return found if len(found) >= FEWEST else None
+
+
+def minutes(text: Any) -> float | None:
+    """A time of day, or how long something took, in minutes; None where a text is neither.
+
+    Examples
+    --------
+    >>> minutes("13:45"), minutes("1:45 pm"), minutes("0:00:30"), minutes("13.45")
+    (825.0, 825.0, 0.5, None)
+    """
+    found = CLOCK_TIME.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    hours = int(found["h"])
+    if found["half"]:
+        hours = hours % 12 + 12 * (found["half"] in "pP")
+    return 60.0 * hours + int(found["m"]) + float(found["s"] or 0) / 60
 
 
 def as_days(column: pd.Series) -> pd.Series:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from surefoot.defaults import MOST_VALUES
 from surefoot.exceptions import DataError
 from surefoot.formats import first_names
 from surefoot.table.dates import (
@@ -18,14 +19,15 @@ from surefoot.table.dates import (
     as_days,
     dates,
     digits_as_days,
+    minutes,
     without_clock,
     written,
 )
-from surefoot.table.quantities import quantity
+from surefoot.table.quantities import is_unit, quantity
 from surefoot.table.rare import RARE, as_text, together
 from surefoot.table.said import Said
 from surefoot.table.scales import natural_order
-from surefoot.table.text_column import AMONG_NUMBERS, DASHES
+from surefoot.table.text_column import AMONG_NUMBERS, DASHES, TEXT_KINDS
 
 NUMBER, WHOLE, CATEGORY, ORDERED, CODE, DATE = "number", "whole", "category", "ordered", "code", "date"
 TEXT, IDENTIFIER, CONSTANT, COPY = "text", "identifier", "constant", "copy"
@@ -48,6 +50,7 @@ REMARKS = 0.05  # of the rows: remarks that repeat more often than that are name
 SAME_LENGTH = 8
 LONGEST_WHOLE = 2**53  # whole numbers beyond it are not all doubles
 SECONDS = 86_400  # of a day
+MINUTES = "min"  # what times of day are read in
 EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
 EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
 
@@ -278,6 +281,9 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
     read = text_dates(seen, None, day_first)
     if read is not None:
         return replace(_dates(name, column, read), missing=marks)
+    times = _times(name, seen, said.most_values)
+    if times is not None:
+        return replace(times, cells=column.map(minutes).astype(float), missing=marks)
     column, spelling = _truth_words(column)
     texts = [as_text(value) for value in column.dropna().unique()]
     _refuse_slips(name, column, texts)
@@ -288,6 +294,16 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
         apart = f"{name!r}: {alike} differ in capitals only, and are kept apart"
         spelling = (*spelling, apart) if alike else spelling
     return replace(found, missing=marks, notes=(*found.notes, *spelling, *_nearly(name, texts)))
+
+
+def _times(name: str, seen: pd.Series, most: int) -> Column | None:
+    """Times of day, or how long something took, where there are too many for a category."""
+    texts = seen.unique()
+    if len(texts) <= most or any(minutes(text) is None for text in texts):
+        return None
+    example = f"{texts[0]!r} is {as_text(minutes(texts[0]))}"
+    why = f"times of day or durations, in minutes: {example}"
+    return Column(name, NUMBER, why, flag("categorical", name), unit=MINUTES)
 
 
 def _refuse_slips(name: str, column: pd.Series, texts: Sequence[str]) -> None:
@@ -313,7 +329,7 @@ def _nearly(name: str, texts: Sequence[str]) -> tuple[str, ...]:
     """What keeps text from being numbers or dates, where all of it looks like them."""
     read = [quantity(text) for text in texts[:FEW_ROWS]]
     units = sorted({one.unit for text in texts if (one := quantity(text))}) if read and all(read) else []
-    if len(units) > 1:
+    if len(units) > 1 and any(is_unit(unit) for unit in units):
         shown = first_names([unit or "none" for unit in units], 3)
         return (f"{name!r}: numbers in several units ({shown}); write them in one to have them as numbers",)
     if _mostly_dates(texts) and all(map(written, texts)):
@@ -420,15 +436,30 @@ def _left_out_text(name: str, texts: Sequence[str], rows: int) -> Column | None:
     return None
 
 
+def are_names(column: pd.Series) -> bool:
+    """Whether text among numbers shows that all of them are names: 01 and 2A, or 2 and 3+."""
+    if column.dtype.kind != "O" or pd.api.types.infer_dtype(column, skipna=True) not in TEXT_KINDS:
+        return False
+    texts = list(dict.fromkeys(column.dropna().map(as_text)))
+    return any(map(_is_padded, texts)) or (len(texts) <= MOST_VALUES and natural_order(texts) is not None)
+
+
+def _is_padded(text: str) -> bool:
+    """Whether a whole number begins with a zero."""
+    return len(text) > 1 and text.startswith("0") and text.isdigit()
+
+
 def _names(name: str, column: pd.Series, texts: Sequence[str], said: Said) -> Column:
     """A category of text: ordered, a code, or plain."""
     order = natural_order(texts)
     if order is not None and len(texts) <= said.most_values:
-        values = column.astype(pd.CategoricalDtype(list(order), ordered=True))
+        values = column.map(as_text, na_action="ignore").astype(
+            pd.CategoricalDtype(list(order), ordered=True)
+        )
         shown = f"{order[0]} < ... < {order[-1]}" if len(order) > 2 else " < ".join(order)
         return Column(name, ORDERED, f"{len(texts)} values: {shown}", flag("categorical", name), values)
     digits = sum(any(c.isdigit() for c in text) and " " not in text for text in texts)
-    padded = any(text.isdigit() and text.startswith("0") and len(text) > 1 for text in texts)
+    padded = any(map(_is_padded, texts))
     if padded or (digits > len(texts) / 2 and (len(texts) > LONG_CODES or CODE_NAME.search(str(name)))):
         why = "begins with a zero" if padded else "letters and digits"
         return Column(name, CODE, f"{why}; {len(texts):,} values", flag("text", name), column)

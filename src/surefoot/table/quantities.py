@@ -16,7 +16,7 @@ UNITS = (
     "%", "‰", "°", "°C", "°F", "kg", "g", "mg", "µg", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft",
     "in",
     "m²", "m2", "qm", "sqm", "l", "ml", "dl", "h", "hrs", "min", "sec", "ms", "yrs", "yr", "years", "months",
-    "days", "kW", "kWh", "Hz", "bpm", "mmHg", "kcal", "mg/dl", "mmol/l", "km/h", "mph",
+    "days", "k", "kW", "kWh", "Hz", "bpm", "mmHg", "kcal", "mg/dl", "mmol/l", "km/h", "mph",
 )  # fmt: skip
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 EITHER = "|".join(re.escape(sign) for sign in sorted(CURRENCIES, key=len, reverse=True))
@@ -27,9 +27,11 @@ QUANTITY = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+\-\N{{MINUS SIGN}}])?\s*(?:(?P<before>{EITHER})\s*)?"
     rf"(?P<inner>[+\-\N{{MINUS SIGN}}])?"
     rf"(?P<number>(?:\d[\d.,{APOSTROPHES}\s]*|[.,])?\d[.,]?(?:[eE][+-]?\d+)?)"
-    rf"(?P<behind>-)?(?:\s*(?P<attached>{ATTACHED})|\s+(?P<word>{WORD}))?\s*(?P<close>\))?",
+    rf"(?:(?<=[.,])(?P<even>--?|[\N{{EN DASH}}\N{{EM DASH}}])|(?P<behind>-))?"
+    rf"(?:\s*(?P<attached>{ATTACHED})|\s+(?P<word>{WORD}))?\s*(?P<close>\))?",
     re.IGNORECASE,
 )
+KNOWN = {word.casefold() for word in (*UNITS, *CURRENCIES)}
 GROUPS = re.compile(rf"\d{{1,3}}([\s{APOSTROPHES}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d*)?")
 BETWEEN_DIGITS = re.compile(rf"[\s{APOSTROPHES}]")
 
@@ -50,6 +52,8 @@ def quantity(text: str) -> Quantity | None:
     [('1.234,50', '€'), ('-1,200', '$'), ('1234.5', ''), ('12', '%')]
     >>> quantity("1'065 mg/l"), quantity("€12,50")
     (Quantity(number='1065', unit='mg/l'), Quantity(number='12,50', unit='€'))
+    >>> quantity("CHF 1'200.-"), quantity("€ 1.200,--")  # without cents, as prices are written
+    (Quantity(number='1200.0', unit='CHF'), Quantity(number='1.200,0', unit='€'))
     >>> quantity("A12"), quantity("12b"), quantity("1-2")
     (None, None, None)
     """
@@ -62,6 +66,7 @@ def quantity(text: str) -> Quantity | None:
     number = found["number"].strip()
     if found["word"] and number[-1] in ".,":
         return None  # an item of a list, such as "2. Married"
+    number += "0" if found["even"] else ""
     if BETWEEN_DIGITS.search(number):
         if not GROUPS.fullmatch(number):
             return None
@@ -69,6 +74,11 @@ def quantity(text: str) -> Quantity | None:
     negative = bool(found["open"]) or any(sign != "+" for sign in minuses)
     unit = found["before"] or found["attached"] or found["word"] or ""
     return Quantity(f"-{number}" if negative else number, unit)
+
+
+def is_unit(word: str) -> bool:
+    """Whether a word behind a number is known to be a unit: in "1004 AB" it is a part of a name."""
+    return word.casefold() in KNOWN
 
 
 def quantities(texts: Iterable[str]) -> dict[str, Quantity] | None:

@@ -18,6 +18,7 @@ from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import read_limited, read_standard_input
 from surefoot.formats import listed, one_line, suggestion
 from surefoot.table.cells import with_plain_cells
+from surefoot.table.dates import are_months
 from surefoot.table.decimals import Signs, signs_of
 from surefoot.table.dialect import (
     SEPARATORS,
@@ -308,9 +309,9 @@ def with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, Signs, Form]
         commas = any(column.proves(",") for column in text_columns(sample, form.kept))
         used = "," if commas and not _with_points(layout, form, sample)[0] else "."
     frame = layout.parsed(used, form)
-    padded = _zero_padded(layout, frame)
-    if padded:
-        form = replace(form, as_text=[*form.as_text, *padded])
+    names = [*_zero_padded(layout, frame), *_pointed_months(layout, frame)]
+    if names:
+        form = replace(form, as_text=[*form.as_text, *names])
         frame = layout.parsed(used, form)
     columns, proven = text_columns(frame, form.kept), "," if _fractions(frame) else ""
     if form.decimal is None and used == ".":
@@ -373,6 +374,15 @@ def _zero_padded(layout: Layout, frame: pd.DataFrame) -> list[str]:
         return []
     texts = layout.parsed(".", Form(as_text=whole))
     return [name for name in whole if texts[name].str.match(r"\s*0\d").fillna(False).any()]
+
+
+def _pointed_months(layout: Layout, frame: pd.DataFrame) -> list[str]:
+    """Columns of months such as 03.2012, which were taken for numbers with decimals."""
+    months = [name for name in _fractions(frame) if frame[name].dropna().between(1, 13).all()]
+    if not months:
+        return []
+    texts = layout.parsed(".", Form(as_text=months))
+    return [name for name in months if are_months(TextColumn.of(name, texts[name]).texts)]
 
 
 def _fractions(frame: pd.DataFrame) -> list[str]:

@@ -86,6 +86,11 @@ class Recipe:
         return {name: sign for name, sign in found.items() if sign}
 
     @property
+    def written_dates(self) -> list[str]:
+        """Dates that stood as text: 03.2012 is no number in the next table either."""
+        return [name for name, step in self.steps.items() if step.order in ORDERS]
+
+    @property
     def units(self) -> dict[str, str]:
         """Of the numbers that were written with one."""
         kept = (NUMBER, WHOLE)

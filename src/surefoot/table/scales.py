@@ -25,6 +25,9 @@ SCALES = tuple(
         "gering mittel hoch",
         "klein mittel groß",
         "nie selten manchmal oft immer",
+        "strongly_disagree disagree neutral agree strongly_agree",
+        "very_dissatisfied dissatisfied neutral satisfied very_satisfied",
+        "primary secondary tertiary",
         "freshman sophomore junior senior",
         "bronze silver gold platinum",
     )
@@ -42,6 +45,8 @@ ABOVE = re.compile(
     re.IGNORECASE,
 )
 
+UNIT = re.compile(r"[\d+]\s*([^\W\d_]+)$")
+
 
 def natural_order(texts: Sequence[str]) -> tuple[str, ...] | None:
     """The values in their order, if all of them are intervals or words of one scale.
@@ -50,7 +55,10 @@ def natural_order(texts: Sequence[str]) -> tuple[str, ...] | None:
     --------
     >>> natural_order(["high", "low", "medium"]), natural_order(["25-40", "< 25", "> 40"])
     (('low', 'medium', 'high'), ('< 25', '25-40', '> 40'))
-    >>> natural_order(["own", "rent"])
+    >>> natural_order(["10+ years", "2 years", "< 1 year", "1 year"]), natural_order(["3+", "0", "2", "1"])
+    (('< 1 year', '1 year', '2 years', '10+ years'), ('0', '1', '2', '3+'))
+    >>> natural_order(["own", "rent"]), natural_order(["1", "2", "3"])
+    (None, None)
     """
     if len(texts) < 3:
         return None
@@ -68,17 +76,32 @@ def _on_a_scale(texts: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _intervals(texts: Sequence[str]) -> tuple[str, ...] | None:
-    """Intervals that do not overlap, lowest first."""
+    """Intervals that do not overlap, lowest first; whole numbers too, if one of them is open: 0, 1, 2, 3+."""
     ends = {}
+    units = _units(texts)
     for text in texts:
-        found = _ends(text.strip())
+        found = _ends(_without(units, text.strip()))
         if found is None or found[0] > found[1]:
             return None
         ends[text] = found
     order = sorted(texts, key=lambda text: ends[text])
     pairs = pairwise(order)
     apart = all(ends[one][1] <= ends[next_][0] and ends[one] != ends[next_] for one, next_ in pairs)
-    return tuple(order) if apart else None
+    single = any(low == high for low, high in ends.values())
+    is_open = any(math.isinf(end) for pair in ends.values() for end in pair)
+    return tuple(order) if apart and (is_open or not single) else None
+
+
+def _units(texts: Sequence[str]) -> set[str]:
+    """The word behind the numbers, in singular and plural; nothing where there are several."""
+    found = {match[1] for text in texts if (match := UNIT.search(text.strip()))}
+    shortest = min(found, key=len, default="")
+    return found if all(unit.startswith(shortest) for unit in found) else set()
+
+
+def _without(units: set[str], text: str) -> str:
+    match = UNIT.search(text)
+    return text[: match.start(1)].strip() if match and match[1] in units else text
 
 
 def _ends(text: str) -> tuple[float, float] | None:
@@ -88,6 +111,8 @@ def _ends(text: str) -> tuple[float, float] | None:
         return -math.inf, _value(found["high"])
     if found := ABOVE.fullmatch(text):
         return _value(found["low"] or found["plus"]), math.inf
+    if text.isdecimal() and (text == "0" or text[0] != "0"):
+        return _value(text), _value(text)
     return None
 
 

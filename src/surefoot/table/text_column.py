@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from surefoot.table.cells import holds_nested
+from surefoot.table.dates import are_months
 from surefoot.table.quantities import Quantity, quantities
 
 MISSING = (
@@ -106,8 +107,9 @@ class TextColumn:
         return any(isinstance(v, str) and v != v.strip() for v in pd.unique(self.series.dropna()))
 
     def holds_numbers(self, decimal: str) -> bool:
-        """Whether every value is a number when this is the decimal sign."""
-        return bool(self.texts) and all(is_number_text(text, decimal) for text in self.texts)
+        """Whether every value is a number when this is the decimal sign, and not all are months."""
+        numbers = bool(self.texts) and all(is_number_text(text, decimal) for text in self.texts)
+        return numbers and (bool(self.unit) or not are_months(self.texts))
 
     @property
     def begins_with_zeros(self) -> bool:

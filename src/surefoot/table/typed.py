@@ -16,7 +16,16 @@ from surefoot.formats import listed, suggestion
 from surefoot.table.cells import NESTED, holds_nested
 from surefoot.table.copies import without_copies
 from surefoot.table.decimals import own_decimals
-from surefoot.table.kinds import CATEGORY, LEFT_OUT, NUMBER, WHOLE, Column, decided, with_few_values
+from surefoot.table.kinds import (
+    CATEGORY,
+    LEFT_OUT,
+    NUMBER,
+    WHOLE,
+    Column,
+    are_names,
+    decided,
+    with_few_values,
+)
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import joined, number_faults
 from surefoot.table.reading import Form, Reading, duplicate_names, framed
@@ -273,7 +282,11 @@ def _refuse_faults(features: pd.DataFrame, said: Said) -> None:
             f"column {nested!r} holds {what}; make columns of it, or leave it out (--drop, drop=)"
         )
     taken = {*said.as_text, *said.dates, *said.text}
-    looked = [name for name in features.columns if name not in taken and not _is_time(features[name])]
+    looked = [
+        name
+        for name in features.columns
+        if name not in taken and not _is_time(features[name]) and not are_names(features[name])
+    ]
     found = number_faults(features[looked])
     if found:
         raise DataError(joined(found))

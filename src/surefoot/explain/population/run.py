@@ -341,6 +341,7 @@ def table_form(clf: Any, label: str | None = None) -> Form:
     names = [str(name) for name in clf.feature_labels_]
     text = [str(name) for name, values in clf.categories_.items() if any(isinstance(v, str) for v in values)]
     recipe = clf.recipe_ or Recipe({})
+    text += recipe.written_dates
     written = [label] if label and label not in names else []
     missing, usual = recipe.missing, recipe.usual
     return Form(as_written=written, as_text=text, expected=names, missing=missing, usual=usual)

@@ -223,7 +223,8 @@ def _form(options: argparse.Namespace, **known: Any) -> Form:
 def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
     """What is known about the next table from the one of which the model was made."""
     recipe = clf.recipe_ or Recipe({})
-    return {"as_text": _text_features(clf), "missing": recipe.missing, "usual": recipe.usual}
+    text = [*_text_features(clf), *recipe.written_dates]
+    return {"as_text": text, "missing": recipe.missing, "usual": recipe.usual}
 
 
 def _read_again(path: str, form: Form, clf: ConditionalGaussianNetworkClassifier) -> Reading:
