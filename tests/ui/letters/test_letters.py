@@ -26,7 +26,7 @@ from surefoot.explain.result.batch import Explanations
 from surefoot.ui.letters.labels import Labels, read_labels
 from surefoot.ui.letters.language import language, languages
 from surefoot.ui.letters.slots import TEMPLATES
-from surefoot.ui.letters.ways import found_ways, needed
+from surefoot.ui.letters.ways import found_ways, needed, ways_of
 from surefoot.ui.letters.why import reason_lines
 from surefoot.ui.letters.writer import Writer
 from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
@@ -100,7 +100,7 @@ def test_in_german(letters):
     text = " ".join(letters["found", "de", ".txt"][1].letter.split())
     assert "Datum: 18. November 2026" in text
     assert "Die Entscheidung in Ihrem Fall lautet „bad“." in text
-    assert "credit amount: von 3.480 bis 6.193 (heute: 7.882)" in text
+    assert "credit amount: 3.480 bis 6.193 (heute: 7.882)" in text
 
 
 def test_at_most_four_reasons_and_three_ways(letters):
@@ -209,6 +209,17 @@ def test_estimated_values_are_said_so(cases):
     explainer = CounterfactualExplainer(clf, impute="expected")
     text = mailing(explainer, form=".txt").written(rows["invalid"][0][1], 1, DAY).letter
     assert "(was missing, and was estimated)" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("code", "said"), [("en", "was missing, and was estimated: "), ("de", "fehlte und wurde geschätzt: ")]
+)
+def test_a_way_calls_no_estimated_value_todays(cases, code, said):
+    clf, rows = cases
+    explainer, row = rows["found"][0]
+    found = found_ways([explainer.explain(row, "good")], clf, Labels())
+    everything = Writer(language(code), Labels(), {}, tuple(row.index))
+    assert all(one.today.startswith(said) for one in ways_of(found, everything)[0].needed)
 
 
 def test_a_decision_that_is_close_has_nothing_to_change(cases):

@@ -88,8 +88,12 @@ def _way(e: Explanation, region: Region, writer: Writer, title: str) -> Way:
 
 
 def _needed(name: Any, enough: str, e: Explanation, writer: Writer) -> Needed:
-    today = writer.say("today: {value}", value=writer.own(name, e.factual[name]))
-    return Needed(writer.name(name), enough, today)
+    value = writer.own(name, e.factual[name])
+    if str(name) in writer.estimated:
+        return Needed(
+            writer.name(name), enough, writer.say("was missing, and was estimated: {value}", value=value)
+        )
+    return Needed(writer.name(name), enough, writer.say("today: {value}", value=value))
 
 
 def _one_of(feature: Any, values: Sequence[Any], writer: Writer) -> str:
