@@ -1,9 +1,11 @@
 """What letters say, for every way that a request can end, in every language."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from surefoot import (
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.batch import Explanations
+from surefoot.explain.result.region import Interval, Region
 from surefoot.ui.letters.labels import Labels, read_labels
 from surefoot.ui.letters.language import language, languages
 from surefoot.ui.letters.slots import TEMPLATES
@@ -259,6 +262,33 @@ def test_what_can_stay_is_not_asked_for_and_no_two_ways_change_the_same(cases):
         said.removeprefix("proline ").replace(",", "")
     )  # of what can stay nothing is said: it stays
     assert clf.predict(row.to_frame().T)[0] != 0
+
+
+def way_to(low, values):
+    """A stand-in for an answer that asks for income of at least ``low`` and one of these values of city."""
+    income = () if low is None else (Interval("income", low, math.inf, (low, 9.0)),)
+    cities = {"city": values} if values else {}
+    names = [one.feature for one in income] + list(cities)
+    region = Region({}, income, cities)
+    return SimpleNamespace(
+        factual={"income": 1.0, "city": "a"}, counterfactual={}, changed=names, enough=lambda *_, **__: region
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "shown"),
+    [
+        ([way_to(None, ("b", "c")), way_to(3.0, ("b",))], [0]),  # moving to b is enough by itself
+        ([way_to(3.0, ("b",)), way_to(None, ("b", "c"))], [1]),
+        ([way_to(None, ("b",)), way_to(3.0, ("b", "c"))], [0, 1]),
+        ([way_to(3.0, ()), way_to(4.0, ("b",))], [0]),
+        ([way_to(3.0, ()), way_to(2.0, ("b",))], [0, 1]),
+        ([way_to(3.0, ()), way_to(None, ("b",))], [0, 1]),
+    ],
+)
+def test_no_way_asks_for_all_of_another_and_more(answers, shown):
+    found = [e for e, _ in found_ways(answers, None, Labels())]
+    assert found == [answers[k] for k in shown]
 
 
 def test_that_today_is_not_enough_is_not_said_again(cases):
