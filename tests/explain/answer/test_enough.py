@@ -232,6 +232,31 @@ def test_it_cannot_be_enlarged_by_much():
     assert checked > 4
 
 
+def test_whole_numbers_waste_no_room(bundled):
+    """One glucose more leaves room for the weight, too: the shortest side must not be rounded to nothing."""
+    table = bundled["pima"]
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(table.X, table.y)
+    e = CounterfactualExplainer(clf, at_most=2).explain(table.X.iloc[598])
+    plas, mass = check(e, clf).numbers
+    deviations = np.sqrt(np.diag(clf.network(e.factual_class, ()).covariance))
+    unit = dict(zip(table.X, deviations, strict=True))
+    x = e.counterfactual
+
+    def room(more):
+        """How far up the mass can go beside so many more of plas."""
+        grid = np.linspace(x["mass"], x["mass"] + 3, 20_000)
+        rows = pd.DataFrame([x.to_dict()] * len(grid)).assign(plas=x["plas"] + more, mass=grid)
+        refused = np.flatnonzero(clf.predict(rows) != e.target)
+        return grid[refused[0]] - x["mass"] if len(refused) else 3.0
+
+    best = max(min(more / unit["plas"], room(more) / unit["mass"]) for more in range(5))
+    sides = (
+        (plas.proven[1] - x["plas"]) / unit["plas"],
+        (mass.proven[1] - x["mass"]) / unit["mass"],
+    )
+    assert min(sides) >= 0.95 * best > 0
+
+
 def test_categories_are_listed_where_others_do_as_well():
     clf = lender()
     actions = Actions(dict.fromkeys(("income", "debt", "months"), "stay"))
@@ -335,7 +360,7 @@ def test_german_credit_reads_well():
     clf = ConditionalGaussianNetworkClassifier().fit(data.X, data.y)
     e = CounterfactualExplainer(clf).explain(data.X.iloc[3])
     region = check(e, clf)
-    assert region.words == str(region) == "duration_months of 20 to 38 and credit_amount of 3,480 to 6,193"
+    assert region.words == str(region) == "duration_months of 21 to 38 and credit_amount of 3,307 to 6,267"
     assert e.not_enough == "With credit_amount 6,268 instead the decision stays bad."
 
 

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 import surefoot.ui.letters.language as module
+from surefoot.explain.result.region import Interval
+from surefoot.ui.letters.labels import Label, Labels
 from surefoot.ui.letters.language import Language, harmless, language, languages
+from surefoot.ui.letters.writer import Writer
 
 HEBREW = "\u05e9\u05dc"
 FOLDER = Path(module.__file__).parent
@@ -76,3 +79,10 @@ def test_names_are_harmless():
     assert harmless("\u202eabc") == "�abc"
     assert harmless(HEBREW) == f"\u2068{HEBREW}\u2069"  # what stands beside it keeps its place
     assert harmless("x" * 300).count("x") == 59
+
+
+def test_a_range_in_german_needs_no_case_of_the_unit():
+    labels = Labels({"term": Label(unit="Monate")})
+    assert Writer(language("de"), labels).range(Interval("term", 15.0, 40.0, (15.0, 40.0))) == (
+        "15\xa0Monate bis 40\xa0Monate"
+    )

@@ -1,9 +1,11 @@
 """What letters say, for every way that a request can end, in every language."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,10 +25,11 @@ from surefoot import (
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.batch import Explanations
+from surefoot.explain.result.region import Interval, Region
 from surefoot.ui.letters.labels import Labels, read_labels
 from surefoot.ui.letters.language import language, languages
 from surefoot.ui.letters.slots import TEMPLATES
-from surefoot.ui.letters.ways import found_ways, needed
+from surefoot.ui.letters.ways import found_ways, needed, ways_of
 from surefoot.ui.letters.why import reason_lines
 from surefoot.ui.letters.writer import Writer
 from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
@@ -92,7 +95,7 @@ def test_parts_of_a_letter(letters):
     assert "Contact: Ms Miller" in text
     assert "Date: November 18, 2026" in text
     assert "The decision in your case is “loan refused”" in text
-    assert "amount of the loan: from 3,480 DM to 6,193 DM (today: 7,882 DM)" in text.replace("\n ", "")
+    assert "amount of the loan: from 3,307 DM to 6,267 DM (today: 7,882 DM)" in text.replace("\n ", "")
     assert "Signature" in text
 
 
@@ -100,7 +103,7 @@ def test_in_german(letters):
     text = " ".join(letters["found", "de", ".txt"][1].letter.split())
     assert "Datum: 18. November 2026" in text
     assert "Die Entscheidung in Ihrem Fall lautet „bad“." in text
-    assert "credit amount: von 3.480 bis 6.193 (heute: 7.882)" in text
+    assert "credit amount: 3.307 bis 6.267 (heute: 7.882)" in text
 
 
 def test_at_most_four_reasons_and_three_ways(letters):
@@ -211,6 +214,17 @@ def test_estimated_values_are_said_so(cases):
     assert "(was missing, and was estimated)" in " ".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("code", "said"), [("en", "was missing, and was estimated: "), ("de", "fehlte und wurde geschätzt: ")]
+)
+def test_a_way_calls_no_estimated_value_todays(cases, code, said):
+    clf, rows = cases
+    explainer, row = rows["found"][0]
+    found = found_ways([explainer.explain(row, "good")], clf, Labels())
+    everything = Writer(language(code), Labels(), {}, tuple(row.index))
+    assert all(one.today.startswith(said) for one in ways_of(found, everything)[0].needed)
+
+
 def test_a_decision_that_is_close_has_nothing_to_change(cases):
     clf, rows = cases
     explainer, row = rows["found"][0]
@@ -248,6 +262,33 @@ def test_what_can_stay_is_not_asked_for_and_no_two_ways_change_the_same(cases):
         said.removeprefix("proline ").replace(",", "")
     )  # of what can stay nothing is said: it stays
     assert clf.predict(row.to_frame().T)[0] != 0
+
+
+def way_to(low, values):
+    """A stand-in for an answer that asks for income of at least ``low`` and one of these values of city."""
+    income = () if low is None else (Interval("income", low, math.inf, (low, 9.0)),)
+    cities = {"city": values} if values else {}
+    names = [one.feature for one in income] + list(cities)
+    region = Region({}, income, cities)
+    return SimpleNamespace(
+        factual={"income": 1.0, "city": "a"}, counterfactual={}, changed=names, enough=lambda *_, **__: region
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "shown"),
+    [
+        ([way_to(None, ("b", "c")), way_to(3.0, ("b",))], [0]),  # moving to b is enough by itself
+        ([way_to(3.0, ("b",)), way_to(None, ("b", "c"))], [1]),
+        ([way_to(None, ("b",)), way_to(3.0, ("b", "c"))], [0, 1]),
+        ([way_to(3.0, ()), way_to(4.0, ("b",))], [0]),
+        ([way_to(3.0, ()), way_to(2.0, ("b",))], [0, 1]),
+        ([way_to(3.0, ()), way_to(None, ("b",))], [0, 1]),
+    ],
+)
+def test_no_way_asks_for_all_of_another_and_more(answers, shown):
+    found = [e for e, _ in found_ways(answers, None, Labels())]
+    assert found == [answers[k] for k in shown]
 
 
 def test_that_today_is_not_enough_is_not_said_again(cases):

@@ -111,6 +111,11 @@ def own_reach(ball: Ball) -> tuple[Array, Array]:
     return found, found
 
 
+def _shortest_first(lengths: Array) -> tuple[float, ...]:
+    """What makes one box larger than another: its shortest side, then the next; two digits of each count."""
+    return tuple(float(f"{x:.2g}") for x in np.sort(lengths))
+
+
 @dataclass(frozen=True, eq=False)
 class _Enough:
     """One answer on the way to its region; coordinates are those of the moving numbers, on their scales."""
@@ -233,9 +238,42 @@ class _Enough:
             return Sides(np.zeros(0), np.zeros(0))
         least = self._steps(self._needed)
         try:
-            return self._growing.largest(least)
+            return self._on_values(least)
         except OutOfTimeError:
             return least
+
+    def _on_values(self, least: Sides) -> Sides:
+        """The largest box, in which numbers that take some values only end at one wherever that costs much.
+
+        Their shortest side comes first. It ends at the last value before where it went or at the first one
+        beyond, whichever leaves the larger box; the other sides take what is left.
+        """
+        growing, units = self._growing, np.tile(self._growing.units, 2)
+        fixed, limits = least.both, np.maximum(growing.limits.both, least.both)
+        best = growing.largest(least).both
+        for s in np.argsort(best / units):
+            boxes = []
+            for step in self._values_around(int(s), float(best[s])) if best[s] < limits[s] else ():
+                low, high = fixed.copy(), limits.copy()
+                low[s] = high[s] = step
+                if fixed[s] <= step <= limits[s] and growing.holds(low):
+                    found = replace(growing, limits=Sides.of(high)).largest(Sides.of(low)).both
+                    boxes.append((low, high, found))
+            if boxes:
+                fixed, limits, best = max(boxes, key=lambda box: _shortest_first(box[2] / units))
+        return Sides.of(best)
+
+    def _values_around(self, s: int, step: float) -> tuple[float, ...]:
+        """Of a side the steps to the last value on it and the first one beyond; none if little is lost."""
+        i, sign = s % len(self.moving), -1 if s < len(self.moving) else 1
+        j = self.moving[i]
+        one, z = self._set_of(j), float(self.z[j])
+        if one is None:
+            return ()
+        end = self._own(j, z + sign * step)
+        values = (one.at_most(end), one.at_least(end))
+        steps = [max(sign * (self._scaled(j, x) - z), 0.0) for x in values[::sign] if math.isfinite(x)]
+        return tuple(steps) if step - steps[0] > ROUNDED * step else ()
 
     @cached_property
     def _growing(self) -> Growing:
@@ -323,6 +361,7 @@ class _Enough:
         outer = self._own(j, z)
         one = self._set_of(j)
         if one is not None:
+            outer = self._own(j, z + sign * UNCHANGED * self.family.metric.unit[j])  # z may be a value itself
             inner = one.at_least(outer) if sign < 0 else one.at_most(outer)
             return inner if sign * x <= sign * inner <= sign * outer else x
         inner = self._own(j, z - ROUNDED * step)  # a share of the side on the scale that measures it

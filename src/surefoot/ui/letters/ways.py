@@ -47,7 +47,10 @@ class Way:
 def found_ways(
     answers: Sequence[Explanation], classifier: Any, labels: Labels
 ) -> list[tuple[Explanation, Region]]:
-    """The answers that a letter shows, each with what is enough; no two that change the same."""
+    """The answers that a letter shows, each with what is enough.
+
+    No two change the same, and none asks for all that another asks for and more.
+    """
     shown = [e for e in answers if e.counterfactual is not None and e.changed][:MOST_WAYS]
     if any(len(e.changed) > MANY_CHANGES for e in shown):
         shown = shown[:1]
@@ -56,7 +59,21 @@ def found_ways(
         region = e.enough(classifier, decimals=labels.decimals)
         if all(set(needed(*one)) != set(needed(e, region)) for one in found):
             found.append((e, region))
-    return found
+    return [one for one in found if not any(_asks_less(other, one) for other in found)]
+
+
+def _asks_less(one: tuple[Explanation, Region], other: tuple[Explanation, Region]) -> bool:
+    """Whether whoever does what the other way asks for has done all of this one, and needs no more."""
+    asked = needed(*one)
+    return set(asked) < set(needed(*other)) and all(_is_within(name, other[1], one[1]) for name in asked)
+
+
+def _is_within(name: Any, region: Region, wider: Region) -> bool:
+    """Whether what a region states of a feature lies within what another one states."""
+    if name in wider.categories:
+        return set(region.categories[name]) <= set(wider.categories[name])
+    inner, outer = (next(x for x in r.numbers if x.feature == name) for r in (region, wider))
+    return outer.low <= inner.low and inner.high <= outer.high
 
 
 def needed(e: Explanation, region: Region) -> list[Any]:
@@ -88,8 +105,12 @@ def _way(e: Explanation, region: Region, writer: Writer, title: str) -> Way:
 
 
 def _needed(name: Any, enough: str, e: Explanation, writer: Writer) -> Needed:
-    today = writer.say("today: {value}", value=writer.own(name, e.factual[name]))
-    return Needed(writer.name(name), enough, today)
+    value = writer.own(name, e.factual[name])
+    if str(name) in writer.estimated:
+        return Needed(
+            writer.name(name), enough, writer.say("was missing, and was estimated: {value}", value=value)
+        )
+    return Needed(writer.name(name), enough, writer.say("today: {value}", value=value))
 
 
 def _one_of(feature: Any, values: Sequence[Any], writer: Writer) -> str:
