@@ -114,6 +114,18 @@ def test_an_answer_tied_to_features_of_very_different_sizes_claims_only_what_hol
         assert verify(explainer.explain(row, on_failure="return"), clf).ok
 
 
+def test_probabilities_on_curved_scales_are_exact_where_scores_are_large():
+    """Other features nearly settle the last: both classes' scores are huge, and hardly differ."""
+    X, y = make_classification(400, 6, n_informative=4, random_state=3)
+    X = X * np.array([1e-6, 1e7, 1.0, 1e3, 1e-3, 1e5]) + np.array([0.0, 5e7, 0.0, -1e4, 0.0, 0.0])
+    X = pd.DataFrame(X, columns=list("abcdef"))
+    parents = {"c": ["b"], "d": ["b", "c", "e"], "f": list("abcde")}
+    clf = ConditionalGaussianNetworkClassifier(parents, marginals="auto", shrinkage="auto").fit(X, y)
+    explainer = surefoot.CounterfactualExplainer(clf, distance="cost", norm=2, time_limit=3)
+    for _, row in X.iloc[[4, 5, 7, 10]].iterrows():
+        assert verify(explainer.explain(row), clf).ok
+
+
 @pytest.mark.parametrize("status", [Status.INFEASIBLE, Status.TIME_LIMIT_NO_POINT])
 def test_reasons_why_there_is_nothing_go_with_the_proof(status):
     told = Answer(status, lower_bound=5.0, certificate=proof(1), conflict=("age stays",), advice="Why.")
