@@ -5,11 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, make_classification
 
-from surefoot import ConditionalGaussianNetworkClassifier, verify
+import surefoot
+from surefoot import Actions, ConditionalGaussianNetworkClassifier, verify
 from surefoot.explain.answer.bound_recheck import FAR, FEW, LARGE, UNEVEN, _without_bound, is_doubtful
 from surefoot.problem.answer import Answer
+from surefoot.problem.row import Row
 from surefoot.status import Status
 from tests.asking import CounterfactualExplainer
 
@@ -62,7 +64,8 @@ def proof(nodes):
     return {"bound": {"tree": tree}, "states": None}
 
 
-ASKED, UNIT, SMALL = SimpleNamespace(matrix=None), np.ones(2), np.array([[LARGE, -LARGE]])
+ASKED = SimpleNamespace(matrix=None, domain=SimpleNamespace(rows=()))
+UNIT, SMALL = np.ones(2), np.array([[LARGE, -LARGE]])
 
 
 @pytest.mark.parametrize(
@@ -90,6 +93,37 @@ def test_a_given_matrix_is_doubted_where_it_is_uneven(ratio, scores, doubtful):
     asked = SimpleNamespace(matrix=np.diag([ratio * UNEVEN, 2.0, 1.0]))
     answer = Answer(Status.OPTIMAL, np.zeros(3), 0.0)
     assert is_doubtful(asked, answer, 1.0, np.ones(3), scores * SMALL) is doubtful
+
+
+@pytest.mark.parametrize(("ratio", "doubtful"), [(1, False), (1.01, True), (0, False)])
+def test_rules_over_features_of_very_different_sizes_are_doubted(ratio, doubtful):
+    rule = Row(np.array([-ratio * UNEVEN, 1.0]), 0.0, 0.0)
+    asked = SimpleNamespace(matrix=None, domain=SimpleNamespace(rows=(rule,)))
+    answer = Answer(Status.OPTIMAL, np.zeros(2), 1.0, certificate=proof(3))
+    assert is_doubtful(asked, answer, 1.0, UNIT, SMALL) is doubtful
+    assert not is_doubtful(asked, answer, 1.0, np.array([1.0, max(ratio, 1.0) * UNEVEN]), SMALL)
+
+
+def test_an_answer_tied_to_features_of_very_different_sizes_claims_only_what_holds():
+    """One feature in millionths follows another in hundred thousands."""
+    X, y = make_classification(200, 6, n_informative=4, random_state=3)
+    X = pd.DataFrame(X * np.array([1e-6, 1e7, 1.0, 1e3, 1e-3, 1e5]), columns=list("abcdef"))
+    clf = ConditionalGaussianNetworkClassifier("tan").fit(X, y)
+    explainer = surefoot.CounterfactualExplainer(clf, actions=Actions(links=[("a", "f", -1.0)]))
+    for _, row in X.head(12).iterrows():
+        assert verify(explainer.explain(row, on_failure="return"), clf).ok
+
+
+def test_probabilities_on_curved_scales_are_exact_where_scores_are_large():
+    """Other features nearly settle the last: both classes' scores are huge, and hardly differ."""
+    X, y = make_classification(400, 6, n_informative=4, random_state=3)
+    X = X * np.array([1e-6, 1e7, 1.0, 1e3, 1e-3, 1e5]) + np.array([0.0, 5e7, 0.0, -1e4, 0.0, 0.0])
+    X = pd.DataFrame(X, columns=list("abcdef"))
+    parents = {"c": ["b"], "d": ["b", "c", "e"], "f": list("abcde")}
+    clf = ConditionalGaussianNetworkClassifier(parents, marginals="auto", shrinkage="auto").fit(X, y)
+    explainer = surefoot.CounterfactualExplainer(clf, distance="cost", norm=2, time_limit=3)
+    for _, row in X.iloc[[4, 5, 7, 10]].iterrows():
+        assert verify(explainer.explain(row), clf).ok
 
 
 @pytest.mark.parametrize("status", [Status.INFEASIBLE, Status.TIME_LIMIT_NO_POINT])

@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 
 LARGE = 1e5  # scores beyond which rounding shows in what is said of their differences
 FAR = 1e3  # standard deviations, beyond which rounding may undo a proof
-# How many times as long as another a change by a standard deviation may be in a given matrix. Ten times more
-# would let bounds pass that rounding has undone; ten times fewer would check many that it has not.
+# How many times as much as another a standard deviation may count in a given matrix or in a rule. Ten times
+# more would let bounds pass that rounding has undone; ten times fewer would check many that it has not.
 UNEVEN = 1e4
 BOUNDS = ("lower bound", "best probability", "verification")  # claims that rest on such proofs
 FEW = 200  # nodes of a proof that is checked before it is shown
@@ -43,10 +43,17 @@ def is_doubtful(question: Question, answer: Answer, distance: float, unit: Array
         lengths = np.linalg.svd(question.matrix * unit, compute_uv=False)
         return bool(large or lengths[0] > UNEVEN * lengths[-1])
     far = FAR < distance < np.inf or FAR < answer.lower_bound < np.inf
-    if not (far or large):
+    uneven = any(_is_uneven(row.coefficients * unit) for row in question.domain.rows)
+    if not (far or large or uneven):
         return False
     trees = list(_trees(answer.certificate or {}))
     return bool(trees) and sum(map(_n_nodes, trees)) <= FEW
+
+
+def _is_uneven(weights: Array) -> bool:
+    """Whether rounding one feature of a rule may hide what another one adds to it."""
+    sizes = np.abs(weights[weights != 0])
+    return bool(sizes.size and sizes.max() > UNEVEN * sizes.min())
 
 
 def rechecked(question: Question, answer: Answer, models: Sequence[Classifier], seconds: float) -> Answer:

@@ -90,31 +90,35 @@ def assembled(
 
 
 def _scores_of(clf: Classifier, question: Question, answer: Answer) -> Array:
-    """The classes' scores at the factual and, where there is a point, there and at its worst perturbation."""
-    rows, states, point = [question.factual], [question.state], answer.point
-    if point is not None:
-        rows += [point, point if answer.worst is None else question.perturbed(point, answer.worst)]
+    """The classes' scores at the factual and, where there is a point, there and at its worst perturbation.
+
+    All of them on the scales, on which perturbations are added.
+    """
+    points, states = [question.warped(question.factual)], [question.state]
+    if answer.point is not None:
+        there = question.warped(answer.point)
+        points += [there, there if answer.worst is None else there + answer.worst]
         states += [answer.state] * 2
-    return _precise_scores(clf, question, rows, states)
+    return _precise_scores(clf, points, states)
 
 
-def _precise_scores(clf: Classifier, question: Question, rows: list[Array], states: list[State]) -> Array:
-    """The classes' scores, exactly where rounding would show."""
-    scores = _scores(clf, rows, states)
-    if question.warps or not LARGE < np.abs(scores).max() < np.inf:
+def _precise_scores(clf: Classifier, points: list[Array], states: list[State]) -> Array:
+    """The classes' scores at points on the scales, exactly where rounding would show."""
+    scores = np.asarray(clf.scaled_scores(np.array(points), _codes(states)))
+    if not LARGE < np.abs(scores).max() < np.inf:
         return scores
-    return _exact_scores(clf, rows, states)
+    return _exact_scores(clf, points, states)
 
 
-def _exact_scores(clf: Classifier, rows: list[Array], states: list[State]) -> Array:
+def _exact_scores(clf: Classifier, points: list[Array], states: list[State]) -> Array:
     """The scores less the highest of each row, as the checker computes them: with whole numbers."""
     from surefoot.proof import exact
 
     model = exact.read_model(classifier_content(clf))
     heat = Fraction(model.temperature)
     found = []
-    for row, state in zip(rows, states, strict=True):
-        scores = [twice.half() / heat for twice in model.twice_scores(row.tolist(), tuple(state))]
+    for point, state in zip(points, states, strict=True):
+        scores = [twice.half() / heat for twice in model.twice_scores(point.tolist(), tuple(state))]
         found.append([float(max(score - max(scores), LOWEST)) for score in scores])
     return np.array(found)
 
@@ -177,11 +181,12 @@ def _model_share(
     """How many refits come to the target's side: fresh ones, else those that the model keeps."""
     if answer.point is None:
         return None
+    there = question.warped(answer.point)
     if refits is not None and refits.fresh:
         among_all = question.against == "all"
-        return refits.share(_deciding(question), question.warped(answer.point), answer.state, among_all)
+        return refits.share(_deciding(question), there, answer.state, among_all)
     agree = [
-        _lacking(refit, question, _precise_scores(refit, question, [answer.point], [answer.state])[0]) <= 0
+        _lacking(refit, question, _precise_scores(refit, [there], [answer.state])[0]) <= 0
         for refit in clf.refits_
     ]
     seen = set(() if refits is None else refits.searched)
@@ -208,10 +213,7 @@ def _violation(clf: Classifier, question: Question, answer: Answer, scores: Arra
     """
     if answer.point is None or answer.worst is None:
         return np.inf
-    if not question.warps:
-        return _lacking(clf, question, scores[2])
-    there, codes = question.warped(answer.point) + answer.worst, np.array([answer.state], dtype=np.intp)
-    return _lacking(clf, question, clf.scaled_scores(there[None], codes)[0])
+    return _lacking(clf, question, scores[2])
 
 
 def _deciding(question: Question) -> list[Odds | Decision]:
@@ -270,8 +272,11 @@ def _judged(scores: Array, t: int) -> list[tuple[int, float]]:
 
 def _scores(clf: Classifier, rows: list[Array], states: list[State]) -> Array:
     """Scores of rows that were read; scikit-learn's validation costs more than the search."""
-    codes = np.array(states, dtype=np.intp).reshape(len(rows), -1)
-    return np.asarray(clf.class_scores(np.array(rows), codes))
+    return np.asarray(clf.class_scores(np.array(rows), _codes(states)))
+
+
+def _codes(states: list[State]) -> NDArray[np.intp]:
+    return np.array(states, dtype=np.intp).reshape(len(states), -1)
 
 
 def _gap(distance: float, bound: float) -> float:
