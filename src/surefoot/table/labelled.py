@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,7 +98,7 @@ def table(
     labels, features = _parts(reading.frame, label, drop, where)
     useless = _useless(features, categorical)
     found = missing_label_faults(labels, label) + _number_faults(features, categorical)
-    found += [f"column {name!r} {why}; drop it" for name, why in useless.items()]
+    found += [f"column {name!r} {why}" for name, why in useless.items()]
     if found:
         raise DataError(where + joined(found) + _all_at_once(useless))
     return Dataset(
@@ -286,18 +285,18 @@ def _useless(features: pd.DataFrame, categorical: Sequence[str]) -> dict[str, st
     for name in features.columns:
         column, count = features[name], features[name].nunique()
         if len(column) > 1 and count < 2:
-            found[name] = _constant(column)
+            found[name] = f"{_constant(column)}; drop it"
         elif name not in categorical and _names_rows(column, count):
             found[name] = (
-                f"holds text that differs in nearly every row ({count:,} values in {len(column):,} rows)"
+                f"holds text that differs in nearly every row ({count:,} values in {len(column):,} rows); "
+                "datasets.read_table reads amounts, dates and codes; if it is none of these, drop it"
             )
     return found
 
 
 def _all_at_once(names: Collection[str]) -> str:
     """What to say so that all of them are left out."""
-    shown = shlex.join(str(name) for name in names)
-    return f" (all of these: --drop {shown})" if len(names) > 1 else ""
+    return f" (all of these: drop={list(map(str, names))!r})" if len(names) > 1 else ""
 
 
 def _category_hint(column: pd.Series, fault: str) -> str:
