@@ -419,6 +419,28 @@ def test_several_explanations_are_verified_together(explain, model, tmp_path, ca
     assert err.splitlines()[-1] == "surefoot: every claim holds for 2 of 3 explanations; not for row 1"
 
 
+def test_verify_takes_several_files_and_folders(explain, model, tmp_path, capsys):
+    """The worst verdict counts, wherever it comes."""
+    folder = tmp_path / "proofs"
+    folder.mkdir()
+    explain("--row", "0", "--json", str(folder / "a.json"))
+    (folder / "notes.txt").write_text("no explanation")
+    capsys.readouterr()
+    assert main(["verify", model, str(folder)]) == 0
+    assert "claims hold" in capsys.readouterr().out
+    false = json.loads((folder / "a.json").read_text()) | {"distance": 0.001}
+    (folder / "b.json").write_text(json.dumps(false))
+    (folder / "c.json").write_text((folder / "a.json").read_text())
+    for given in ([str(folder)], [str(folder / f"{name}.json") for name in "bac"]):
+        assert main(["verify", model, *given]) == 1
+        out = capsys.readouterr().out
+        assert all(f"{name}.json" in out for name in "abc")
+        assert "FAILS" in out
+    (tmp_path / "empty").mkdir()
+    assert main(["verify", model, str(tmp_path / "empty")]) == 2
+    assert "empty: this folder holds no .json file" in capsys.readouterr().err
+
+
 def test_verify_names_the_first_rows_that_fail(explain, model, tmp_path, capsys):
     data, file = tmp_path / "rows.csv", tmp_path / "all.json"
     datasets.load_pima().X.head(12).to_csv(data, index=False)

@@ -81,3 +81,32 @@ def test_workers_end_with_the_command(tmp_path, number, seconds):
             process.kill()
     assert b"Traceback" not in (tmp_path / "err").read_bytes()
     assert set(os.listdir(tmp_path)) - {"o.csv.parts"} == {"d.csv", "err", "m.json"}
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)])
+def test_an_audit_that_is_stopped_says_that_nothing_is_kept(tmp_path, number, status):
+    X, y = toy_table(3000)
+    X.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    toy_model().save(tmp_path / "m.json")
+    command = [sys.executable, "-m", "surefoot", "audit", "m.json", "d.csv", "--target", "yes", "--jobs", "2"]
+    with open(tmp_path / "err", "wb") as err:
+        process = subprocess.Popen(
+            [*command, "--quiet"], cwd=tmp_path, stderr=err, stdout=subprocess.DEVNULL, preexec_fn=_stops
+        )
+        try:
+            assert waited_for(lambda: len(children(process.pid)) >= 2 or process.poll() is not None)
+            assert process.poll() is None, "the audit was over before it could be stopped"
+            workers = children(process.pid)
+            process.send_signal(number)
+            assert process.wait(LONG) == status
+            assert waited_for(lambda: not any(map(alive, workers)))
+        finally:
+            process.kill()
+    said = (tmp_path / "err").read_text()
+    assert said.count("\n") == 1
+    assert "so nothing is kept" in said
+
+
+def _stops():
+    """Take interrupts as usual, also where these tests run in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -346,9 +346,20 @@ def test_the_order_of_an_answer(person):
     assert places == sorted(places)
     page = report_page(found)
     places = [
-        page.index(word) for word in ('class="changes"', 'class="caution"', "Robust: ", "What was asked")
+        page.index(word) for word in ('class="changes"', "To do: ", 'class="caution"', "What was asked")
     ]
     assert places == sorted(places)
+
+
+def test_a_row_that_has_the_target_but_breaks_a_rule_says_so_first(person):
+    clf, X = person
+    row = X.iloc[0]
+    rule = f"income >= {row['income'] + 50}"
+    e = CounterfactualExplainer(clf, actions=Actions(rules=[rule])).explain(row, "no")
+    lines = str(e).splitlines()
+    assert lines[0].startswith("Decided no: the probability of no is ")
+    assert "but the row does not meet all that was asked. With the change below it is" in lines[0]
+    assert any(line.startswith("Broken by the row today: ") for line in lines)
 
 
 PROVEN, OPEN = (Status.INFEASIBLE, 0), (Status.UNDECIDED, 0)

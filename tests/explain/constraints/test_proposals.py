@@ -22,9 +22,10 @@ SAID = {
     "motheduc parents_education parental_level_of_education",
     "disability": "disability Behinderung discapacidad handicap GdB",
     "menopause": "menopause menostat Menopausal wechseljahre",
+    "children": "children num_children Kinderzahl dependents unterhaltspflichtige enfants personas_a_cargo",
     "pregnanc": "pregnancies preg npreg Schwangerschaften embarazos",
     "happened": "previous_loans credit_history residence_since employed_since prior_arrests tenure hire_date "
-    "is_veteran",
+    "is_veteran years_at_address",
 }
 FREE = (
     "income mileage page usage average storage percentage savings debt amount wage garage voltage message "
@@ -62,7 +63,8 @@ def test_of_every_bundled_table():
         assert all(action.may == "stay" for action in proposed.features.values())
     assert found == {
         "german_credit": [
-            "age", "credit_history", "employed_since", "foreign_worker", "personal_status", "residence_since",
+            "age", "credit_history", "dependents", "employed_since", "foreign_worker", "personal_status",
+            "residence_since",
         ],
         "pima": ["age", "pedi", "preg"],
         "banknote": [],

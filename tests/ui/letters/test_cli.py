@@ -68,7 +68,7 @@ def test_all_as_text_by_two_processes(folder, capsys):
     found = {path.name for path in (folder / "all").iterdir()}
     assert found == {"letter-0.txt", "letter-1.txt", "index.html", "journal.jsonl", "request.json", "proofs"}
     assert letter("--all", "--target", "no", "--output", "all", "--text", "--quiet") == 2
-    assert "letters of another request (flags differ)" in capsys.readouterr().err
+    assert "letters of another request (other: --target)" in capsys.readouterr().err
     assert letter("--all", "--target", "no", "--output", "all", "--restart", "--quiet") == 0
     assert json.loads((folder / "all" / "request.json").read_text())["form"] == ".html"
     assert not (folder / "all" / "letter-0.txt").exists()

@@ -118,9 +118,9 @@ def test_a_folder_of_another_request_is_refused_unless_begun_again(tmp_path):
     assert isinstance(folder, Folder)
     assert day == datetime.date(2026, 11, 18)
     (path / "letter-0.html").write_text("old")
-    with pytest.raises(ProblemError, match=r"letters of another request \(model differ"):
+    with pytest.raises(ProblemError, match=r"letters of another request \(other: model"):
         open_folder(path, ".html", ASKED | {"model": "n"}, 3, restart=False)
-    with pytest.raises(ProblemError, match=r"another request \(date differ"):
+    with pytest.raises(ProblemError, match=r"another request \(other: date"):
         open_folder(path, ".html", ASKED | {"date": "2026-11-19"}, 3, restart=False)
     assert (path / "letter-0.html").exists()
     open_folder(path, ".html", ASKED | {"model": "n"}, 3, restart=True)

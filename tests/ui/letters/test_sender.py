@@ -183,4 +183,4 @@ def test_letters_under_another_record_are_another_request(command, capsys):
     table.assign(decision="granted").to_csv("rows.csv", index=False)
     flags = ["--target", "granted", "--quiet", "--all", "--output", "letters"]
     assert main(["letter", "model.json", "rows.csv", *flags]) == 2
-    assert "recorded differ" in capsys.readouterr().err
+    assert "other: recorded" in capsys.readouterr().err

@@ -113,6 +113,13 @@ TOPICS = (
         genetica, madre, padre""",
     ),
     Topic(
+        "children, or others whom somebody keeps",
+        False,
+        """children, nchildren, numchildren, kids, dependents, dependants, siblings, kinder, kinderzahl,
+        kinderanzahl, unterhaltspflichtige, unterhaltsberechtigte, geschwister, enfants, personnes a
+        charge, hijos, personas a cargo, dependientes""",
+    ),
+    Topic(
         "a disability",
         True,
         """disability, disabilities, disabled, disab, gdb, gd b, handicap, handicapped, impairment,
@@ -143,8 +150,9 @@ TOPICS = (
         """previous, previously, prev, prior, priors, past, former, formerly, earlier, since, ever,
         history, histories, tenure, seniority, years employed, years at employer, years with employer, years
         at job, years in job, years at company, years of service, years of employment, months employed,
-        employment length, emp length, length of employment, jahre beim arbeitgeber, jahre im betrieb,
-        dienstjahre, beschaftigungsdauer, dauer der beschaftigung, annees de service, anos de servicio,
+        employment length, emp length, length of employment, years at address, years at residence, years at
+        current address, time at address, time at residence, months at address, wohndauer, jahre
+        beim arbeitgeber, jahre im betrieb, dienstjahre, beschaftigungsdauer, dauer der beschaftigung, annees de service, anos de servicio,
         last, first seen, first visit, first contact, first purchase, first order, first login, first loan,
         first use, first used, first diagnosis, first date, hire date, hired, join date, joined, date
         joined, signup date, sign up date, registration date, open date, opening date,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import suppress
 from typing import Any
 
 from surefoot.exceptions import ProblemError
@@ -11,10 +12,16 @@ from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.population.audit import Audit
 from surefoot.files import write_whole
 from surefoot.ui.cli.flags import refuse_no_jobs
-from surefoot.ui.cli.main import say, show
+from surefoot.ui.cli.main import DONE, say, show_sentences
 from surefoot.ui.cli.spoken import spoken
+from surefoot.ui.cli.stopping import stopped, termination_as_interrupt
 from surefoot.ui.cli.tables import rows_with_groups
 from surefoot.ui.report.audit_page import audit_page
+
+STOPPED = (
+    "surefoot: stopped; an audit needs all of its rows, so nothing is kept. surefoot explain --all keeps "
+    "each row that is finished"
+)
 
 
 def check_flags(options: argparse.Namespace) -> None:
@@ -26,12 +33,26 @@ def check_flags(options: argparse.Namespace) -> None:
     refuse_no_jobs(options)
 
 
-def run(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> None:
+def run(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> int:
     """Ask about every row, and say and write what was found."""
+    found: Audit | None = None
+    with termination_as_interrupt(STOPPED) as terminated, suppress(KeyboardInterrupt):
+        found = _audited(explainer, target, options)
+    if found is None:
+        return stopped(STOPPED, terminated)
+    if options.output == "-":
+        sys.stdout.write(str(found.to_csv()))
+    else:
+        show_sentences(f"{spoken(str(found))}\n")
+    _write(found, options)
+    return DONE
+
+
+def _audited(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> Audit:
     by = [_group(text) for text in options.by]
     plain = [name for name, ends in by if ends is None]
     frame = rows_with_groups(options, explainer.classifier, [name for name, _ in by], plain)
-    found = explainer.audit(
+    return explainer.audit(
         frame,
         target,
         [name if ends is None else {name: ends} for name, ends in by],
@@ -39,11 +60,6 @@ def run(explainer: CounterfactualExplainer, target: Any, options: argparse.Names
         ci=options.ci,
         progress=not options.quiet,
     )
-    if options.output == "-":
-        sys.stdout.write(str(found.to_csv()))
-    else:
-        show(f"{spoken(str(found))}\n")
-    _write(found, options)
 
 
 def _write(found: Audit, options: argparse.Namespace) -> None:

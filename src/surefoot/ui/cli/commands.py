@@ -48,8 +48,7 @@ def run_audit(options: argparse.Namespace) -> int:
     auditing.check_flags(options)
     clf = model(options.model, options)
     check_request(options, clf)
-    auditing.run(explainer_of(clf, options), wanted_targets(options.target, clf), options)
-    return DONE
+    return auditing.run(explainer_of(clf, options), wanted_targets(options.target, clf), options)
 
 
 def run_nobody(options: argparse.Namespace) -> int:

@@ -164,9 +164,10 @@ def _verify(command: argparse.ArgumentParser) -> None:
     model_flag(command)
     file_flag(
         command,
-        "explanation",
+        "explanations",
         "EXPLANATION.json",
-        "what `surefoot explain --json` or `surefoot nobody --json` wrote",
+        "what `surefoot explain --json` or `surefoot nobody --json` wrote; several, or a folder of them",
+        nargs="+",
     )
     command.add_argument(
         "--all-claims", action="store_true", help="list the claims that hold too, instead of counting them"

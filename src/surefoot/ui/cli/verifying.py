@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from surefoot.exceptions import DataError
 from surefoot.explain.population.nobody import Nobody, is_about_region
@@ -24,10 +25,30 @@ SHOWN_ROWS = 10
 
 
 def run_verify(options: argparse.Namespace) -> int:
-    """``surefoot verify``."""
-    clf = model(options.model, options)
+    """``surefoot verify``: one file after the other; the worst verdict counts."""
+    clf, paths = model(options.model, options), _files(options.explanations)
+    verdicts = []
+    for path in paths:
+        if len(paths) > 1:
+            show(f"{path}\n")
+        verdicts.append(_verify(path, clf, options))
+    return max(verdicts)
+
+
+def _files(given: list[str]) -> list[str]:
+    """The files that are named, and those in the folders that are."""
+    found: list[str] = []
+    for path in given:
+        inside = sorted(Path(path).glob("*.json")) if Path(path).is_dir() else [path]
+        if not inside:
+            raise DataError(f"{path}: this folder holds no .json file")
+        found += map(str, inside)
+    return found
+
+
+def _verify(path: str, clf: ConditionalGaussianNetworkClassifier, options: argparse.Namespace) -> int:
     try:
-        documents = documents_of(_text(options.explanation, options.max_size))
+        documents = documents_of(_text(path, options.max_size))
         if any(map(is_about_region, documents)):
             return _verify_regions([Nobody.from_dict(one) for one in documents], clf, options)
         explanations = Explanations(map(Explanation.from_dict, documents))
@@ -35,11 +56,11 @@ def run_verify(options: argparse.Namespace) -> int:
         _check_models(explanations, [clf, *clf.refits_, *others])
         results = list(verify_all(explanations, documents, clf, others, options.time_limit))
     except UnicodeDecodeError:
-        raise DataError(f"{options.explanation}: is not UTF-8 text") from None
+        raise DataError(f"{path}: is not UTF-8 text") from None
     except DataError as error:
-        raise DataError(f"{options.explanation}: {error}") from None
+        raise DataError(f"{path}: {error}") from None
     if not results:
-        raise DataError(f"{options.explanation}: holds no explanation")
+        raise DataError(f"{path}: holds no explanation")
     if len(results) == 1:
         show_sentences(f"{results[0] if options.all_claims else _summary(results[0])}\n")
     else:

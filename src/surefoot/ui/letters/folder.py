@@ -206,10 +206,9 @@ def open_folder(
     }
     given = plain.get("date")
     if known is not None and not restart and (not same or given not in (None, known["date"])):
-        different = [k for k in {*plain, *known} if k != "surefoot" and plain.get(k) != known.get(k)]
-        what = ", ".join(sorted(k for k in different if k != "date" or given))
+        what = ", ".join(_different(known, plain, given is not None))
         raise ProblemError(
-            f"{path}: holds letters of another request ({what} differ); give a new folder, or --restart"
+            f"{path}: holds letters of another request (other: {what}); give a new folder, or --restart"
         )
     (path / PROOFS).mkdir(parents=True, exist_ok=True)
     for half in [*path.glob(".*.tmp"), *(path / PROOFS).glob(".*.tmp")]:  # of a run that was killed
@@ -241,6 +240,18 @@ def _read(path: Path) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError):
         raise DataError(f"{path}: cannot be read; give a new folder") from None
     return dict(found)
+
+
+def _different(known: dict[str, Any], asked: dict[str, Any], dated: bool) -> list[str]:
+    """What tells two requests apart, flags by their names."""
+    left_out = {"surefoot"} if dated else {"surefoot", "date"}
+    names = [k for k in {*asked, *known} - left_out if asked.get(k) != known.get(k)]
+    if "flags" in names:
+        names.remove("flags")
+        before, now = known.get("flags") or {}, asked.get("flags") or {}
+        flags = [k for k in {*before, *now} if before.get(k) != now.get(k)]
+        names += [f"--{name.replace('_', '-')}" for name in flags]
+    return sorted(names)
 
 
 def _journal(folder: Folder) -> dict[int, dict[str, Any]]:
