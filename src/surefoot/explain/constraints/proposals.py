@@ -152,7 +152,8 @@ TOPICS = (
         at job, years in job, years at company, years of service, years of employment, months employed,
         employment length, emp length, length of employment, years at address, years at residence, years at
         current address, time at address, time at residence, months at address, wohndauer, jahre
-        beim arbeitgeber, jahre im betrieb, dienstjahre, beschaftigungsdauer, dauer der beschaftigung, annees de service, anos de servicio,
+        beim arbeitgeber, jahre im betrieb, dienstjahre,
+        beschaftigungsdauer, dauer der beschaftigung, annees de service, anos de servicio,
         last, first seen, first visit, first contact, first purchase, first order, first login, first loan,
         first use, first used, first diagnosis, first date, hire date, hired, join date, joined, date
         joined, signup date, sign up date, registration date, open date, opening date,
