@@ -83,6 +83,32 @@ def test_a_file_without_it_claims_nothing():
     assert verdict("numbers", without) is None
 
 
+def test_every_combination_keeps_to_linear_rules():
+    """A region of the same answer without the rule, most of which breaks it."""
+    model, document, clf = files("numbers")
+    found = Explanation.from_dict(document)
+    one, other = found.region.numbers[:2]
+    ends = {e["feature"]: e["proven"] for e in document["enough"]["numbers"]}
+    names = [str(one.feature), str(other.feature)]
+    here = sum(float(found.counterfactual[name]) for name in names)
+    most = sum(ends[name][1] for name in names)
+    assert here < most
+    rule = f"{' + '.join(names)} <= {here + (most - here) / 3!r}"
+    stay = dict.fromkeys(("housing", "savings", "phone"), "stay")
+    explainer = CounterfactualExplainer(clf, actions=Actions(stay, rules=[rule]), at_most=3, norm=2)
+    e = explainer.explain(found.factual, "good")
+    assert (e.counterfactual == found.counterfactual).all()
+    e.enough()
+    forged = json.loads(e.to_json())
+    assert verify(Explanation.from_dict(forged), clf).ok
+    forged["enough"] = document["enough"]
+    forged["certificate"]["enough"] = document["certificate"]["enough"]
+    claim = next(claim for claim in exact.check([model], forged) if claim.name == "enough")
+    assert claim.verdict == FAILS
+    assert "it breaks the rule" in claim.reason
+    assert not verify(Explanation.from_dict(forged), clf).ok
+
+
 def interval(document, k=0):
     return document["enough"]["numbers"][k]
 

@@ -173,6 +173,20 @@ def test_a_margin_that_rounding_hides_counts_either_way():
     assert exact._agrees(case, exact.replace(even, priors=[0.6, 0.4])) is False
 
 
+@pytest.mark.parametrize("hidden", [0, 2])
+def test_a_count_holds_from_what_is_sure_to_what_may_be(monkeypatch, hidden):
+    """Seven refits agree for sure, and rounding hides two more: seven to nine of twelve are true."""
+    from surefoot.explain.ask.refits import lower_bound
+
+    verdicts = [True] * 7 + [None] * hidden + [False] * (5 - hidden)
+    for share, least in [*((count, 7) for count in range(4, 13)), *((7, count) for count in range(4, 13))]:
+        given = iter(verdicts)
+        monkeypatch.setattr(exact, "_agrees", lambda *_, given=given: next(given))
+        document = forged(share=share / 12, bound=lower_bound(least, 12))
+        held = claim(document, keeping("mixed")).verdict == exact.HOLDS
+        assert held == (7 <= max(share, least) <= 7 + hidden and min(share, least) == 7), (share, least)
+
+
 def test_hits_have_the_bound_of_clopper_and_pearson():
     from surefoot.explain.ask.refits import lower_bound
 
