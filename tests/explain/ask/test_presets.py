@@ -226,15 +226,15 @@ def test_an_answer_with_fewer_changes_that_withstands_less_does_not_count():
     ("status", "gap", "counts"),
     [
         (Status.OPTIMAL, 0.01, True),
-        (Status.TIME_LIMIT, 0.2, True),
-        (Status.TIME_LIMIT, 0.4, False),
+        (Status.TIME_LIMIT, 0.1, True),
+        (Status.TIME_LIMIT, 0.18, False),
         (Status.TIME_LIMIT_NO_POINT, 1.0, False),
     ],
 )
 def test_an_answer_that_was_cut_short_gets_the_time_that_is_left(status, gap, counts):
     """Unless that proves no more, its answer counts."""
     climb = Climb(Rung(3), frozenset({"at_most"}))
-    cut = answer_of(None, Status.TIME_LIMIT, 4, gap=0.3)
+    cut = answer_of(None, Status.TIME_LIMIT, 4, gap=0.15)
     for found in (answer_of(None, Status.INFEASIBLE, 0), answer_of(None, Status.OPTIMAL, 6), cut):
         assert climb.goes_on
         climb.send(found)
@@ -245,6 +245,15 @@ def test_an_answer_that_was_cut_short_gets_the_time_that_is_left(status, gap, co
     climb.send(last)
     assert not climb.goes_on
     assert climb.found is (last if counts else cut)
+
+
+def test_an_answer_that_was_cut_short_far_from_its_bound_stays_as_it_is():
+    climb = Climb(Rung(3), frozenset({"at_most"}))
+    cut = answer_of(None, Status.TIME_LIMIT, 4, gap=0.3)
+    for found in (answer_of(None, Status.INFEASIBLE, 0), answer_of(None, Status.OPTIMAL, 6), cut):
+        climb.send(found)
+    assert not climb.goes_on
+    assert climb.found is cut
 
 
 @pytest.mark.parametrize(
