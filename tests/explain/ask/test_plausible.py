@@ -150,7 +150,7 @@ def test_digits_are_cut_on_the_true_side(share, beyond, shown):
     assert all(text in words for text in shown), words
 
 
-def test_where_the_floor_is_not_to_blame_the_wishes_are_named(pima):
+def test_where_the_floor_is_not_to_blame_the_constraints_are_named(pima):
     data, clf = pima
     actions = Actions(dict.fromkeys(data.X.columns[1:], "stay") | {"preg": Action(most=1)})
     e = CounterfactualExplainer(clf, plausible=0.2, actions=actions).explain(
@@ -179,7 +179,7 @@ def test_files_that_declare_nonsense_are_refused(pima):
     data, clf = pima
     values = CounterfactualExplainer(clf, plausible=0.3).explain(first_of(clf, data, 1), 0).to_dict()
     values["question"]["domain"]["declared"]["plausible"] = {"much": 1}
-    with pytest.raises(DataError, match="wishes make no sense"):
+    with pytest.raises(DataError, match="constraints make no sense"):
         Explanation.from_dict(values)
 
 

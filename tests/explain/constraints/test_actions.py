@@ -449,7 +449,7 @@ def test_both_checkers_accept_every_kind(plane, kind):
     for key in said:  # what was searched must be what is said to have been asked
         forged = json.loads(content)
         del forged["question"]["domain"]["declared"][key]
-        with pytest.raises(DataError, match=r"(is|are) not what the declared wishes say"):
+        with pytest.raises(DataError, match=r"(is|are) not what the declared constraints say"):
             Explanation.from_json(json.dumps(forged))
 
 
@@ -513,7 +513,9 @@ def test_prices_belong_to_the_cost(clf, pima):
     assert "Cheapest: the cost is" in str(e)
     forged = json.loads(e.to_json())
     forged["question"]["distance"]["prices"][1] = [3.0, 1.0]
-    with pytest.raises(DataError, match="the prices of the numbers are not what the declared wishes say"):
+    with pytest.raises(
+        DataError, match="the prices of the numbers are not what the declared constraints say"
+    ):
         Explanation.from_json(json.dumps(forged))
 
 

@@ -133,7 +133,7 @@ def test_words_files_and_the_standalone_checker(bank, tmp_path):
     (tmp_path / "e.json").write_text(e.to_json())
     assert exact.main([str(tmp_path / "model.json"), str(tmp_path / "e.json")]) == 0
     forged = e.to_json().replace('"least": 2.5', '"least": 0.5')
-    with pytest.raises(DataError, match="not what the declared wishes say"):
+    with pytest.raises(DataError, match="not what the declared constraints say"):
         Explanation.from_json(forged)
 
 

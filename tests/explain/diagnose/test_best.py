@@ -120,7 +120,7 @@ def test_tiny_probabilities_have_a_bound(clf, pima):
     assert verify(e, clf).ok
 
 
-def test_where_wishes_exclude_each_other_nothing_is_reached(clf, pima):
+def test_where_constraints_exclude_each_other_nothing_is_reached(clf, pima):
     actions = Actions({"preg": Action(low=5), "age": "stay"}, rules=["preg <= 4", "preg >= 6"])
     e = CounterfactualExplainer(clf, actions=actions).explain(pima.X.iloc[0], 0, on_failure="return")
     assert math.isnan(e.best_probability)

@@ -80,7 +80,7 @@ def test_directions_are_named(clf, bank):
     assert "'variance' may only rise" in e.conflict
 
 
-def test_two_wishes_are_given_up_where_one_is_not_enough(clf, bank):
+def test_two_constraints_are_given_up_where_one_is_not_enough(clf, bank):
     row = bank.X.iloc[0]
     kept = {name: Action("stay", protected=True) for name in ("skewness", "curtosis", "entropy")}
     rules = [Rule({"variance": 1}, low=row["variance"] - 0.3, name="not far")]

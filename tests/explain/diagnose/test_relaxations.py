@@ -167,7 +167,7 @@ def test_what_was_declared_gives_the_same_again():
         ({"more": 1}, "unknown key 'more'"),
     ],
 )
-def test_declared_wishes_are_read_strictly(change, message):
+def test_declared_constraints_are_read_strictly(change, message):
     declared = {**stated(EVERYTHING).declared(), **change}
     with pytest.raises((DataError, ValueError)) as error:
         read_constraints(declared, tuple(NAMES), RANGE, CATEGORIES)

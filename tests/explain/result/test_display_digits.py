@@ -75,7 +75,7 @@ def test_what_is_written_is_the_value_itself(plane, tmp_path, kind, norm, printa
         assert all(float(line[f"counterfactual: {name}"]) == e.counterfactual[name] for name in ("x", "y"))
 
 
-def test_few_digits_would_break_wishes(plane):
+def test_few_digits_would_break_constraints(plane):
     """The test above could not fail, if plain rounding never broke anything."""
     clf, rows = plane
     broken = set()

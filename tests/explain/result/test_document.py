@@ -143,10 +143,13 @@ def test_message_is_the_sentence_of_the_status(found, others):
         (lambda c: c["question"]["domain"]["low"].__setitem__(0, 9.0), "the ends of feature 0 are empty"),
         (lambda c: c["question"]["requirements"].clear(), "must ask for the odds of the target"),
         (lambda c: c["question"]["requirements"][0].update(threshold=1), "strictly between 0 and 1"),
-        (lambda c: c["question"]["domain"]["sets"].clear(), "domain is not what the declared wishes say"),
+        (
+            lambda c: c["question"]["domain"]["sets"].clear(),
+            "domain is not what the declared constraints say",
+        ),
         (
             lambda c: declared(c)["actions"].update(variance={"may": "stay"}),
-            "domain is not what the declared wishes say",
+            "domain is not what the declared constraints say",
         ),
         (lambda c: declared(c)["actions"].update(age={}), "name 'age', which is not a feature"),
         (lambda c: declared(c)["actions"].update(variance={"may": "fly"}), "'fly' is none of these"),

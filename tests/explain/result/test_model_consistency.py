@@ -66,14 +66,16 @@ def test_an_either_without_ways_hides_nothing(clf, bank, place):
     e |= {"status": "infeasible", "message": SENTENCES["infeasible"]}
     proof = {"directions": [], "scenarios": [], "tree": {"either": place, "ways": []}}
     e["certificate"] |= {"bound": proof, "robustness": None, "worst": None}
-    assert "wishes: the if-then rules and limits are not what the declared wishes say" in faults(e, clf)
+    assert "constraints: the if-then rules and limits are not what the declared constraints say" in faults(
+        e, clf
+    )
     assert "nothing at all is allowed" in str(verify(Explanation.from_json(json.dumps(e)), clf))
 
 
 def test_bands_of_another_model(clf, bank):
     e = asked(clf, bank, plausible=("conditional", 2))
     e["question"]["domain"]["eithers"][1]["ways"][1]["rows"][0]["high"] += 1.0
-    assert any(fault.startswith("wishes: the if-then rules") for fault in faults(e, clf))
+    assert any(fault.startswith("constraints: the if-then rules") for fault in faults(e, clf))
 
 
 def test_a_wider_gap_is_a_stricter_rule(clf, bank):
@@ -84,7 +86,7 @@ def test_a_wider_gap_is_a_stricter_rule(clf, bank):
     declared(e).update(when=[["variance <= 2", "skewness >= 8.6"]])
     declared(e)["gaps"]["variance"] = searched - 2
     assert faults(e, clf) == [
-        "wishes: the gaps of the if-then rules are not a millionth of the range seen in training"
+        "constraints: the gaps of the if-then rules are not a millionth of the range seen in training"
     ]
     del declared(e)["gaps"]
     with pytest.raises(DataError, match="the if-then rules and limits are not what"):
@@ -123,7 +125,9 @@ def test_what_must_not_change_may_land_exactly(clf, bank, noise_on):
 def test_values_that_were_not_imputed(clf, bank):
     e = asked(clf, bank)
     declared(e)["imputed"] = ["variance"]
-    assert faults(e, clf) == ["wishes: the imputed values are not what the network expects given the rest"]
+    assert faults(e, clf) == [
+        "constraints: the imputed values are not what the network expects given the rest"
+    ]
     row = bank.X.iloc[0].copy()
     row["variance"] = np.nan
     honest = CounterfactualExplainer(clf, impute="expected").explain(row, target="forged")
@@ -133,7 +137,9 @@ def test_values_that_were_not_imputed(clf, bank):
 def test_all_values_imputed(clf, bank):
     e = asked(clf, bank)
     declared(e)["imputed"] = list(bank.X.columns)
-    assert faults(e, clf) == ["wishes: the imputed values make no sense: every value of the row is missing"]
+    assert faults(e, clf) == [
+        "constraints: the imputed values make no sense: every value of the row is missing"
+    ]
 
 
 def test_imputed_categories():
@@ -145,13 +151,15 @@ def test_imputed_categories():
     assert verify(e, clf).ok
     changed = json.loads(e.to_json())
     declared(changed)["imputed"].append("purpose")
-    assert any(fault.startswith("wishes: the imputed values") for fault in faults(changed, clf))
+    assert any(fault.startswith("constraints: the imputed values") for fault in faults(changed, clf))
 
 
 def test_numbers_that_are_not_whole_in_the_data(clf, bank):
     e = asked(clf, bank, actions=Actions({"variance": Action(whole=True)}))
     e["question"]["domain"]["declared"] = {"bounds": "data", "actions": {}, "whole": ["variance"]}
-    assert faults(e, clf) == ["wishes: 'variance' is said to be whole in the training data, where it is not"]
+    assert faults(e, clf) == [
+        "constraints: 'variance' is said to be whole in the training data, where it is not"
+    ]
 
 
 def test_the_code_of_a_caution(clf, bank):

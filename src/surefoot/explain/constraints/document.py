@@ -136,7 +136,7 @@ def feature_named(name: Any, names: tuple[Any, ...]) -> Any:
     """The feature that a file calls by a name."""
     found = [feature for feature in names if str(feature) == name]
     if len(found) != 1:
-        raise DataError(f"the declared wishes name {shown(name)}, which is not a feature")
+        raise DataError(f"the declared constraints name {shown(name)}, which is not a feature")
     return found[0]
 
 

@@ -154,7 +154,7 @@ def _last_resort(oracle: FeasibilityOracle, every: Relaxations) -> str:
     some = "" if all(one.proposed for one in every) else " that concerns no protected feature"
     gone = [one for one in every if one.proposed]
     if gone and oracle.verdict(gone).distance < math.inf:
-        return f"There is one if every wish{some} is given up."
+        return f"There is one if every constraint{some} is given up."
     if oracle.constraints.observed and _beyond(oracle).verdict().distance < math.inf:
         return "There is one if features may leave the range seen in training."
     return ""

@@ -259,7 +259,7 @@ def _answer(values: Mapping[str, Any], status: Status, question: Question | Refu
         search_seconds=number(values["search_seconds"], "search_seconds"),
         best_probability=_best(values, "best_probability", point),
         best_probability_bound=_best(values, "best_probability_bound", point),
-        conflict=tuple(each(text, values["conflict"], "conflict", one="a wish")),
+        conflict=tuple(each(text, values["conflict"], "conflict", one="a constraint")),
     )
     return found, proofs
 

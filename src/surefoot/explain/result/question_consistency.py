@@ -37,25 +37,25 @@ def check_declared(
         constraints = read_constraints(question.declared, question.features, seen, categories_of(question))
         said = constraints.allowed(question.factual, question.state)
     except ProblemError as error:
-        raise DataError(f"the declared wishes make no sense: {error}") from None
+        raise DataError(f"the declared constraints make no sense: {error}") from None
     ours, theirs = ([d.low.tolist(), d.high.tolist(), _sets(d)] for d in (domain, said.domain))
     if ours != theirs:
         older = " (before links held what is linked, they were written otherwise: ask again)"
         hint = older if question.declared.get("links") else ""
-        raise DataError(f"the domain is not what the declared wishes say{hint}")
+        raise DataError(f"the domain is not what the declared constraints say{hint}")
     if said.choices != question.choices:
-        raise DataError("the choices of the categories are not what the declared wishes say")
+        raise DataError("the choices of the categories are not what the declared constraints say")
     if _content(domain.rows) != _content(said.domain.rows):
-        raise DataError("the rules are not what the declared wishes say")
+        raise DataError("the rules are not what the declared constraints say")
     if near is None:
         is_asked = declared_plausible(question).deviations is not None
         near = question.eithers[len(said.eithers) :] if is_asked else ()
     limits = (*said.limits, *_keeping(question))
     if not same_eithers(question.eithers, [*said.eithers, *near]) or question.limits != limits:
-        raise DataError("the if-then rules and limits are not what the declared wishes say")
+        raise DataError("the if-then rules and limits are not what the declared constraints say")
     prices = None if question.prices is None and not constraints.priced else constraints.prices
     if question.prices != prices:
-        raise DataError("the prices of the numbers are not what the declared wishes say")
+        raise DataError("the prices of the numbers are not what the declared constraints say")
     _check_exact(question, constraints)
 
 
@@ -73,7 +73,7 @@ def declared_plausible(question: Question) -> Plausible:
     try:
         return checked_plausible(question.declared.get("plausible")) or Plausible()
     except ProblemError as error:
-        raise DataError(f"the declared wishes make no sense: {error}") from None
+        raise DataError(f"the declared constraints make no sense: {error}") from None
 
 
 def _keeping(question: Question) -> list[Limit]:

@@ -263,7 +263,7 @@ def _by_the_model(question: Question, clf: Classifier) -> list[Claim]:
     try:
         check_by_model(question, clf)
     except DataError as error:
-        found.append(Claim("wishes", "FAILS", str(error)))
+        found.append(Claim("constraints", "FAILS", str(error)))
     if "plausible" in question.declared:
         try:
             check_plausible(question, clf)
