@@ -364,3 +364,13 @@ def test_where_everybody_has_a_way_there_is_no_region():
     table = regions(CounterfactualExplainer(clf), X, "yes", depth=1)
     assert list(table.columns) == ["region", "words", "rows", "asked", "proof"]
     assert len(table) == 0
+
+
+def test_a_person_who_has_the_target_though_not_safely_is_not_refused():
+    """The least change that makes it safe has a distance; the sentence that the person is there is true."""
+    explainer, found, verdict, fault = judged(379)
+    assert (verdict, fault) == ("somebody", "")
+    assert found.explanation.factual_class == found.target
+    assert found.explanation.distance > 0
+    assert "is decided as yes already" in found.words
+    assert verify(found, explainer.classifier)

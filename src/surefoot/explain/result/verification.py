@@ -233,6 +233,11 @@ def _of_the_model(e: Explanation, clf: Classifier) -> tuple[Claim, ...]:
     return tuple(found)
 
 
+def _is_refused(e: Explanation) -> bool:
+    """Whether the row is not decided as the target, whatever small errors could do to it."""
+    return bool(e.factual_class != e.target or e.factual_probability < e.threshold)
+
+
 def _of_the_words(nobody: Nobody, clf: Classifier) -> tuple[Claim, ...]:
     """That the sentences about a region name all that it narrows, and say of a person what is so."""
     region, context, e = nobody.certificate["region"], nobody.certificate["context"], nobody.explanation
@@ -241,7 +246,7 @@ def _of_the_words(nobody: Nobody, clf: Classifier) -> tuple[Claim, ...]:
     wrong = {
         "they keep back to whom the region is narrowed": bool(silent),
         "other features are dates": context["dates"] != dates,
-        "the person is refused": context["accepted"] and e is not None and e.distance > 0,
+        "the person is refused": context["accepted"] and e is not None and _is_refused(e),
     }
     return tuple(Claim("words", "FAILS", why) for why, is_so in wrong.items() if is_so)
 
