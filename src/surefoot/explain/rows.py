@@ -23,6 +23,8 @@ from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.targets import nearest
 from surefoot.problem.answer import Answer
+from surefoot.problem.question import Question
+from surefoot.search.certified import few_enough
 from surefoot.search.certified.clock import Clock
 from surefoot.search.paper.backends import choose_backend
 from surefoot.status import Status
@@ -79,7 +81,12 @@ class RowExplainer:
 
     def climb(self) -> Climb:
         """A climb for one row, before the first question."""
-        return Climb(self.asker.first, self.asker.spec.may_give_way)
+        return Climb(self.asker.first, self.asker.spec.may_give_way, self._few)
+
+    def _few(self, found: Explanation) -> int | None:
+        """About how many changes seem to be enough for what an answer is about."""
+        question = found.question
+        return few_enough(question.family(self.asker.classifier)) if isinstance(question, Question) else None
 
     def alternatives(
         self, row: Any, target: Any, clock: Clock, *, n: int, differ: str, apart: float

@@ -375,6 +375,35 @@ PROVEN, OPEN = (Status.INFEASIBLE, 0), (Status.UNDECIDED, 0)
 
 
 @pytest.mark.parametrize(
+    ("few", "sent", "numbers", "words"),
+    [
+        (6, [(Status.OPTIMAL, 6), PROVEN, PROVEN], [6, 4, 5], "6 are needed, and this is proven"),
+        (
+            6,
+            [(Status.TIME_LIMIT, 6), OPEN, OPEN, (Status.OPTIMAL, 6)],
+            [6, 4, 5, 6],
+            "; 6 are the fewest that were found in time",
+        ),
+        (6, [(Status.OPTIMAL, 6), OPEN, (Status.OPTIMAL, 5)], [6, 4, 5], "; 5 are the fewest that were"),
+        (5, [OPEN, (Status.OPTIMAL, 4)], [5, 4], "4 are needed, and this is proven"),
+        (9, [(Status.OPTIMAL, 4)], [4], "4 are needed, and this is proven"),
+        (3, [(Status.OPTIMAL, 4)], [4], "4 are needed, and this is proven"),
+    ],
+)
+def test_what_seems_to_be_enough_is_asked_first(few, sent, numbers, words):
+    """A number that is no guide is left aside; one that was wrong costs one question."""
+    climb = Climb(Rung(3), frozenset({"at_most"}), lambda _: few)
+    asked, best = [], 9
+    for status, changed in [PROVEN, (Status.OPTIMAL, 9), *sent]:
+        asked.append(climb.step.rung.at_most)
+        climb.send(answer_of(None, status, changed))
+        best = min(best, changed or best)
+    assert asked[2:] == numbers
+    assert not climb.goes_on
+    assert words in climb._gave_way(best)
+
+
+@pytest.mark.parametrize(
     ("sent", "numbers", "words"),
     [
         ([PROVEN, (Status.OPTIMAL, 5)], [4, 5], "3 changed features are not enough: 5 are needed, and this"),
