@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.explain.answer.executor import Task, unforeseen
+from surefoot.explain.answer.executor import answer_to
+from surefoot.explain.ask.asked import Asked, Noise
+from surefoot.explain.ask.task import Task
+from surefoot.explain.ask.unforeseen import unforeseen
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose.best import best_probability
 from surefoot.explain.diagnose.brief import briefly
 from surefoot.explain.diagnose.conflict import diagnosed
-from surefoot.explain.diagnose.feasibility_oracle import FeasibilityOracle, Noise, is_empty
+from surefoot.explain.diagnose.feasibility_oracle import FeasibilityOracle, is_empty
 from surefoot.explain.diagnose.largest_share import largest_share
 from surefoot.problem.answer import Answer
 from surefoot.search.certified.clock import Clock
@@ -35,11 +38,8 @@ class Inquiry:
     ----------
     task : Task
     constraints : ConstraintSet
-    noise : Noise or None
-        Where features that must not change land exactly: lifting such a constraint changes the ball too.
-        None where the ball does not depend on the constraints.
-    percentiles : array or None
-        Of the target's own log densities, where answers must be typical of it.
+    noise, percentiles
+        As in `Asked`.
     diagnose : bool, default=True
         Whether to say why there is no answer.
     brief : bool, default=False
@@ -49,19 +49,21 @@ class Inquiry:
 
     task: Task
     constraints: ConstraintSet
-    noise: Noise | None = None
-    percentiles: Array | None = None
+    noise: Noise | None
+    percentiles: Array | None
     diagnose: bool = True
     brief: bool = False
 
-    def within(self, seconds: float, diagnose: bool = True, brief: bool = False) -> Inquiry:
-        """The same with so many seconds for all of it."""
-        return replace(self, task=self.task.within(seconds), diagnose=diagnose, brief=brief)
+    @classmethod
+    def about(cls, asked: Asked, seconds: float, *, diagnose: bool, brief: bool = False) -> Inquiry:
+        """An inquiry about a row, with so many seconds for all of it."""
+        task = asked.task.within(seconds)
+        return cls(task, asked.constraints, asked.noise, asked.percentiles, diagnose, brief)
 
     def answer(self) -> Answer:
         """Search; where nothing exists, say which constraints stand in the way. All within the time limit."""
         clock = Clock(self.task.settings.options.time_limit)
-        found = self.task.answer()
+        found = answer_to(self.task)
         if not self.diagnose or not self._is_hopeless(found):
             return found
         if found.status is Status.INFEASIBLE and not self.brief:

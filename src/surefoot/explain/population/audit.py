@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from surefoot import __version__
 from surefoot.exceptions import ProblemError
-from surefoot.explain.ask.question_builder import Asked
+from surefoot.explain.ask.asked import Asked
 from surefoot.explain.ask.row import split_rows
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.arithmetic import is_number
@@ -37,7 +37,7 @@ from surefoot.explain.population.groups import EVERYBODY, Groups, grouped
 from surefoot.explain.population.pool import finished
 from surefoot.explain.population.row_job import Done, Job, Row
 from surefoot.explain.population.run import fingerprints
-from surefoot.explain.rows import check_n_jobs
+from surefoot.explain.rows.batch_explainer import check_n_jobs
 from surefoot.files import write_whole
 from surefoot.formats import in_a_row, listed, one_line
 from surefoot.problem.question import Question

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.explain.answer.bound_recheck import LARGE, is_doubtful, rechecked
-from surefoot.explain.ask.refits import ModelShare, RefittedModels, kept_share
+from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import model_cautions
 from surefoot.explain.result.context import Context
 from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.model_share import ModelShare, fresh_share, kept_share
 from surefoot.explain.result.words import miss_words
 from surefoot.formats import share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
@@ -33,11 +34,6 @@ Array = NDArray[np.float64]
 
 MISSED = 1e-8  # of the scores: what rounding does to them is less
 LOWEST = Fraction(-(10**300))  # scores so far below the highest are as good as this
-
-
-def class_position(clf: Classifier, factual: Array, state: State) -> int:
-    """Position of the class that is predicted for a row that was read."""
-    return int(np.argmax(_scores(clf, [factual], [state])[0]))
 
 
 def assembled(
@@ -184,7 +180,7 @@ def _model_share(
     there = question.warped(answer.point)
     if refits is not None and refits.fresh:
         among_all = question.against == "all"
-        return refits.share(_deciding(question), there, answer.state, among_all)
+        return fresh_share(refits, _deciding(question), there, answer.state, among_all)
     agree = [
         _lacking(refit, question, _precise_scores(refit, [there], [answer.state])[0]) <= 0
         for refit in clf.refits_

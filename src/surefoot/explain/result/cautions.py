@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.explain.ask.row import class_position
 from surefoot.explain.result.words import imputed_words, miss_words
 from surefoot.formats import in_a_row, in_list, number, share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
@@ -237,7 +238,7 @@ def _extremes(
         usual = then.copy()
         usual[j] = expected[j]
         x = question.unwarped_values(usual)
-        if int(np.argmax(clf.class_scores(x[None], _codes(answer.state))[0])) != t:
+        if class_position(clf, x, answer.state) != t:
             keep = ", or keep it as it is" if then[j] != now[j] else ""
             yield Caution(
                 "one_extreme_value",

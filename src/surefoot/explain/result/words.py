@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.days import date_text
+from surefoot.explain.ask.dates import date_names
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.constraints.document import read_actions, read_preset
 from surefoot.explain.constraints.feature import SAID, Action, between, value_words
 from surefoot.explain.constraints.linear import rule_text
-from surefoot.explain.result.dates import date_names
 from surefoot.formats import exact, first_names, in_list, number, share
 from surefoot.problem.either import Way
 from surefoot.problem.question import Question

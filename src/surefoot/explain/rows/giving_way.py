@@ -6,8 +6,9 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import NamedTuple, cast
 
+from surefoot.explain.ask.rung import Rung
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.fewer import with_fewer_ruled_out
+from surefoot.explain.rows.fewer import with_fewer_ruled_out
 from surefoot.status import Status
 
 # Share of the time that is left, for settings that may give way. With a tenth of it rows that take long are
@@ -20,22 +21,6 @@ NARROW = 0.1
 # larger gaps did not shrink in five times the time: ten times larger, and all such rows take all of it.
 WITHIN_REACH = 0.2
 STAYS = (Status.INVALID, Status.INTERRUPTED_NO_POINT, Status.FAILED)  # other settings would not help
-
-
-class Rung(NamedTuple):
-    """The settings that may give way.
-
-    Parameters
-    ----------
-    at_most : int or None
-        How many features change at most.
-    plausible, budget : bool
-        Whether what is asked for in these holds; if not, nothing is asked for.
-    """
-
-    at_most: int | None
-    plausible: bool = True
-    budget: bool = True
 
 
 class Step(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from surefoot.explain.result.nested import asks_for_more
+from surefoot.explain.ask.nested import asks_for_more
 from surefoot.problem.question import Question
 from surefoot.views import view
 
