@@ -21,12 +21,12 @@ from surefoot.explain.answer.printable import SPARE, in_decimals
 from surefoot.explain.answer.search import GRACE, at_factual, search
 from surefoot.explain.ask.methods import SMALLEST_GAP
 from surefoot.explain.ask.task import Task
-from surefoot.explain.ask.unforeseen import unforeseen
 from surefoot.formats import sentence
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
 from surefoot.search.certified import certificate
 from surefoot.status import Status
+from surefoot.unforeseen import unforeseen
 
 Array = NDArray[np.float64]
 

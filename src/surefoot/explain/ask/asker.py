@@ -21,7 +21,6 @@ from surefoot.explain.ask.row import encoded, raw_values, split_rows, written_va
 from surefoot.explain.ask.rung import Rung
 from surefoot.explain.ask.specification import Specification
 from surefoot.explain.ask.target import each_target, several_targets
-from surefoot.explain.ask.unforeseen import unforeseen
 from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import ConstraintSet
@@ -29,6 +28,7 @@ from surefoot.explain.constraints.document import Preset
 from surefoot.formats import sentence
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.geometry import HUGE
+from surefoot.unforeseen import unforeseen
 
 
 class Row(NamedTuple):

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from surefoot.explain.answer.executor import answer_to
 from surefoot.explain.ask.asked import Asked, Noise
 from surefoot.explain.ask.task import Task
-from surefoot.explain.ask.unforeseen import unforeseen
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose.best import best_probability
 from surefoot.explain.diagnose.brief import briefly
@@ -20,6 +19,7 @@ from surefoot.explain.diagnose.largest_share import largest_share
 from surefoot.problem.answer import Answer
 from surefoot.search.certified.clock import Clock
 from surefoot.status import Status
+from surefoot.unforeseen import unforeseen
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,6 @@ from surefoot.explain.answer.executor import attempt, failed
 from surefoot.explain.ask.asked import Asked
 from surefoot.explain.ask.asker import Asker, Refused
 from surefoot.explain.ask.row import row_label
-from surefoot.explain.ask.unforeseen import unforeseen
 from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.explanation import Explanation
@@ -24,6 +23,7 @@ from surefoot.problem.question import Question
 from surefoot.search.certified import few_enough
 from surefoot.search.certified.clock import Clock
 from surefoot.status import Status
+from surefoot.unforeseen import unforeseen
 
 
 @dataclass(frozen=True, eq=False)
