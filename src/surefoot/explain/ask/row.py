@@ -41,6 +41,19 @@ def encoded(row: Any, schema: Schema) -> tuple[Array, State]:
         raise ProblemError(f"the row cannot be explained: {error}") from None
 
 
+def encoded_with_holes(row: Any, schema: Schema) -> tuple[Array, State, list[int]]:
+    """The same where some values may be missing, and the positions of the features that are."""
+    try:
+        numbers, state = schema.encode_row(raw_values(row, schema.names), holes=True)
+    except DataError as error:
+        raise ProblemError(f"the row cannot be explained: {error}") from None
+    holes = [j for j, x in zip(schema.numbers, numbers, strict=True) if np.isnan(x)]
+    holes += [j for j, code in zip(schema.categories, state, strict=True) if code < 0]
+    if len(holes) == len(schema.names):
+        raise ProblemError("every value of the row is missing")
+    return numbers, state, holes
+
+
 def written_values(row: Any, schema: Schema, state: State) -> dict[str, str]:
     """Category -> the row's own value, where the model counts it with other rare ones."""
     rare = [k for k, values in enumerate(schema.category_values) if values[state[k]] == RARE]

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from surefoot.explain.answer.executor import answer_to
-from surefoot.explain.ask.asked import Asked, Noise
+from surefoot.explain.ask.asked import Asked
 from surefoot.explain.ask.task import Task
-from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.diagnose.best import best_probability
 from surefoot.explain.diagnose.brief import briefly
 from surefoot.explain.diagnose.conflict import diagnosed
@@ -21,8 +17,6 @@ from surefoot.search.certified.clock import Clock
 from surefoot.status import Status
 from surefoot.unforeseen import unforeseen
 
-Array = NDArray[np.float64]
-
 # Of the time that is left, for the highest probability; the rest is for what stands in the way. Ten times
 # less, and with short limits the bound would hardly ever be better than the threshold.
 SHARE_OF_BEST = 0.5
@@ -32,33 +26,31 @@ BEST_VERSION = 4  # of certificates that bound it; all others are written as rea
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """A task with the constraints behind it: where nothing exists, they say what stands in the way.
+    """A task, and what its constraints say where nothing exists: which of them stand in the way.
 
     Parameters
     ----------
-    task : Task
-    constraints : ConstraintSet
-    noise, percentiles
-        As in `Asked`.
-    diagnose : bool, default=True
+    asked : Asked
+    diagnose : bool
         Whether to say why there is no answer.
     brief : bool, default=False
         Whether to say it in brief: which constraints stand in the way by themselves, and nothing of the
         highest probability.
     """
 
-    task: Task
-    constraints: ConstraintSet
-    noise: Noise | None
-    percentiles: Array | None
-    diagnose: bool = True
+    asked: Asked
+    diagnose: bool
     brief: bool = False
 
     @classmethod
     def about(cls, asked: Asked, seconds: float, *, diagnose: bool, brief: bool = False) -> Inquiry:
         """An inquiry about a row, with so many seconds for all of it."""
-        task = asked.task.within(seconds)
-        return cls(task, asked.constraints, asked.noise, asked.percentiles, diagnose, brief)
+        return cls(asked._replace(label=None, task=asked.task.within(seconds)), diagnose, brief)
+
+    @property
+    def task(self) -> Task:
+        """The task in it."""
+        return self.asked.task
 
     def answer(self) -> Answer:
         """Search; where nothing exists, say which constraints stand in the way. All within the time limit."""
@@ -103,10 +95,11 @@ class Inquiry:
     def _why_none(self, seconds: float) -> tuple[tuple[str, ...], str]:
         """The constraints that exclude each other, and what would have to be given up."""
         problem, question = self.task.problem, self.task.question
-        if self.percentiles is not None and not self.brief:
-            reachable = largest_share(problem, question, self.percentiles, seconds)
+        _, _, constraints, noise, percentiles = self.asked
+        if percentiles is not None and not self.brief:
+            reachable = largest_share(problem, question, percentiles, seconds)
             if reachable is not None:
                 return ("plausible",), reachable.words()
         patience = min(PATIENCE, max(seconds, 0.0))
-        oracle = FeasibilityOracle(problem, question, self.constraints, patience, self.noise)
+        oracle = FeasibilityOracle(problem, question, constraints, patience, noise)
         return briefly(oracle) if self.brief else diagnosed(oracle)

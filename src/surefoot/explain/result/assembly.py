@@ -42,9 +42,9 @@ def assembled(
     problem: Family,
     answer: Answer,
     *,
-    refits: RefittedModels | None = None,
-    seconds: float = np.inf,
-    made_by: Any = None,
+    refits: RefittedModels | None,
+    seconds: float,
+    made_by: Any,
     **known: Any,
 ) -> Explanation:
     """The Explanation of one row, from its question, the problem that this poses, and the answer to it.

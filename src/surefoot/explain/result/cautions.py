@@ -169,7 +169,7 @@ def _about_row(clf: Classifier, question: Question) -> Iterator[Caution]:
             f"{question.number_names[j]} is {number(x[j])}, {side}, where no training row lies. Check the "
             "value; if it is right, the model has nothing to go by.",
         )
-    z, codes = question.warped(x)[None], _codes(question.state)
+    z, codes = question.warped(x)[None], np.array([question.state], dtype=np.intp)
     lowest = clf.density_percentiles_[:, 0]
     floors = lowest - SAME_DENSITY * np.maximum(1.0, np.abs(lowest))
     each = zip(clf.networks_, floors.tolist(), strict=True)
@@ -257,7 +257,3 @@ def class_means(clf: Classifier, label: Any) -> Array:
 def _means(network: Network, n: int, k: int) -> Array:
     holes = np.full((1, n), np.nan), np.full((1, k), -1, dtype=np.intp)
     return np.asarray(expected_values(network, *holes)[0][0])
-
-
-def _codes(state: tuple[int, ...]) -> NDArray[np.intp]:
-    return np.array([state], dtype=np.intp)

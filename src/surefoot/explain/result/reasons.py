@@ -13,7 +13,7 @@ import pandas as pd
 
 from surefoot.days import date_text
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.ask.row import raw_values
+from surefoot.explain.ask.row import encoded_with_holes
 from surefoot.explain.ask.target import chosen_target
 from surefoot.formats import in_list, named_value
 from surefoot.model.class_values import values_of_model
@@ -179,17 +179,11 @@ def reasons_of_row(
 ) -> Reasons:
     """Why a row was decided as it was; what is missing in it has no weight."""
     schema = clf.schema_
-    try:
-        numbers, state = schema.encode_row(raw_values(row, schema.names), holes=True)
-    except DataError as error:
-        raise ProblemError(f"the row cannot be explained: {error}") from None
-    holes = [schema.names[j] for j, i in zip(schema.numbers, numbers, strict=True) if np.isnan(i)]
-    holes += [schema.names[j] for j, code in zip(schema.categories, state, strict=True) if code < 0]
-    if len(holes) == len(schema.names):
-        raise ProblemError("every value of the row is missing")
+    numbers, state, holes = encoded_with_holes(row, schema)
     if holes and hasattr(clf, "scores_"):
+        name = schema.names[holes[0]]
         raise ProblemError(
-            f"the row's value of {holes[0]!r} is missing, which the adopted model does not allow; "
+            f"the row's value of {name!r} is missing, which the adopted model does not allow; "
             "impute='expected' fills holes"
         )
     labels = clf.classes_.tolist()
