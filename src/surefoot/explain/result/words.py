@@ -220,12 +220,9 @@ def _required(asked: Required, question: Question) -> str:
     alone = "" if asked.robust else ", errors apart"
     if isinstance(asked, DensityFloor):
         return f"the log density of class {asked.label} is at least {asked.floor:.6g}{alone}"
-    if isinstance(asked, Odds):
-        odds = f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} %"
-        return f"{odds} against {asked.rival}{alone}"
-    if isinstance(asked, Probability):
-        odds = f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} %"
-        return f"{odds} among all classes{alone}"
+    if isinstance(asked, Odds | Probability):
+        whom = f"against {asked.rival}" if isinstance(asked, Odds) else "among all classes"
+        return f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} % {whom}{alone}"
     ahead = f"the decision value of {asked.target} is at least {asked.value:g} above"
     return f"{ahead} that of {asked.rival}{alone}"
 
