@@ -17,23 +17,20 @@ ORDER = (
 )
 EXPLAIN = ROOT / "explain"
 
-# Functions of rows and population that the class binds as its methods name the class of their first argument,
-# to type checkers alone. Nothing else may look ahead.
-ITS_OWN_CLASS = "from surefoot.explain.explainer import CounterfactualExplainer"
-
-
-def explain_imports(code):
-    """The modules of `explain` that a file imports, wherever in it."""
-    tree = ast.parse(code)
-    for block in ast.walk(tree):
-        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
-            block.body = [node for node in block.body if ast.unparse(node) != ITS_OWN_CLASS]
-    return [name for name in surefoot_imports(tree) if name.startswith("explain.")]
+# Functions of these rooms are methods of the class, which binds them: they name it as that of their first
+# argument, to type checkers alone. Nothing else may look ahead.
+BOUND = ("rows", "population")
+THEIR_CLASS = "from surefoot.explain.explainer import CounterfactualExplainer"
 
 
 def turned_back(room, code):
-    """What a file of a room imports from later rooms."""
-    return [name for name in explain_imports(code) if ORDER.index(name.split(".")[1]) > ORDER.index(room)]
+    """What a file of a room imports from later rooms, wherever in it."""
+    tree = ast.parse(code)
+    for block in ast.walk(tree) if room in BOUND else ():
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+            block.body = [node for node in block.body if ast.unparse(node) != THEIR_CLASS]
+    found = [name for name in surefoot_imports(tree) if name.startswith("explain.")]
+    return [name for name in found if ORDER.index(name.split(".")[1]) > ORDER.index(room)]
 
 
 def test_every_room_has_its_place():
@@ -54,6 +51,7 @@ def test_a_wrong_import_would_be_found():
     assert turned_back("ask", f"def f():\n    {later}\n")
     assert turned_back("ask", f"if TYPE_CHECKING:\n    {later}\n")
     assert turned_back("ask", "from surefoot.explain import rows")
-    assert turned_back("rows", ITS_OWN_CLASS)
-    assert not turned_back("rows", f"if TYPE_CHECKING:\n    {ITS_OWN_CLASS}\n")
+    assert turned_back("rows", THEIR_CLASS)
+    assert turned_back("result", f"if TYPE_CHECKING:\n    {THEIR_CLASS}\n")
+    assert not turned_back("rows", f"if TYPE_CHECKING:\n    {THEIR_CLASS}\n")
     assert not turned_back("diagnose", later)
