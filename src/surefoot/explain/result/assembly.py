@@ -162,7 +162,8 @@ def _made_safe(
         return ""
     d = worst_perturbation(here, here.factual, time_limit=min(1.0, max(seconds, 0.0))).perturbation
     labels, rows = clf.classes_.tolist(), [question.factual, question.perturbed(question.factual, d)]
-    chances = _judged(_scores(clf, rows, [question.state] * 2), labels.index(question.target))
+    scores = np.asarray(clf.class_scores(np.array(rows), _codes([question.state] * 2)))
+    chances = _judged(scores, labels.index(question.target))
     chance, lower = "", "can undo that"
     if clf.has_probability:
         now, worst = (share(p) for _, p in chances)
@@ -264,11 +265,6 @@ def _judged(scores: Array, t: int) -> list[tuple[int, float]]:
     # Not SciPy's logsumexp, which does the same: it took a fifth of the time of assembling an explanation.
     weights = np.exp(scores - scores[np.arange(len(scores)), best, None])
     return list(zip(best.tolist(), (weights[:, t] / weights.sum(axis=1)).tolist(), strict=True))
-
-
-def _scores(clf: Classifier, rows: list[Array], states: list[State]) -> Array:
-    """Scores of rows that were read; scikit-learn's validation costs more than the search."""
-    return np.asarray(clf.class_scores(np.array(rows), _codes(states)))
 
 
 def _codes(states: list[State]) -> NDArray[np.intp]:
