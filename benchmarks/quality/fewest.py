@@ -3,8 +3,8 @@
 Every refused row of the bundled tables (tree, practical preset, budgets 0.05 and 0). "at most 3": answered
 with so few; "more": proven that three are not enough; "undecided": neither, in 10 s. Of the rows that need
 more, SAMPLE are asked about as a user would: "changes" is the number that change (median), "at least" the
-number that is proven to be needed (median), "proven fewest" how often they are the same, and seconds the median
-of all that the answer took.
+number that is proven to be needed (median), "proven fewest" how often they are the same, and seconds the
+median of all that the answer took.
 
 usage: python benchmarks/run.py [--resume] fewest      (SAMPLE=20 in the environment)
 """
