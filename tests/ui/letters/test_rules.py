@@ -1,6 +1,7 @@
 """Rules in letters: over several features, over dates, and those that today's row breaks."""
 
 import datetime as dt
+import re
 
 import numpy as np
 import pandas as pd
@@ -152,7 +153,33 @@ def test_a_rule_that_today_breaks_does_not_change_a_decision_that_is_there(clf, 
     actions = Actions({"since": "stay"}, rules=["debt <= 0.2 * income"])
     kind, text = text_of(clf, row, actions)
     assert kind == "there"
-    assert "at most 20% of what you earn. This does not change the decision" in text
+    said = "This does not change the decision: the rule is only for changes that we suggest."
+    assert f"at most 20% of what you earn. {said}" in text
+
+
+@pytest.mark.parametrize("share", [0.2, 0.4])
+def test_no_example_of_what_is_not_enough_lies_beyond_a_rule(clf, table, share):
+    """A limit of a rule and one of the decision side by side would be two limits of one thing."""
+    kept, kinds = dict.fromkeys(("income", "since", "housing"), "stay"), set()
+    for k in range(16):
+        row = refused(clf, table, k)
+        kind, text = text_of(clf, row, Actions(kept, rules=[f"debt <= {share} * income"]))
+        example = re.search(r"Not enough, for example: what you owe €([\d,]+\.\d\d)\. ", text)
+        if kind == "found":
+            kinds.add(bool(example))
+            assert not example or float(example[1].replace(",", "")) <= share * row["income"]
+    assert kinds == {False, True}
+
+
+@pytest.mark.parametrize(("code", "words"), [("en", "in your case: "), ("de", "bei Ihnen: ")])
+def test_the_date_of_a_person_is_not_called_today(clf, table, code, words):
+    kept = dict.fromkeys(("debt", "income", "housing"), "stay")
+    explainer = CounterfactualExplainer(clf, actions=Actions({**kept, "since": "change"}))
+    letters = mailing(explainer, code, labels=LABELS, form=".txt", target="yes")
+    rows = (refused(clf, table, k) for k in range(20))
+    row, written = next((row, one) for row in rows if (one := letters.written(row, 1, DAY)).kind == "found")
+    assert f"({words}{language(code).date(row['since'])})" in " ".join(written.letter.split())
+    assert written.advised == ("since: earlier",)
 
 
 def test_rules_that_hold_are_not_named(clf, table):
@@ -215,8 +242,8 @@ def test_dates_in_reasons_and_ranges(clf, table):
     row = refused(clf, table).copy()
     row["since"] = pd.Timestamp("2021-12-31")
     for code, day, later in (
-        ("en", "December 31, 2021", "As late or later:"),
-        ("de", "31. Dezember 2021", "Ebenso spät oder später:"),
+        ("en", "December 31, 2021", "had a day as late or later."),
+        ("de", "31. Dezember 2021", "hatten einen ebenso späten oder späteren Tag."),
     ):
         _, text = text_of(clf, row, Actions({"since": "change", "housing": "stay"}), code)
         assert f"customer since: {day}" in text

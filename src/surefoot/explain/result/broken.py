@@ -1,12 +1,18 @@
-"""Rules that the row breaks as it is today: an answer has to mend that, too."""
+"""Rules that a row breaks: as it is today, where an answer has to mend that, or with other values."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from surefoot.days import as_days
 from surefoot.explain.constraints.constraint import Constraint
 from surefoot.explain.constraints.document import read_actions
 from surefoot.problem.question import Question
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def broken_rules(question: Any) -> tuple[Constraint, ...]:
@@ -25,6 +31,21 @@ def broken_rules(question: Any) -> tuple[Constraint, ...]:
     names = pd.Index([str(name) for name in question.features], tupleize_cols=False)
     today = pd.DataFrame([row], columns=names).infer_objects()
     return tuple(rule for rule in rules if any(rule.broken(today)))
+
+
+def breaks_a_rule(question: Any, row: pd.Series) -> bool:
+    """Whether today's row with other values breaks a rule over several features."""
+    if not isinstance(question, Question):
+        return False
+    numbers = np.array([float(as_days(row[name])) for name in question.number_names])
+    state = tuple(
+        next(v for v, value in enumerate(one.values) if value == row[question.features[one.feature]])
+        for one in question.choices
+    )
+    rows, eithers = question.domain.rows, question.eithers
+    return not (
+        all(one.contains(numbers) for one in rows) and all(one.contains(numbers, state) for one in eithers)
+    )
 
 
 def broken_words(question: Any, is_answered: bool) -> str:

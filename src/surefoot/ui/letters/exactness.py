@@ -20,7 +20,8 @@ LIMITS = mark(
 )
 OUTSIDE = mark("Other values may or may not be enough; nothing is said about them here.")
 OPEN = mark(
-    "Where only one limit is stated, this holds as far as values are allowed and known from earlier cases."
+    "Where only one limit is stated (such as “at most”), every value that keeps to it is enough. The only "
+    "exceptions are values that are not allowed, or more extreme than in all earlier cases."
 )
 SHAKY = mark(
     "This is less certain than usual: small changes in the way we decide could undo it. Ask us again before "
