@@ -312,9 +312,11 @@ class _Enough:
         if not self._growing.holds(least.both):
             return [(float(self.point[j]), float(self.point[j])) for j in self.moving]
         enough = (1 - COSTS) * self._growing.level(least)
+        units = np.tile(self._growing.units, 2)
         for rounded in map(self._errors, OUTWARDS):
-            least = self._steps(rounded)
-            if self._growing.holds(least.both) and self._growing.level(least) >= enough:
+            low = self._steps(rounded).both
+            high = np.maximum(self._growing.limits.both, low)
+            if self._growing.holds(np.clip(enough * units, low, high)):
                 return rounded
         return exact
 
