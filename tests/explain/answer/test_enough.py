@@ -409,6 +409,23 @@ def test_every_combination_keeps_to_the_rules():
     assert seen >= 3
 
 
+def test_what_is_not_enough_keeps_to_the_rules():
+    """Beyond a rule's limit nothing is allowed, whatever the decision is there."""
+    clf, seen = lender(), set()
+    for share in (0.1, 0.25):
+        rule = Actions(rules=[f"debt <= {share} * income"])
+        explainer = CounterfactualExplainer(clf, actions=rule, immutable=["housing", "savings", "phone"])
+        for row in refused_rows(clf, 12):
+            e = explainer.explain(row, "good", on_failure="return")
+            if e.counterfactual is None or not e.not_enough:
+                continue
+            tried = e.counterfactual.copy()
+            tried[e.region.example.feature] = e.region.example.value
+            assert tried["debt"] <= share * tried["income"] * (1 + 1e-9)
+            seen.add(e.region.example.feature)
+    assert "income" in seen or "debt" in seen
+
+
 def test_a_region_that_breaks_a_rule_is_refused(monkeypatch):
     """The checker looks at the corners of a region where a rule's sum is extreme."""
     clf = lender()

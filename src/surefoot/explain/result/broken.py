@@ -42,10 +42,7 @@ def breaks_a_rule(question: Any, row: pd.Series) -> bool:
         next(v for v, value in enumerate(one.values) if value == row[question.features[one.feature]])
         for one in question.choices
     )
-    rows, eithers = question.domain.rows, question.eithers
-    return not (
-        all(one.contains(numbers) for one in rows) and all(one.contains(numbers, state) for one in eithers)
-    )
+    return not question.keeps_rules(numbers, state)
 
 
 def broken_words(question: Any, is_answered: bool) -> str:
