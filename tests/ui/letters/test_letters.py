@@ -32,6 +32,7 @@ from surefoot.ui.letters.slots import TEMPLATES
 from surefoot.ui.letters.ways import found_ways, needed, ways_of
 from surefoot.ui.letters.why import reason_lines
 from surefoot.ui.letters.writer import Writer
+from tests.ui.letters.numbers import known_numbers, numbers_of
 from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
 from tests.ui.mixed import refused_rows, toy_model
 
@@ -137,31 +138,6 @@ def test_rules_in_the_way_are_named_but_none_that_guards_a_protected_feature(let
         assert {"en": "are protected", "de": "sind geschützt"}[code] in rules
 
 
-def _numbers(text, code):
-    group, point = {"en": (",", "."), "de": (".", ",")}[code]
-    found = re.findall(rf"(?<![\w.,])-?\d+(?:\{group}\d{{3}})*(?:\{point}\d+)?(?![\w])", text)
-    return [float(one.replace(group, "").replace(point, ".")) for one in found]
-
-
-def _of_file(document):
-    """Every number of a file that a letter may print, reasons as a letter rounds them."""
-    known = {float(v) for v in document["factual"]["values"] if isinstance(v, int | float)}
-    known |= {
-        float(v)
-        for v in (document["counterfactual"] or {"values": ()})["values"]
-        if isinstance(v, int | float)
-    }
-    for one in (document.get("enough") or {}).get("numbers", ()):
-        known |= {float(v) for v in (one["low"], one["high"]) if isinstance(v, float)}
-    known |= set(_numbers(" ".join(document["conflict"]), "en"))  # of rules in the way
-    example = (document.get("enough") or {}).get("not_enough")
-    known |= {float(example["value"])} if example and isinstance(example["value"], int | float) else set()
-    for reason in (document.get("reasons") or {}).get("features", ()):
-        known |= {float(v) for v in (reason["value"], reason["usual"]) if isinstance(v, int | float)}
-        known |= {np.floor(100 * reason["share"] + 0.5)} if reason["share"] is not None else set()
-    return known
-
-
 def _without_names(text, documents, code):
     """The body of a letter without the values of categories, dates and counts of ways."""
     names = [v for d in documents for v in d["factual"]["values"]]
@@ -182,9 +158,9 @@ def test_every_number_of_a_letter_is_one_of_its_file(letters):
     for (_, code, form), several in letters.items():
         for one in several if form == ".txt" else ():
             documents = json.loads(one.proof)
-            known = set().union(*map(_of_file, documents))
+            known = set().union(*map(known_numbers, documents))
             words = _without_names(one.letter, documents, code)
-            numbers = _numbers(words, code)
+            numbers = numbers_of(words, code)
             seen += len(numbers)
             assert [x for x in numbers if x not in known] == [], words
     assert seen > 100

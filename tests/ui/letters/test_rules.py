@@ -1,6 +1,7 @@
 """Rules in letters: over several features, over dates, and those that today's row breaks."""
 
 import datetime as dt
+import json
 import re
 
 import numpy as np
@@ -18,6 +19,7 @@ from surefoot.ui.letters.labels import Label, Labels
 from surefoot.ui.letters.language import language
 from surefoot.ui.letters.rule_words import rule_words
 from surefoot.ui.letters.writer import Writer
+from tests.ui.letters.numbers import known_days, known_numbers, numbers_of, split_days
 from tests.ui.letters.people import DAY, mailing
 
 LABELS = {
@@ -180,6 +182,29 @@ def test_the_date_of_a_person_is_not_called_today(clf, table, code, words):
     row, written = next((row, one) for row in rows if (one := letters.written(row, 1, DAY)).kind == "found")
     assert f"({words}{language(code).date(row['since'])})" in " ".join(written.letter.split())
     assert written.advised == ("since: earlier",)
+
+
+@pytest.mark.parametrize("code", ["en", "de"])
+def test_every_number_and_day_is_one_of_the_file(clf, table, code):
+    """Money with the decimals of its label, dates, a rule and a hole."""
+    labels = {**LABELS, "income": {**LABELS["income"], "decimals": 0}}
+    actions, seen = Actions({"since": "change"}, rules=["debt <= 0.3 * income"]), 0
+    explainer = CounterfactualExplainer(clf, actions=actions, impute="expected")
+    letters = mailing(explainer, code, labels=labels, form=".txt", target="yes")
+    for k in range(8):
+        row = refused(clf, table, k).copy()
+        row["debt"] = row["debt"] if k % 2 else np.nan
+        written = letters.written(row, "C", DAY)
+        text = " ".join(written.letter.partition("===")[2].split())
+        text = text.partition({"en": "Is something wrong", "de": "Ist etwas falsch"}[code])[0]
+        text = re.sub(r"((than|als) 1 )?(of|von) 100\b|(way|Way|Weg) \d", "", text.replace("-€", "-"))
+        text, days = split_days(text, code)
+        documents = json.loads(written.proof)
+        known = {30.0}.union(*map(known_numbers, documents))
+        assert [x for x in numbers_of(text, code) if x not in known] == [], text
+        assert {*days} <= {DAY}.union(*map(known_days, documents))
+        seen += len(numbers_of(text, code)) + len(days)
+    assert seen > 100
 
 
 def test_rules_that_hold_are_not_named(clf, table):
