@@ -259,6 +259,7 @@ def test_what_can_stay_is_not_asked_for_and_no_two_ways_change_the_same(cases):
     assert e.region.example.feature == "proline"
     text = mailing(CounterfactualExplainer(clf), form=".txt", target=0).about(answers, DAY).letter
     assert "Way 2" not in text
+    assert "Every value that is stated is enough. Limits count" in " ".join(text.split())
     assert f"- proline: at least {low:,.0f} (today: 710)" in text
     said = re.search(r"Not enough, for example: (.*?)\. The decision then stays", " ".join(text.split()))[1]
     row["proline"] = float(
@@ -342,6 +343,8 @@ def test_limits_are_enough_as_they_are_printed(letters):
             ends = [x for w in ways for i in w[1].numbers if i.feature in needed(*w) for x in (i.low, i.high)]
             text = " ".join(one.letter.split())
             assert (words in text) == bool(np.isfinite(ends).any())
+            combined = {"en": "in any combination", "de": "in jeder Kombination"}[code]
+            assert (combined in text) == any(len(needed(*way)) > 1 for way in ways)
             only = {
                 "en": "is stated (such as “at most”), every value that keeps to it is enough.",
                 "de": "Grenze steht (etwa „höchstens“), genügt jeder Wert, der sie einhält.",

@@ -13,6 +13,7 @@ from surefoot.ui.letters.language import mark
 from surefoot.ui.letters.ways import needed, not_enough_words
 from surefoot.ui.letters.writer import Writer
 
+ALONE = mark("Every value that is stated is enough.")
 INSIDE = mark("Every value that is stated is enough, in any combination.")
 INSIDE_ONE_WAY = mark("Every value that is stated is enough, in any combination within one way.")
 LIMITS = mark(
@@ -38,8 +39,10 @@ def exactness(
 ) -> tuple[str, ...]:
     """What is enough to the last digit, what is not said, and a value that is not enough."""
     several, ends = len(found) > 1, _ends(found)
+    is_combined = any(len(needed(*one)) > 1 for one in found)
+    combined = INSIDE_ONE_WAY if several else INSIDE
     said = [
-        INSIDE_ONE_WAY if several else INSIDE,
+        combined if is_combined else ALONE,
         *([LIMITS] if any(map(math.isfinite, ends)) else []),
         OUTSIDE,
         *([OPEN] if any(map(math.isinf, ends)) else []),
