@@ -207,6 +207,26 @@ def test_every_number_and_day_is_one_of_the_file(clf, table, code):
     assert seen > 100
 
 
+def test_no_usual_value_is_named_that_a_rule_forbids(clf, table):
+    """Beside a rule that asks for less debt than today's, that more is usual would lead the wrong way."""
+    kept, named = dict.fromkeys(("income", "since", "housing"), "stay"), set()
+    for k in range(16):
+        row = refused(clf, table, k)
+        usual = table[0]["debt"][table[1] == "yes"].median()
+        for share in (0.1, 0.9):
+            actions = Actions({**kept, "debt": Action(most=1)}, rules=[f"debt <= {share} * income"])
+            kind, text = text_of(clf, row, actions)
+            reason = re.search(
+                r"- what you owe: €[\d,.]+ (.*?)(?= - |What|Why)", text.partition("Why ---")[2]
+            )
+            if kind == "none" and reason:
+                is_named = reason[1].startswith("Usual")
+                assert not is_named or usual <= share * row["income"]
+                named.add((share, is_named))
+    assert (0.1, False) in named
+    assert (0.9, True) in named
+
+
 def test_rules_that_hold_are_not_named(clf, table):
     actions = Actions({"since": "stay"}, rules=["debt <= 20 * income"])
     row = refused(clf, table)

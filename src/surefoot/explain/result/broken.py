@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def broken_rules(question: Any) -> tuple[Constraint, ...]:
-    """The rules over several features that the factual does not keep to.
+def broken_rules(question: Any, changed: Mapping[str, Any] | None = None) -> tuple[Constraint, ...]:
+    """The rules over several features that the factual, with some values changed, does not keep to.
 
     What is said of one feature is not among them, since today's value is always allowed.
     """
@@ -30,7 +31,15 @@ def broken_rules(question: Any) -> tuple[Constraint, ...]:
     row = question.row(question.factual, question.state)
     names = pd.Index([str(name) for name in question.features], tupleize_cols=False)
     today = pd.DataFrame([row], columns=names).infer_objects()
+    for name, value in (changed or {}).items():
+        today[name] = [value]
     return tuple(rule for rule in rules if any(rule.broken(today)))
+
+
+def is_forbidden(question: Any, feature: Any, value: Any) -> bool:
+    """Whether a rule over several features forbids a value of one of them beside today's others."""
+    found = broken_rules(question, {str(feature): as_days(value)})
+    return any(str(feature) in map(str, rule.named()) for rule in found)
 
 
 def breaks_a_rule(question: Any, row: pd.Series) -> bool:

@@ -330,7 +330,8 @@ def _purpose(request: Request) -> str:
 def _why(request: Request, found: Sequence[tuple[Explanation, Region]]) -> Part | None:
     writer = request.writer
     reasons = reasons_of(request.first, request.classifier)
-    lines = reason_lines(reasons, writer, request.classifier, [region for _, region in found])
+    regions, question = [region for _, region in found], request.first.question
+    lines = reason_lines(reasons, writer, request.classifier, regions, question)
     if not lines:
         return None
     wanted = writer.decision(request.first.target)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from surefoot.days import as_date, as_days
 from surefoot.explain.constraints.document import read_actions, read_preset
+from surefoot.explain.result.broken import is_forbidden
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import PRINCIPAL, Reason, Reasons, reasons_of_row
 from surefoot.explain.result.region import Region
@@ -55,10 +56,12 @@ def reason_lines(
     writer: Writer,
     clf: ConditionalGaussianNetworkClassifier,
     ways: Sequence[Region] = (),
+    question: Any = None,
 ) -> tuple[Line, ...]:
     """The principal reasons, the weightiest first: at most four, none that speaks for the person.
 
-    Of a number that a way moves away from what is usual, that is not named: it would seem to lead there.
+    What is usual is not named where it would seem to lead the wrong way: where a way moves a number away from
+    it, or a rule of the question forbids it.
     """
     dates = {name for name, is_date in zip(clf.schema_.names, clf.schema_.dates, strict=True) if is_date}
     by_name = {one.feature: _with_dates(one) if one.feature in dates else one for one in reasons.each}
@@ -67,7 +70,9 @@ def reason_lines(
     usual = {one.feature for one in _pointing_to_the_usual(reasons, chosen, clf)}
     return tuple(
         _line(one, wanted, one.feature in clf.categories_, writer)
-        if one.feature in usual and not _leads_away(one, ways)
+        if one.feature in usual
+        and not _leads_away(one, ways)
+        and not is_forbidden(question, one.feature, one.usual)
         else Line(_fact(one, writer), _together(one, writer))
         for one in chosen
     )
