@@ -526,6 +526,20 @@ def test_reasons_and_what_is_enough(model, tmp_path, capsys):
     assert {"reasons", "enough", "not_enough"} <= set(header)
 
 
+def test_one_row_says_what_is_enough_and_its_file_only_where_asked(model, tmp_path, capsys):
+    out, few = tmp_path / "e.json", tmp_path / "few.csv"
+    datasets.load_pima().X.head(3).to_csv(few, index=False)
+    files = (model, str(few))
+    for flags in ((), ("--alternatives", "2")):
+        assert main(["explain", *files, "--row", "0", "--json", str(out), *flags]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        said = [k for k, line in enumerate(lines) if line.startswith("Enough: ") and "(proven)." in line]
+        assert len(said) == int(*flags[1:] or "1")
+        assert all(lines[k - 1].startswith(("To do: ", "  ")) for k in said)
+        found = json.loads(out.read_text(encoding="utf-8"))
+        assert not any(one.get("enough") for one in (found if isinstance(found, list) else [found]))
+
+
 def test_every_flag_is_in_a_test_of_this_suite():
     """A flag that nobody tests is found here."""
     from pathlib import Path

@@ -221,6 +221,12 @@ class Question:
             and all(limit.changed(numbers) <= limit.left(state, self.state) for limit in self.limits)
         )
 
+    def keeps_rules(self, numbers: Array, state: State) -> bool:
+        """Whether a point in the features' own units keeps to all rules over several features."""
+        return all(row.contains(numbers) for row in self.domain.rows) and all(
+            either.contains(numbers, state) for either in self.eithers
+        )
+
     @property
     def threshold(self) -> float:
         """What the odds against every rival must reach; not a number where the model has no probabilities."""

@@ -257,6 +257,31 @@ def test_whole_numbers_waste_no_room(bundled):
     assert min(sides) >= 0.95 * best > 0
 
 
+@pytest.mark.parametrize("number", [53, 70, 75])
+def test_the_coarser_of_two_whole_numbers_is_settled_first(bundled, number):
+    """One glucose is worth several insulins: the shortest side is as long as whole numbers let it be."""
+    table = bundled["pima"]
+    clf = ConditionalGaussianNetworkClassifier().fit(table.X, table.y)
+    e = CounterfactualExplainer(clf).explain(table.X.iloc[number])
+    region, x = check(e, clf), e.counterfactual
+    sides = {
+        (one.feature, sign): abs(end - x[one.feature]) / e.unit[one.feature]
+        for one in region.numbers
+        for sign, end in zip((-1, 1), one.proven, strict=True)
+    }
+    short = sorted(sides, key=sides.get)[:2]
+    (a, up), (b, along) = sorted(short, key=lambda side: -1 / e.unit[side[0]])
+
+    def holds(p, q):
+        """Whether whole numbers up to so many steps along both sides, and some behind, keep it."""
+        steps = itertools.product(range(-1, p + 1), range(-2, q + 1))
+        rows = pd.DataFrame([x.to_dict() | {a: x[a] + up * i, b: x[b] + along * j} for i, j in steps])
+        return bool((clf.predict(rows) == e.target).all())
+
+    lengths = {(p, q): min(p / e.unit[a], q / e.unit[b]) for p in range(4) for q in range(12) if holds(p, q)}
+    assert min(sides.values()) >= 0.95 * max(lengths.values()) > 0
+
+
 def test_categories_are_listed_where_others_do_as_well():
     clf = lender()
     actions = Actions(dict.fromkeys(("income", "debt", "months"), "stay"))
@@ -382,6 +407,23 @@ def test_every_combination_keeps_to_the_rules():
         assert all(income + debt <= 4000 for income in incomes for debt in debts)
         assert verify(e, clf).ok
     assert seen >= 3
+
+
+def test_what_is_not_enough_keeps_to_the_rules():
+    """Beyond a rule's limit nothing is allowed, whatever the decision is there."""
+    clf, seen = lender(), set()
+    for share in (0.1, 0.25):
+        rule = Actions(rules=[f"debt <= {share} * income"])
+        explainer = CounterfactualExplainer(clf, actions=rule, immutable=["housing", "savings", "phone"])
+        for row in refused_rows(clf, 12):
+            e = explainer.explain(row, "good", on_failure="return")
+            if e.counterfactual is None or not e.not_enough:
+                continue
+            tried = e.counterfactual.copy()
+            tried[e.region.example.feature] = e.region.example.value
+            assert tried["debt"] <= share * tried["income"] * (1 + 1e-9)
+            seen.add(e.region.example.feature)
+    assert "income" in seen or "debt" in seen
 
 
 def test_a_region_that_breaks_a_rule_is_refused(monkeypatch):

@@ -32,6 +32,7 @@ from surefoot.ui.letters.slots import TEMPLATES
 from surefoot.ui.letters.ways import found_ways, needed, ways_of
 from surefoot.ui.letters.why import reason_lines
 from surefoot.ui.letters.writer import Writer
+from tests.ui.letters.numbers import known_numbers, numbers_of
 from tests.ui.letters.people import DAY, KINDS, LABELS, mailing, people
 from tests.ui.mixed import refused_rows, toy_model
 
@@ -120,6 +121,7 @@ def test_what_other_ends_say(letters):
     assert "found none in the time that was available. This does not mean" in said["not_found"]
     assert "age: missing - housing: missing" in said["invalid"]
     for kind in ("there", "none", "not_found", "invalid"):
+        assert ("How to check this letter" in said[kind]) == (kind != "invalid")
         assert "Signature" not in said[kind]  # nothing that a signature could promise
         assert "What would change the decision" not in said[kind]
 
@@ -134,31 +136,6 @@ def test_rules_in_the_way_are_named_but_none_that_guards_a_protected_feature(let
         assert "personal status" not in rules
         assert "foreign worker" not in rules
         assert {"en": "are protected", "de": "sind geschützt"}[code] in rules
-
-
-def _numbers(text, code):
-    group, point = {"en": (",", "."), "de": (".", ",")}[code]
-    found = re.findall(rf"(?<![\w.,])-?\d+(?:\{group}\d{{3}})*(?:\{point}\d+)?(?![\w])", text)
-    return [float(one.replace(group, "").replace(point, ".")) for one in found]
-
-
-def _of_file(document):
-    """Every number of a file that a letter may print, reasons as a letter rounds them."""
-    known = {float(v) for v in document["factual"]["values"] if isinstance(v, int | float)}
-    known |= {
-        float(v)
-        for v in (document["counterfactual"] or {"values": ()})["values"]
-        if isinstance(v, int | float)
-    }
-    for one in (document.get("enough") or {}).get("numbers", ()):
-        known |= {float(v) for v in (one["low"], one["high"]) if isinstance(v, float)}
-    known |= set(_numbers(" ".join(document["conflict"]), "en"))  # of rules in the way
-    example = (document.get("enough") or {}).get("not_enough")
-    known |= {float(example["value"])} if example and isinstance(example["value"], int | float) else set()
-    for reason in (document.get("reasons") or {}).get("features", ()):
-        known |= {float(v) for v in (reason["value"], reason["usual"]) if isinstance(v, int | float)}
-        known |= {np.floor(100 * reason["share"] + 0.5)} if reason["share"] is not None else set()
-    return known
 
 
 def _without_names(text, documents, code):
@@ -181,9 +158,9 @@ def test_every_number_of_a_letter_is_one_of_its_file(letters):
     for (_, code, form), several in letters.items():
         for one in several if form == ".txt" else ():
             documents = json.loads(one.proof)
-            known = set().union(*map(_of_file, documents))
+            known = set().union(*map(known_numbers, documents))
             words = _without_names(one.letter, documents, code)
-            numbers = _numbers(words, code)
+            numbers = numbers_of(words, code)
             seen += len(numbers)
             assert [x for x in numbers if x not in known] == [], words
     assert seen > 100
@@ -210,8 +187,34 @@ def test_a_letter_from_a_file_is_the_letter_itself(cases, tmp_path):
 def test_estimated_values_are_said_so(cases):
     clf, rows = cases
     explainer = CounterfactualExplainer(clf, impute="expected")
-    text = mailing(explainer, form=".txt").written(rows["invalid"][0][1], 1, DAY).letter
-    assert "(was missing, and was estimated)" in " ".join(text.split())
+    written = mailing(explainer, form=".txt").written(rows["invalid"][0][1], 1, DAY)
+    text = " ".join(written.letter.split())
+    assert "(was missing, and was estimated)" in text
+    assert "Missing details were estimated: age and housing. Please send them to us." in text
+
+
+def test_of_many_missing_details_some_are_named(cases):
+    from surefoot.ui.letters.content import MOST_MISSING
+
+    clf, rows = cases
+    row = rows["there"][0][1].copy()
+    names = list(row.index[: MOST_MISSING + 2])
+    row[names] = np.nan
+    explainer = CounterfactualExplainer(clf, impute="expected")
+    text = " ".join(mailing(explainer, "de", form=".txt").written(row, 1, DAY).letter.split())
+    assert f"{names[MOST_MISSING - 1].replace('_', ' ')} und 2 weitere. Bitte senden Sie" in text
+
+
+def test_a_way_to_an_estimated_value_is_said_to_the_sender(cases):
+    clf, rows = cases
+    row = rows["found"][0][1].copy()
+    row["checking_account"] = np.nan
+    kept = {name: "stay" for name in clf.feature_labels_ if name != "checking_account"}
+    explainer = CounterfactualExplainer(clf, actions=Actions(kept), impute="expected")
+    written = mailing(explainer).written(row, 1, DAY)
+    assert written.kind == "found"
+    note = "A way changes checking_account, which was missing and was estimated: ask for it first."
+    assert note in written.notes
 
 
 @pytest.mark.parametrize(
@@ -256,6 +259,7 @@ def test_what_can_stay_is_not_asked_for_and_no_two_ways_change_the_same(cases):
     assert e.region.example.feature == "proline"
     text = mailing(CounterfactualExplainer(clf), form=".txt", target=0).about(answers, DAY).letter
     assert "Way 2" not in text
+    assert "Every value that is stated is enough. Limits count" in " ".join(text.split())
     assert f"- proline: at least {low:,.0f} (today: 710)" in text
     said = re.search(r"Not enough, for example: (.*?)\. The decision then stays", " ".join(text.split()))[1]
     row["proline"] = float(
@@ -283,6 +287,8 @@ def way_to(low, values):
         ([way_to(None, ("b",)), way_to(3.0, ("b", "c"))], [0, 1]),
         ([way_to(3.0, ()), way_to(4.0, ("b",))], [0]),
         ([way_to(3.0, ()), way_to(2.0, ("b",))], [0, 1]),
+        ([way_to(3.0, ()), way_to(2.96, ("b",))], [0]),  # b spares next to nothing
+        ([way_to(3.0, ()), way_to(2.88, ("b",))], [0, 1]),
         ([way_to(3.0, ()), way_to(None, ("b",))], [0, 1]),
     ],
 )
@@ -337,7 +343,12 @@ def test_limits_are_enough_as_they_are_printed(letters):
             ends = [x for w in ways for i in w[1].numbers if i.feature in needed(*w) for x in (i.low, i.high)]
             text = " ".join(one.letter.split())
             assert (words in text) == bool(np.isfinite(ends).any())
-            only = {"en": "Where only one limit", "de": "Wo nur eine Grenze"}[code]
+            combined = {"en": "in any combination", "de": "in jeder Kombination"}[code]
+            assert (combined in text) == any(len(needed(*way)) > 1 for way in ways)
+            only = {
+                "en": "is stated (such as “at most”), every value that keeps to it is enough.",
+                "de": "Grenze steht (etwa „höchstens“), genügt jeder Wert, der sie einhält.",
+            }[code]
             assert (only in text) == bool(np.isinf(ends).any())
 
 
@@ -373,7 +384,7 @@ def test_a_category_of_numbers_is_the_same_or_not():
     text = mailing(CounterfactualExplainer(clf), form=".txt", target="yes").written(row, 1, DAY).letter
     text = " ".join(text.split())
     few = round(100 * np.mean(kids[good] == 2))
-    assert f"kids: 2 Usual in earlier cases of “yes”: 0. The same as you: only {few} of 100." in text
+    assert f"kids: 2 Usual in earlier cases of “yes”: 0; only {few} of 100 had the same as you." in text
 
 
 def test_a_mistake_of_the_sender_is_not_told_to_the_person(cases, tmp_path):
@@ -508,6 +519,26 @@ def test_a_usual_value_is_named_only_where_it_would_help():
             assert line.usual.startswith("Usual") <= (then >= now)
             together += line.usual == "Together with your other details, this counted against you."
     assert together
+
+
+def test_no_usual_value_points_away_from_a_way():
+    """That a higher rent is usual makes no sense beside a way that asks for a lower one."""
+    credit, compared = datasets.load_german_credit(), 0
+    clf = ConditionalGaussianNetworkClassifier().fit(credit.X, credit.y)
+    explainer, writer = CounterfactualExplainer(clf), Writer(language("en"), Labels())
+    for _, row in credit.X[clf.predict(credit.X) == "bad"].head(10).iterrows():
+        reasons = explainer.reasons(row, "good")
+        by_name, names = {one.feature: one for one in reasons.each}, reasons.principal(4)["feature"]
+        for k, line in enumerate(reason_lines(reasons, writer, clf)):
+            one = by_name[names.iloc[k]]
+            if one.feature in clf.categories_ or not line.usual.startswith("Usual") or one.value == one.usual:
+                continue
+            for ends in ((one.value + 1, one.value + 2), (one.value - 2, one.value - 1)):
+                way = Region({}, (Interval(one.feature, *ends, ends),))
+                said = reason_lines(reasons, writer, clf, [way])[k].usual
+                assert (said == line.usual) == ((ends[0] > one.value) == (one.usual > one.value))
+                compared += 1
+    assert compared >= 10
 
 
 def test_a_reason_that_was_estimated_says_so():

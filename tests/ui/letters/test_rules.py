@@ -1,6 +1,8 @@
 """Rules in letters: over several features, over dates, and those that today's row breaks."""
 
 import datetime as dt
+import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from surefoot.ui.letters.labels import Label, Labels
 from surefoot.ui.letters.language import language
 from surefoot.ui.letters.rule_words import rule_words
 from surefoot.ui.letters.writer import Writer
+from tests.ui.letters.numbers import known_days, known_numbers, numbers_of, split_days
 from tests.ui.letters.people import DAY, mailing
 
 LABELS = {
@@ -152,7 +155,76 @@ def test_a_rule_that_today_breaks_does_not_change_a_decision_that_is_there(clf, 
     actions = Actions({"since": "stay"}, rules=["debt <= 0.2 * income"])
     kind, text = text_of(clf, row, actions)
     assert kind == "there"
-    assert "at most 20% of what you earn. This does not change the decision" in text
+    said = "This does not change the decision: the rule is only for changes that we suggest."
+    assert f"at most 20% of what you earn. {said}" in text
+
+
+@pytest.mark.parametrize("share", [0.2, 0.4])
+def test_no_example_of_what_is_not_enough_lies_beyond_a_rule(clf, table, share):
+    """A limit of a rule and one of the decision side by side would be two limits of one thing."""
+    kept, kinds = dict.fromkeys(("income", "since", "housing"), "stay"), set()
+    for k in range(16):
+        row = refused(clf, table, k)
+        kind, text = text_of(clf, row, Actions(kept, rules=[f"debt <= {share} * income"]))
+        example = re.search(r"Not enough, for example: what you owe €([\d,]+\.\d\d)\. ", text)
+        if kind == "found":
+            kinds.add(bool(example))
+            assert not example or float(example[1].replace(",", "")) <= share * row["income"]
+    assert kinds == {False, True}
+
+
+@pytest.mark.parametrize(("code", "words"), [("en", "in your case: "), ("de", "bei Ihnen: ")])
+def test_the_date_of_a_person_is_not_called_today(clf, table, code, words):
+    kept = dict.fromkeys(("debt", "income", "housing"), "stay")
+    explainer = CounterfactualExplainer(clf, actions=Actions({**kept, "since": "change"}))
+    letters = mailing(explainer, code, labels=LABELS, form=".txt", target="yes")
+    rows = (refused(clf, table, k) for k in range(20))
+    row, written = next((row, one) for row in rows if (one := letters.written(row, 1, DAY)).kind == "found")
+    assert f"({words}{language(code).date(row['since'])})" in " ".join(written.letter.split())
+    assert written.advised == ("since: earlier",)
+
+
+@pytest.mark.parametrize("code", ["en", "de"])
+def test_every_number_and_day_is_one_of_the_file(clf, table, code):
+    """Money with the decimals of its label, dates, a rule and a hole."""
+    labels = {**LABELS, "income": {**LABELS["income"], "decimals": 0}}
+    actions, seen = Actions({"since": "change"}, rules=["debt <= 0.3 * income"]), 0
+    explainer = CounterfactualExplainer(clf, actions=actions, impute="expected")
+    letters = mailing(explainer, code, labels=labels, form=".txt", target="yes")
+    for k in range(8):
+        row = refused(clf, table, k).copy()
+        row["debt"] = row["debt"] if k % 2 else np.nan
+        written = letters.written(row, "C", DAY)
+        text = " ".join(written.letter.partition("===")[2].split())
+        text = text.partition({"en": "Is something wrong", "de": "Ist etwas falsch"}[code])[0]
+        text = re.sub(r"((than|als) 1 )?(of|von) 100\b|(way|Way|Weg) \d", "", text.replace("-€", "-"))
+        text, days = split_days(text, code)
+        documents = json.loads(written.proof)
+        known = {30.0}.union(*map(known_numbers, documents))
+        assert [x for x in numbers_of(text, code) if x not in known] == [], text
+        assert {*days} <= {DAY}.union(*map(known_days, documents))
+        seen += len(numbers_of(text, code)) + len(days)
+    assert seen > 100
+
+
+def test_no_usual_value_is_named_that_a_rule_forbids(clf, table):
+    """Beside a rule that asks for less debt than today's, that more is usual would lead the wrong way."""
+    kept, named = dict.fromkeys(("income", "since", "housing"), "stay"), set()
+    for k in range(16):
+        row = refused(clf, table, k)
+        usual = table[0]["debt"][table[1] == "yes"].median()
+        for share in (0.1, 0.9):
+            actions = Actions({**kept, "debt": Action(most=1)}, rules=[f"debt <= {share} * income"])
+            kind, text = text_of(clf, row, actions)
+            reason = re.search(
+                r"- what you owe: €[\d,.]+ (.*?)(?= - |What|Why)", text.partition("Why ---")[2]
+            )
+            if kind == "none" and reason:
+                is_named = reason[1].startswith("Usual")
+                assert not is_named or usual <= share * row["income"]
+                named.add((share, is_named))
+    assert (0.1, False) in named
+    assert (0.9, True) in named
 
 
 def test_rules_that_hold_are_not_named(clf, table):
@@ -215,8 +287,8 @@ def test_dates_in_reasons_and_ranges(clf, table):
     row = refused(clf, table).copy()
     row["since"] = pd.Timestamp("2021-12-31")
     for code, day, later in (
-        ("en", "December 31, 2021", "As late or later:"),
-        ("de", "31. Dezember 2021", "Ebenso spät oder später:"),
+        ("en", "December 31, 2021", "had a day as late or later."),
+        ("de", "31. Dezember 2021", "hatten einen ebenso späten oder späteren Tag."),
     ):
         _, text = text_of(clf, row, Actions({"since": "change", "housing": "stay"}), code)
         assert f"customer since: {day}" in text

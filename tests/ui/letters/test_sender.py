@@ -77,11 +77,24 @@ def test_a_way_that_changes_what_may_be_protected_is_said(lender, refused):
 def test_another_decision_on_record_is_said(lender, refused, tmp_path, recorded, differs):
     e = CounterfactualExplainer(lender, immutable=["sex"]).explain(refused.iloc[0], "granted")
     with pytest.warns(SurefootWarning) as said:
-        write_letter(e, tmp_path / "a.txt", lender, recorded=recorded)
+        path = write_letter(e, tmp_path / "a.txt", lender, recorded=recorded)
+    text = " ".join(path.read_text("utf-8").split())
+    assert differs == ("Our records have another decision, “granted”: this letter is about" in text)
     assert differs == any(
         str(one.message).startswith("The table records the decision granted, but the letter states refused")
         for one in said
     )
+
+
+def test_a_decision_on_record_is_named_as_the_classes_are():
+    X, decided = loans()
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(X, (decided == "granted").astype(int))
+    labels = {"letter": {"decisions": {"0": "refused", "1": "granted"}}}
+    letters = mailing(CounterfactualExplainer(clf), labels=labels, form=".txt", target=1)
+    row = X[clf.predict(X) == 0].iloc[0]
+    said = [letters.written(row, 0, DAY, recorded=one).letter for one in (1.0, "1", 0.0)]
+    named = ["another decision, “granted”:" in " ".join(text.split()) for text in said]
+    assert named == [True, True, False]
 
 
 def test_limits_have_the_decimals_of_their_label_or_the_sender_is_told(lender, refused):
@@ -154,6 +167,7 @@ def command(tmp_path, monkeypatch, capsys):
 def test_the_command_tells_the_sender_and_names_the_rows(command, tmp_path):
     said = command("--all", "--output", "letters")
     assert "No limits were given" in said
+    assert "No --labels: letters use the table's names" in said
     assert "surefoot actions MODEL.json" in said
     assert "It is nobody's customer number" in said
     rows = re.findall(r"note: ((?:row \d, )*row \d): The table records", said)
@@ -175,6 +189,13 @@ def test_the_command_with_names_and_limits(command, tmp_path):
     assert "Review what letters advise" in said
     assert re.search(r"row 70[14]: The table records", said)
     assert "Reference: 701\n" in (tmp_path / "letters" / "letter-1.txt").read_text("utf-8")
+
+
+def test_the_command_names_blanks(command, tmp_path):
+    (tmp_path / "labels.toml").write_text('[letter]\nsender = "A"\nrights = "B"\nsources = " "\n', "utf-8")
+    said = command("--row", "0", "--output", "a.txt", "--labels", "labels.toml", "--template", "us")
+    assert "No --labels" not in said
+    assert "have blanks for contact, correction, sources, notice, agency, oversight: [letter] in" in said
 
 
 def test_letters_under_another_record_are_another_request(command, capsys):

@@ -40,6 +40,9 @@ ROUNDED = 0.03
 OUTWARDS = (ROUNDED, ROUNDED / 10, ROUNDED / 100)
 # Ten times as much would leave regions a tenth narrower than they can be; a tenth would take digits in vain.
 COSTS = 0.01
+# Of so many sides, the coarsest, both values are tried together with both of the others. Ten times as many
+# would take a thousand times as long; none, and a whole number takes room that others need.
+BRANCHED = 3
 # How much of each side is kept, one try after the other, where a box cannot be proven. More steps would keep
 # a little more of the few boxes that need them.
 SHRUNK = (1.0, 0.99, 0.95, 0.85, 0.7, 0.5, 0.25, 0.1, 0.0)
@@ -243,28 +246,41 @@ class _Enough:
             return least
 
     def _on_values(self, least: Sides) -> Sides:
-        """The largest box, in which numbers that take some values only end at one wherever that costs much.
+        """The largest box; numbers that take some values only end at one wherever that costs much."""
+        limits = np.maximum(self._growing.limits.both, least.both)
+        return Sides.of(self._ended(least.both, limits, self._growing.largest(least).both, frozenset()))
 
-        Their shortest side comes first. It ends at the last value before where it went or at the first one
-        beyond, whichever leaves the larger box; the other sides take what is left.
+    def _ended(self, fixed: Array, limits: Array, sides: Array, settled: frozenset[int]) -> Array:
+        """The largest of the boxes that end at values.
+
+        The side whose values lie farthest apart for its length comes first. It ends at the last value before
+        where it went, or at the first one beyond; the other sides take what is left.
         """
-        growing, units = self._growing, np.tile(self._growing.units, 2)
-        fixed, limits = least.both, np.maximum(growing.limits.both, least.both)
-        best = growing.largest(least).both
-        for s in np.argsort(best / units):
-            boxes = []
-            for step in self._values_around(int(s), float(best[s])) if best[s] < limits[s] else ():
-                low, high = fixed.copy(), limits.copy()
-                low[s] = high[s] = step
-                if fixed[s] <= step <= limits[s] and growing.holds(low):
-                    found = replace(growing, limits=Sides.of(high)).largest(Sides.of(low)).both
-                    boxes.append((low, high, found))
-            if boxes:
-                fixed, limits, best = max(boxes, key=lambda box: _shortest_first(box[2] / units))
-        return Sides.of(best)
+        s = self._coarsest(sides, limits, settled)
+        if s is None:
+            return sides
+        growing, found = self._growing, []
+        for step in self._values_around(s, float(sides[s]))[: 2 if len(settled) < BRANCHED else 1]:
+            low, high = fixed.copy(), limits.copy()
+            low[s] = high[s] = step
+            if fixed[s] <= step <= limits[s] and growing.holds(low):
+                box = replace(growing, limits=Sides.of(high)).largest(Sides.of(low)).both
+                found.append(self._ended(low, high, box, settled | {s}))
+        if not found:
+            return self._ended(fixed, limits, sides, settled | {s})
+        return max(found, key=lambda both: _shortest_first(both / np.tile(growing.units, 2)))
+
+    def _coarsest(self, sides: Array, limits: Array, settled: frozenset[int]) -> int | None:
+        """Of the sides that ending at a value costs much, the one with the widest gap for its length."""
+        gaps = {}
+        for s in {*np.flatnonzero(sides < limits).tolist()} - settled:
+            steps = self._values_around(s, float(sides[s]))
+            if steps and sides[s] - steps[0] > ROUNDED * sides[s]:
+                gaps[s] = (steps[-1] - steps[0]) / sides[s]
+        return max(gaps, key=lambda s: gaps[s], default=None)
 
     def _values_around(self, s: int, step: float) -> tuple[float, ...]:
-        """Of a side the steps to the last value on it and the first one beyond; none if little is lost."""
+        """Of a side the steps to the last value on it and the first one beyond; none if any value goes."""
         i, sign = s % len(self.moving), -1 if s < len(self.moving) else 1
         j = self.moving[i]
         one, z = self._set_of(j), float(self.z[j])
@@ -272,8 +288,7 @@ class _Enough:
             return ()
         end = self._own(j, z + sign * step)
         values = (one.at_most(end), one.at_least(end))
-        steps = [max(sign * (self._scaled(j, x) - z), 0.0) for x in values[::sign] if math.isfinite(x)]
-        return tuple(steps) if step - steps[0] > ROUNDED * step else ()
+        return tuple(max(sign * (self._scaled(j, x) - z), 0.0) for x in values[::sign] if math.isfinite(x))
 
     @cached_property
     def _growing(self) -> Growing:
@@ -297,9 +312,11 @@ class _Enough:
         if not self._growing.holds(least.both):
             return [(float(self.point[j]), float(self.point[j])) for j in self.moving]
         enough = (1 - COSTS) * self._growing.level(least)
+        units = np.tile(self._growing.units, 2)
         for rounded in map(self._errors, OUTWARDS):
-            least = self._steps(rounded)
-            if self._growing.holds(least.both) and self._growing.level(least) >= enough:
+            low = self._steps(rounded).both
+            high = np.maximum(self._growing.limits.both, low)
+            if self._growing.holds(np.clip(enough * units, low, high)):
                 return rounded
         return exact
 

@@ -34,6 +34,7 @@ def not_enough(
 ) -> NotEnough | None:
     """The nearest value of one changed feature, outside of its interval, at which another class is decided.
 
+    One that breaks a rule is left out: there the rule ends what is enough, before the decision does.
     Features whose value of today is outside come first: of one that can stay, nobody asks how far it may go.
 
     Parameters
@@ -55,7 +56,7 @@ def not_enough(
             tried = point.copy()
             tried[j] = value
             decided = _decided(clf, tried, state)
-            if decided != question.target:
+            if decided != question.target and question.keeps_rules(tried, state):
                 away = abs(float(unit(tried)[j] - unit(point)[j])) / deviations[j]
                 can_stay = low <= question.factual[j] <= high
                 found.append((can_stay, away, j, value, decided))
@@ -145,7 +146,7 @@ def _category(
             continue
         tried = (*state[:k], choice.today, *state[k + 1 :])
         decided = _decided(clf, point, tried)
-        if decided != question.target:
+        if decided != question.target and question.keeps_rules(point, tried):
             name = question.features[choice.feature]
             return NotEnough(name, choice.values[choice.today], decided, decided == question.factual_class)
     return None

@@ -347,7 +347,8 @@ def _outputs(group: Any) -> None:
     group.add_argument(
         "--enough",
         action="store_true",
-        help="say what else is enough: the values around the answer at which every combination keeps the "
-        "decision, proven; also in --json, where `surefoot verify` checks it",
+        help="keep what else is enough, the values around the answer at which every combination keeps the "
+        "decision, in --json, where `surefoot verify` checks it, and with --all in the table; --row prints "
+        "it anyhow",
     )
     group.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -18,7 +18,7 @@ from surefoot.status import Status
 from surefoot.ui.cli.explaining_all import explain_to_file, goes_to_file, refuse_unused, say_holes
 from surefoot.ui.cli.flags import refuse_no_jobs
 from surefoot.ui.cli.main import DONE, INTERRUPTED, NOT_FOUND, say, show_sentences
-from surefoot.ui.cli.more import more_text, with_more
+from surefoot.ui.cli.more import full_text, with_more
 from surefoot.ui.cli.paths import refit_path
 from surefoot.ui.cli.request import check_request, explainer_of, wanted_targets
 from surefoot.ui.cli.spoken import spoken
@@ -68,7 +68,7 @@ def _explain_row(
         raise ProblemError(f"{options.data}, row {options.row}: {error}") from None
     explanation = with_more(explanation, options)
     if options.json != "-":
-        show_sentences(f"{spoken(str(explanation))}\n{more_text(explanation)}")
+        show_sentences(full_text(explanation))
     _write(explanation, explanation.to_json(), explainer, options)
     if options.trade_off:
         _write_costs(explainer, rows.iloc[place], target, options)
@@ -96,8 +96,7 @@ def _explain_alternatives(
     found = Explanations(with_more(explanation, options) for explanation in found)
     if options.json != "-":
         for k, explanation in enumerate(found, start=1):
-            more = more_text(explanation)
-            show_sentences(f"Answer {k} of {len(found)}\n{spoken(str(explanation))}\n{more}\n")
+            show_sentences(f"Answer {k} of {len(found)}\n{full_text(explanation)}\n")
     if len(found) < options.alternatives:
         say(f"surefoot: {len(found)} of {options.alternatives} answers: nothing else is allowed")
     _write(found, found.to_json(), explainer, options)

@@ -21,9 +21,10 @@ from surefoot.ui.cli.paths import STANDARD, begin_file, check_paths
 from surefoot.ui.cli.stopping import stopped, termination_as_interrupt
 from surefoot.ui.cli.tables import model, row_place
 from surefoot.ui.letters.folder import Mailing, rows_digest, write_letters
-from surefoot.ui.letters.labels import labels_template, read_labels
+from surefoot.ui.letters.labels import Labels, labels_template, read_labels
 from surefoot.ui.letters.page import refuse_ending
-from surefoot.ui.letters.sender import NO_LIMITS, NO_NAMES, REVIEW
+from surefoot.ui.letters.sender import NO_LABELS, NO_LIMITS, NO_NAMES, REVIEW, blanks_of
+from surefoot.ui.letters.slots import template
 from surefoot.ui.letters.writer import is_missing
 
 STOPPED = "surefoot: stopped; letters that are written stay in {}, and the same command goes on there"
@@ -68,22 +69,24 @@ def check_flags(options: argparse.Namespace) -> None:
 def mailing(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> Mailing:
     """What all letters have in common."""
     as_text = options.text or (not options.all and options.output.lower().endswith(".txt"))
+    labels = read_labels(options.labels, explainer.classifier)
     return Mailing(
         explainer,
         target,
-        read_labels(options.labels, explainer.classifier),
+        labels,
         options.language,
         options.template,
         ".txt" if as_text else ".html",
         options.alternatives,
-        _notes(options),
+        _notes(options, labels),
     )
 
 
-def _notes(options: argparse.Namespace) -> tuple[str, ...]:
+def _notes(options: argparse.Namespace, labels: Labels) -> tuple[str, ...]:
     """What the sender should know, whatever is in the letters."""
     no_limits = () if options.actions else (NO_LIMITS,)
-    return (*no_limits, REVIEW, *(() if options.id else (NO_NAMES,)))
+    blanks = blanks_of(labels, template(options.template)) if options.labels else (NO_LABELS,)
+    return (*no_limits, *blanks, REVIEW, *(() if options.id else (NO_NAMES,)))
 
 
 def run(letters: Mailing, rows: pd.DataFrame, recorded: pd.Series | None, options: argparse.Namespace) -> int:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
+from dataclasses import replace
 
 from surefoot.exceptions import DataError
 from surefoot.explain.result.explanation import Explanation
 from surefoot.ui.cli.main import say
+from surefoot.ui.cli.spoken import spoken
+
+SHORT = 1.0  # seconds for what nobody asked for; ten times as many would be felt after every answer
 
 
 def with_more(explanation: Explanation, options: argparse.Namespace) -> Explanation:
@@ -21,10 +26,11 @@ def with_more(explanation: Explanation, options: argparse.Namespace) -> Explanat
     return found
 
 
-def more_text(explanation: Explanation) -> str:
-    """Reasons, and what is enough, as lines; "" where neither was asked for."""
-    lines = [] if explanation.stated_reasons is None else [str(explanation.stated_reasons)]
-    if explanation.region is not None:
-        lines.append(f"Enough: {explanation.region.words} (proven).")
-        lines += [explanation.region.not_enough] if explanation.region.not_enough else []
-    return "".join(f"{line}\n" for line in lines)
+def full_text(explanation: Explanation) -> str:
+    """An answer with what else is enough, which the file has only where --enough asks for it; and reasons."""
+    shown = replace(explanation)
+    if shown.changed:
+        with suppress(DataError):
+            shown.enough(time_limit=SHORT)
+    reasons = shown.stated_reasons
+    return f"{spoken(str(shown))}\n" + ("" if reasons is None else f"{reasons}\n")

@@ -11,6 +11,7 @@ from typing import Any
 
 from surefoot.days import as_days
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.answer.region import Region
 from surefoot.explain.result.broken import broken_rules
 from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import one_line
@@ -28,13 +29,19 @@ from surefoot.ui.letters.writer import Writer, estimated_by, is_missing
 
 # Details that a letter lists with their values; of more it says how many. Ten times as many fit on no page.
 MOST_DETAILS = 30
+# Missing details that are named beside the decision. Ten times as many would hide it.
+MOST_MISSING = 6
 # How a search ends that says nothing about the person: not even that something was looked for.
 FAILED = (Status.FAILED, Status.UNBOUNDED)
 
 UNMET = mark("Your details do not meet this rule today: {rules}.")
 ALL_UNMET = mark("Your details do not meet these rules today: {rules}.")
 MET = mark("What is stated above meets this, too.")
-NO_MATTER = mark("This does not change the decision; it counts where changes are suggested.")
+NO_MATTER = mark("This does not change the decision: the rule is only for changes that we suggest.")
+OTHER_RECORD = mark(
+    "Our records have another decision, {recorded}: this letter is about what our automatic procedure "
+    "decides."
+)
 NOT_MET = mark("{rule} (your details do not meet this today)")
 CLOSE = mark("It is close: small errors in your details could change it.")
 
@@ -156,6 +163,21 @@ class Request:
         return e.factual_class
 
     @property
+    def found(self) -> list[tuple[Explanation, Region]]:
+        """The ways that the letter shows, each with what is enough."""
+        if self.kind != "found":
+            return []
+        return found_ways(self.answers, self.classifier, self.writer.labels)
+
+    @property
+    def other_record(self) -> Any:
+        """The decision on record where that is another one, as the classes have it; None where it is not."""
+        recorded = self.recorded
+        if self.kind == "invalid" or is_missing(recorded) or is_same(recorded, self.decided):
+            return None
+        return next((c for c in self.classifier.classes_.tolist() if is_same(recorded, c)), recorded)
+
+    @property
     def states_reasons(self) -> bool:
         """Whether the letter says why."""
         return self.kind not in ("there", "invalid")
@@ -165,6 +187,21 @@ class Request:
         text = self.writer.labels.slots.get(name, "")
         lines = [one_paragraph(line) for line in text.splitlines() if line.strip()]
         return Slot(name, "", "\n".join(lines))
+
+
+def is_same(recorded: Any, decided: Any) -> bool:
+    """Whether two decisions are the same, be they written as texts or numbers.
+
+    Examples
+    --------
+    >>> is_same(" good ", "good"), is_same(1.0, "1"), is_same("1", "good")
+    (True, True, False)
+    """
+    texts = str(recorded).strip(), str(decided).strip()
+    try:
+        return texts[0] == texts[1] or float(texts[0]) == float(texts[1])
+    except ValueError:
+        return False
 
 
 def one_paragraph(text: str) -> str:
@@ -183,7 +220,7 @@ def letter_of(request: Request) -> Letter:
         *([_promise(request)] if kind in ("found", "there") else []),
         _data(request),
         _rights(request),
-        _check(request),
+        *([] if kind == "invalid" else [_check(request)]),
     ]
     return Letter(
         language=writer.language.code,
@@ -209,8 +246,9 @@ def person_parts(request: Request) -> tuple[Part, ...]:
     kind, e = request.kind, request.first
     if e.status in FAILED:
         raise ProblemError(f"there is nothing to tell the person: {e.status.sentence} {e.advice}".strip())
-    why = _why(request) if request.states_reasons else None
-    reached = _reached(request) if kind == "found" else ()
+    found = request.found
+    why = _why(request, found) if request.states_reasons else None
+    reached = _reached(request, found) if kind == "found" else ()
     middle = {"none": _blocked, "not_found": _not_found, "invalid": _invalid}.get(kind)
     return (*([why] if why else []), *reached, *([middle(request)] if middle else []))
 
@@ -244,11 +282,32 @@ def _reference(request: Request) -> str:
 
 
 def decision_words(request: Request) -> str:
+    """What was decided, and from which details that were missing."""
+    return " ".join([_decided(request), *_estimated(request)])
+
+
+def _estimated(request: Request) -> list[str]:
+    """That details were missing and were estimated, and what to do about it."""
+    writer, e = request.writer, request.first
+    names = [writer.name(name) for name in e.factual.index if str(name) in writer.estimated]
+    if not names or request.kind == "invalid":
+        return []
+    shown, more = names[:MOST_MISSING], len(names) - MOST_MISSING
+    if more > 0:
+        shown.append(writer.say("{count} more", count=writer.language.number(more)))
+    listed = writer.language.all_of(shown)
+    said = writer.say("Missing details were estimated: {names}. Please send them to us.", names=listed)
+    return [said, writer.say("With the true values the decision may be different.")]
+
+
+def _decided(request: Request) -> str:
     """What was decided."""
     writer, kind, e = request.writer, request.kind, request.first
     if kind == "invalid":
         return writer.say("Your case could not be looked at, because details are missing or cannot be read.")
     said = writer.say("The decision in your case is {decision}.", decision=writer.decision(request.decided))
+    if (recorded := request.other_record) is not None:
+        said += " " + writer.say(OTHER_RECORD, recorded=writer.decision(recorded))
     if kind != "there":
         return said
     if unmet := _unmet(request):
@@ -268,10 +327,11 @@ def _purpose(request: Request) -> str:
     return f" {writer.say('This letter says why.')}" if request.kind in ("none", "not_found") else ""
 
 
-def _why(request: Request) -> Part | None:
+def _why(request: Request, found: Sequence[tuple[Explanation, Region]]) -> Part | None:
     writer = request.writer
     reasons = reasons_of(request.first, request.classifier)
-    lines = reason_lines(reasons, writer, request.classifier)
+    regions, question = [region for _, region in found], request.first.question
+    lines = reason_lines(reasons, writer, request.classifier, regions, question)
     if not lines:
         return None
     wanted = writer.decision(request.first.target)
@@ -279,10 +339,9 @@ def _why(request: Request) -> Part | None:
     return Part(writer.say("Why"), (intro,), reasons=lines)
 
 
-def _reached(request: Request) -> tuple[Part, ...]:
+def _reached(request: Request, found: Sequence[tuple[Explanation, Region]]) -> tuple[Part, ...]:
     """What would change the decision, and how exact it has to be."""
     writer, e = request.writer, request.first
-    found = found_ways(request.answers, request.classifier, request.writer.labels)
     ways, wanted = ways_of(found, writer), writer.decision(e.target)
     if len(ways) > 1:
         intro = writer.say(
@@ -470,8 +529,8 @@ def _check(request: Request) -> Part:
     writer, e = request.writer, request.first
     text = writer.say(
         "Mark of the rules that decided (fingerprint of the model): {model}. Whoever has the model and the "
-        "file that belongs to this letter can check its limits with the program surefoot: surefoot verify "
-        "MODEL FILE.",
+        "file that belongs to this letter can check what it says about changes with the program surefoot: "
+        "surefoot verify MODEL FILE.",
         model=harmless(e.model),
     )
     return Part(writer.say("How to check this letter"), (text,), small=True)

@@ -13,6 +13,7 @@ from surefoot.ui.letters.language import mark
 from surefoot.ui.letters.ways import needed, not_enough_words
 from surefoot.ui.letters.writer import Writer
 
+ALONE = mark("Every value that is stated is enough.")
 INSIDE = mark("Every value that is stated is enough, in any combination.")
 INSIDE_ONE_WAY = mark("Every value that is stated is enough, in any combination within one way.")
 LIMITS = mark(
@@ -20,7 +21,8 @@ LIMITS = mark(
 )
 OUTSIDE = mark("Other values may or may not be enough; nothing is said about them here.")
 OPEN = mark(
-    "Where only one limit is stated, this holds as far as values are allowed and known from earlier cases."
+    "Where only one limit is stated (such as “at most”), every value that keeps to it is enough. The only "
+    "exceptions are values that are not allowed, or more extreme than in all earlier cases."
 )
 SHAKY = mark(
     "This is less certain than usual: small changes in the way we decide could undo it. Ask us again before "
@@ -37,8 +39,10 @@ def exactness(
 ) -> tuple[str, ...]:
     """What is enough to the last digit, what is not said, and a value that is not enough."""
     several, ends = len(found) > 1, _ends(found)
+    is_combined = any(len(needed(*one)) > 1 for one in found)
+    combined = INSIDE_ONE_WAY if several else INSIDE
     said = [
-        INSIDE_ONE_WAY if several else INSIDE,
+        combined if is_combined else ALONE,
         *([LIMITS] if any(map(math.isfinite, ends)) else []),
         OUTSIDE,
         *([OPEN] if any(map(math.isinf, ends)) else []),

@@ -84,7 +84,8 @@ def write_letter(
         What the sender finds the case by. Default: the name of the row; of a row that has a number and no
         name, its place: "row 3 of the table".
     recorded : label, optional
-        The decision that is on record, if there is one. A letter states what the model decides.
+        The decision that is on record, if there is one. A letter states what the model decides, and where the
+        record has another decision, it says so.
 
     Warns
     -----

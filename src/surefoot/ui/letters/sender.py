@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from surefoot.days import as_days
 from surefoot.explain.answer.decimals import count_decimals
-from surefoot.explain.answer.region import Interval, Region
+from surefoot.explain.answer.region import Region
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import PRINCIPAL
 from surefoot.formats import first_names, one_line
 from surefoot.ui.letters.content import Request
+from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.language import harmless
 from surefoot.ui.letters.rules import guarded
-from surefoot.ui.letters.ways import found_ways, needed
+from surefoot.ui.letters.slots import Template
+from surefoot.ui.letters.ways import needed
 from surefoot.ui.letters.why import reasons_of
-from surefoot.ui.letters.writer import is_missing
 
 NO_LIMITS = (
     "No limits were given: beyond what the preset keeps, letters may advise any change, also one that sounds "
     "worse or that nobody chooses freely. `surefoot actions MODEL.json` writes a file in which you say what "
     "people can change, for --actions."
+)
+NO_LABELS = (
+    "No --labels: letters use the table's names of features, values and decisions, and leave blanks for "
+    "what only you can say. `surefoot labels MODEL.json` begins a file of both."
 )
 REVIEW = "Review what letters advise before you send them."
 NO_NAMES = (
@@ -32,19 +38,27 @@ NO_NAMES = (
 MOST_ROWS = 12  # named in one line; ten times as many fill a screen, and the index names them all
 
 
+def blanks_of(labels: Labels, template: Template) -> tuple[str, ...]:
+    """Which blanks of all letters the sender has not filled in, in one note."""
+    named = ("sender", "contact", "correction", "sources", *template.slots)
+    blank = [name for name in named if not labels.slots.get(name, "").strip()]
+    return (f"Letters have blanks for {', '.join(blank)}: [letter] in --labels fills them.",) if blank else ()
+
+
 def notes_of(request: Request) -> tuple[str, ...]:
     """What the sender of one letter should know."""
-    found = _found(request)
+    found = request.found
     return (
         *_other_decision(request),
         *_protected(request, found),
+        *_unknown(request, found),
         *(note for e, region in found for note in _decimals(request, e, region)),
     )
 
 
 def advice_of(request: Request) -> tuple[str, ...]:
     """What a letter advises, without numbers, so that the same advice in many letters is the same text."""
-    found = _found(request)
+    found = request.found
     listed = (_advised(e, region, name) for e, region in found for name in needed(e, region))
     return tuple(dict.fromkeys(listed))
 
@@ -66,30 +80,13 @@ def by_note(notes: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
         yield f"{first_names(names, MOST_ROWS)}{index}: {note}"
 
 
-def _found(request: Request) -> list[tuple[Explanation, Region]]:
-    if request.kind != "found":
-        return []
-    return found_ways(request.answers, request.classifier, request.writer.labels)
-
-
 def _other_decision(request: Request) -> Iterator[str]:
     """That the table records another decision than the letter states."""
-    recorded = request.recorded
-    if request.kind == "invalid" or is_missing(recorded) or _is_same(recorded, request.decided):
-        return
-    yield one_line(
-        f"The table records the decision {harmless(recorded)}, but the letter states "
-        f"{harmless(request.decided)}, which is what the model decides."
-    )
-
-
-def _is_same(recorded: Any, decided: Any) -> bool:
-    """Whether two decisions are the same, be they written as texts or numbers."""
-    texts = str(recorded).strip(), str(decided).strip()
-    try:
-        return texts[0] == texts[1] or float(texts[0]) == float(texts[1])
-    except ValueError:
-        return False
+    if request.other_record is not None:
+        yield one_line(
+            f"The table records the decision {harmless(request.other_record)}, but the letter states "
+            f"{harmless(request.decided)}, which is what the model decides; the letter says so."
+        )
 
 
 def _protected(request: Request, found: list[tuple[Explanation, Region]]) -> Iterator[str]:
@@ -102,6 +99,13 @@ def _protected(request: Request, found: list[tuple[Explanation, Region]]) -> Ite
         for name in names:
             if name in why:
                 yield f"{what} {harmless(name)}, which may be protected by law: {why[name]}."
+
+
+def _unknown(request: Request, found: list[tuple[Explanation, Region]]) -> Iterator[str]:
+    """Which ways change a value that was missing, so that nobody knows what it is today."""
+    for name in dict.fromkeys(name for way in found for name in needed(*way)):
+        if str(name) in request.writer.estimated:
+            yield f"A way changes {harmless(name)}, which was missing and was estimated: ask for it first."
 
 
 def _decimals(request: Request, e: Explanation, region: Region) -> Iterator[str]:
@@ -124,9 +128,6 @@ def _advised(e: Explanation, region: Region, name: Any) -> str:
     if name in region.categories:
         values = " or ".join(harmless(value) for value in region.categories[name])
         return f"{harmless(name)}: {values}"
-    one = next(one for one in region.numbers if one.feature == name)
-    return f"{harmless(name)}: {_direction(one, float(as_days(e.factual[name])))}"
-
-
-def _direction(one: Interval, today: float) -> str:
-    return "more" if one.proven[0] > today else "less"
+    one, today = next(one for one in region.numbers if one.feature == name), e.factual[name]
+    less, more = ("earlier", "later") if isinstance(today, dt.date) else ("less", "more")
+    return f"{harmless(name)}: {more if one.proven[0] > float(as_days(today)) else less}"

@@ -12,12 +12,16 @@ import pandas as pd
 
 from surefoot.days import as_date, as_days
 from surefoot.explain.answer.decimals import count_decimals
-from surefoot.explain.answer.region import NotEnough, Region
+from surefoot.explain.answer.region import Region
+from surefoot.explain.result.broken import breaks_a_rule
 from surefoot.explain.result.explanation import Explanation
 from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.writer import Writer
 
 MOST_WAYS = 3  # side by side; ten times as many fit on no page
+# Of the least change that a way asks of a number: who is spared less than that by changing more is not shown
+# the way. Ten times as much, and ways that ask for half as much of one number would be left out.
+SPARED = 0.05
 # Values that a way lists beside other ways; a longer one stands alone. Ten times as many fit on no page.
 MANY_CHANGES = 6
 
@@ -63,17 +67,21 @@ def found_ways(
 
 
 def _asks_less(one: tuple[Explanation, Region], other: tuple[Explanation, Region]) -> bool:
-    """Whether whoever does what the other way asks for has done all of this one, and needs no more."""
-    asked = needed(*one)
-    return set(asked) < set(needed(*other)) and all(_is_within(name, other[1], one[1]) for name in asked)
+    """Whether whoever does what the other way asks for has done all of this one, or nearly so, and more."""
+    asked, today = needed(*one), one[0].factual
+    if not set(asked) < set(needed(*other)):
+        return False
+    return all(_is_within(name, other[1], one[1], today[name]) for name in asked)
 
 
-def _is_within(name: Any, region: Region, wider: Region) -> bool:
-    """Whether what a region states of a feature lies within what another one states."""
+def _is_within(name: Any, region: Region, wider: Region, today: Any) -> bool:
+    """Whether what a region states of a feature lies within what another one states, or nearly so."""
     if name in wider.categories:
         return set(region.categories[name]) <= set(wider.categories[name])
     inner, outer = (next(x for x in r.numbers if x.feature == name) for r in (region, wider))
-    return outer.low <= inner.low and inner.high <= outer.high
+    now = float(as_days(today))
+    room = SPARED * max(inner.proven[0] - now, now - inner.proven[1], 0.0)
+    return outer.low - room <= inner.low and inner.high <= outer.high + room
 
 
 def needed(e: Explanation, region: Region) -> list[Any]:
@@ -110,6 +118,8 @@ def _needed(name: Any, enough: str, e: Explanation, writer: Writer) -> Needed:
         return Needed(
             writer.name(name), enough, writer.say("was missing, and was estimated: {value}", value=value)
         )
+    if isinstance(e.factual[name], dt.date):  # "today" beside another day would be misread
+        return Needed(writer.name(name), enough, writer.say("in your case: {value}", value=value))
     return Needed(writer.name(name), enough, writer.say("today: {value}", value=value))
 
 
@@ -121,16 +131,18 @@ def not_enough_words(e: Explanation, region: Region, classifier: Any, writer: Wr
     """Values just outside, as a sentence; "" where none are known, or none that says more than the way.
 
     One feature has the value of the example, the others that have to change are as in the answer, and what
-    can stay stays.
+    can stay stays. One that breaks a rule is left out: the
+    rule ends what is enough before the decision does, and two limits would be confusing.
     """
-    asked, example = needed(e, region), region.example
-    if example is None or example.feature not in asked or len(asked) > MANY_CHANGES:
+    asked, tried = needed(e, region), _just_outside(e, region, writer.labels)
+    if tried is None or breaks_a_rule(e.question, tried):
         return ""
-    tried = _just_outside(region, e.factual, example, asked, writer.labels)
     decided = classifier.predict(pd.DataFrame([tried.to_dict()]))[0]
     if decided == e.target or all(tried[name] == e.factual[name] for name in asked):
         return ""
-    names = [example.feature, *(name for name in asked if name != example.feature)]
+    assert region.example is not None
+    first = region.example.feature
+    names = [first, *(name for name in asked if name != first)]
     parts = [
         writer.say("{name} {value}", name=writer.name(name), value=writer.shown(name, tried[name]))
         for name in names
@@ -141,14 +153,15 @@ def not_enough_words(e: Explanation, region: Region, classifier: Any, writer: Wr
     return writer.say("Not enough, for example: {values}. The decision then is {decision}.", **known)
 
 
-def _just_outside(
-    region: Region, today: pd.Series, example: NotEnough, asked: Sequence[Any], labels: Labels
-) -> pd.Series:
-    """Today's row with what has to change as in the answer, and the value of the example.
+def _just_outside(e: Explanation, region: Region, labels: Labels) -> pd.Series | None:
+    """Today's row with what has to change as in the answer, and the value of the example; None without one.
 
     Of a number with more decimals than its label, the limit that is nearest to the answer.
     """
-    tried, ends = today.copy(), {one.feature: (one.low, one.high) for one in region.numbers}
+    asked, example = needed(e, region), region.example
+    if example is None or example.feature not in asked or len(asked) > MANY_CHANGES:
+        return None
+    tried, ends = e.factual.copy(), {one.feature: (one.low, one.high) for one in region.numbers}
     for name in asked:
         tried[name] = x = region.answer[name]
         if name in ends and count_decimals(float(as_days(x))) > labels.decimals.get(str(name), math.inf):

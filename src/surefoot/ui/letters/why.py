@@ -11,7 +11,9 @@ from typing import Any
 import pandas as pd
 
 from surefoot.days import as_date, as_days
+from surefoot.explain.answer.region import Region
 from surefoot.explain.constraints.document import read_actions, read_preset
+from surefoot.explain.result.broken import is_forbidden
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import PRINCIPAL, Reason, Reasons, reasons_of_row
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -50,9 +52,17 @@ def kept_features(e: Explanation) -> tuple[Any, ...]:
 
 
 def reason_lines(
-    reasons: Reasons, writer: Writer, clf: ConditionalGaussianNetworkClassifier
+    reasons: Reasons,
+    writer: Writer,
+    clf: ConditionalGaussianNetworkClassifier,
+    ways: Sequence[Region] = (),
+    question: Any = None,
 ) -> tuple[Line, ...]:
-    """The principal reasons, the weightiest first: at most four, none that speaks for the person."""
+    """The principal reasons, the weightiest first: at most four, none that speaks for the person.
+
+    What is usual is not named where it would seem to lead the wrong way: where a way moves a number away from
+    it, or a rule of the question forbids it.
+    """
     dates = {name for name, is_date in zip(clf.schema_.names, clf.schema_.dates, strict=True) if is_date}
     by_name = {one.feature: _with_dates(one) if one.feature in dates else one for one in reasons.each}
     names: Iterable[Any] = reasons.principal(PRINCIPAL)["feature"]
@@ -61,6 +71,8 @@ def reason_lines(
     return tuple(
         _line(one, wanted, one.feature in clf.categories_, writer)
         if one.feature in usual
+        and not _leads_away(one, ways)
+        and not is_forbidden(question, one.feature, one.usual)
         else Line(_fact(one, writer), _together(one, writer))
         for one in chosen
     )
@@ -80,6 +92,15 @@ def _pointing_to_the_usual(
     other, decided = (clf.classes_.tolist().index(label) for label in (reasons.other, reasons.decided))
     odds = scores[:, other] - scores[:, decided]
     return [one for one, then in zip(known, odds[1:], strict=True) if then >= odds[0]]
+
+
+def _leads_away(reason: Reason, ways: Sequence[Region]) -> bool:
+    """Whether a way asks for less of a number of which more is usual, or for more where less is."""
+    asked = [one.proven for region in ways for one in region.numbers if one.feature == reason.feature]
+    if not asked:
+        return False
+    today, usual = float(as_days(reason.value)), float(as_days(reason.usual))
+    return any(low > today > usual or high < today < usual for low, high in asked)
 
 
 def _with_dates(reason: Reason) -> Reason:
@@ -123,18 +144,22 @@ def _usual(reason: Reason, wanted: str, is_category: bool, writer: Writer) -> st
         )
     known["few"] = _few(reason.share, writer)
     if is_category:
-        return writer.say("Usual in earlier cases of {wanted}: {usual}. The same as you: {few}.", **known)
+        return writer.say("Usual in earlier cases of {wanted}: {usual}; {few} had the same as you.", **known)
     if isinstance(reason.value, dt.date):
         return _of_days(reason, known, writer)
     if reason.value > reason.usual:
-        return writer.say("Usual in earlier cases of {wanted}: {usual}. As much or more: {few}.", **known)
-    return writer.say("Usual in earlier cases of {wanted}: {usual}. As little or less: {few}.", **known)
+        return writer.say("Usual in earlier cases of {wanted}: {usual}; {few} had as much or more.", **known)
+    return writer.say("Usual in earlier cases of {wanted}: {usual}; {few} had as little or less.", **known)
 
 
 def _of_days(reason: Reason, known: dict[str, str], writer: Writer) -> str:
     if reason.value > reason.usual:
-        return writer.say("Usual in earlier cases of {wanted}: {usual}. As late or later: {few}.", **known)
-    return writer.say("Usual in earlier cases of {wanted}: {usual}. As early or earlier: {few}.", **known)
+        return writer.say(
+            "Usual in earlier cases of {wanted}: {usual}; {few} had a day as late or later.", **known
+        )
+    return writer.say(
+        "Usual in earlier cases of {wanted}: {usual}; {few} had a day as early or earlier.", **known
+    )
 
 
 def _few(share: float, writer: Writer) -> str:

@@ -14,12 +14,18 @@ def explanation_text(explanation: Explanation) -> str:
     parts = [summary.headline]
     if explanation.counterfactual is None:
         parts.append(summary.outcome)
-    parts += [*_moves(summary), _table(summary), summary.to_do, summary.note]
+    parts += [*_moves(summary), _table(summary), summary.to_do, _enough(explanation), summary.note]
     parts += [f"Caution: {caution}" for caution in summary.cautions]
     parts += [*summary.assurances, summary.kept]
     if summary.allowed:
         parts += [f"Asked: {summary.question}", f"Allowed: {'; '.join(summary.allowed)}.", summary.preset]
     return "\n".join(part for part in parts if part)
+
+
+def _enough(explanation: Explanation) -> str:
+    """What else is enough, where that is known, and a value that is not."""
+    region = explanation.region
+    return "" if region is None else f"Enough: {region.words} (proven). {region.not_enough}".rstrip()
 
 
 def _moves(summary: Summary) -> list[str]:
