@@ -501,6 +501,93 @@ COLUMNS = {
         200.0,
         [],
     ),
+    "detection limits": (
+        ["<0.1" if k % 20 == 0 else f"{k / 8:.2f}" for k in range(N)],
+        "number: numbers with decimals; 3 values such as '<0.1' are read as 0.1",
+        "--categorical 'detection limits'",
+        0.1,
+        ["'detection limits': 3 values such as '<0.1' are read as 0.1"],
+    ),
+    "both limits, with a unit": (
+        ["< 0,1 mg/l", "> 200 mg/l", *(f"{k / 8:.2f} mg/l".replace(".", ",") for k in range(2, N))],
+        "number: numbers with decimals, in mg/l; 2 values such as '< 0,1 mg/l' and '> 200 mg/l' are read as "
+        "0.1 and 200",
+        "--categorical 'both limits, with a unit'",
+        0.1,
+        [
+            "'both limits, with a unit': 2 values such as '< 0,1 mg/l' and '> 200 mg/l' are read as 0.1 and "
+            "200",
+        ],
+    ),
+    "limits in Excel": (
+        ["≤5" if k % 20 == 0 else 6 + k for k in range(N)],
+        "whole: whole numbers; 3 values such as '≤5' are read as 5",
+        "--categorical 'limits in Excel'",
+        5.0,
+        ["'limits in Excel': 3 values such as '≤5' are read as 5"],
+    ),
+    "ages with an end": (
+        ["90+" if k % 20 == 0 else str(29 + k) for k in range(N)],
+        "whole: whole numbers; 3 values such as '90+' are read as 90",
+        "--categorical 'ages with an end'",
+        90.0,
+        ["'ages with an end': 3 values such as '90+' are read as 90"],
+    ),
+    "x or nothing": (
+        repeated("x", "X", "", None, "x"),
+        "category: 'x' in 36 of 60 rows, nothing in the others, which are read as (blank)",
+        "--text 'x or nothing'",
+        "x",
+        ["24 missing values in 'x or nothing'"],
+    ),
+    "yes or nothing": (
+        repeated("", "yes", "Y"),
+        "category: 'yes' in 40 of 60 rows, nothing in the others, which are read as (blank)",
+        "--text 'yes or nothing'",
+        "(blank)",
+        ["20 missing values in 'yes or nothing'"],
+    ),
+    "x or a dash": (
+        repeated("x", "-"),
+        "category: 'x' in 30 of 60 rows, nothing in the others, which are read as (blank)",
+        "--text 'x or a dash'",
+        "x",
+        ["'x or a dash': '-' is taken as missing"],
+    ),
+    "1 or nothing": (
+        repeated(1, None, None),
+        "category: '1' in 20 of 60 rows, nothing in the others, which are read as (blank)",
+        "--text '1 or nothing'",
+        "1",
+        ["40 missing values in '1 or nothing'"],
+    ),
+    "one word or nothing": (
+        repeated("EUR", None),
+        "constant: EUR in every row that has it: left out",
+        "--categorical 'one word or nothing'",
+        None,
+        ["30 missing values in 'one word or nothing'"],
+    ),
+    "shares and per cent": (
+        [f"{40 + k % 50}%" if k % 3 else f"{k / 100:.2f}" for k in range(N)],
+        "number: numbers with decimals, in %",
+        "--categorical 'shares and per cent'",
+        0.0,
+        [
+            "'shares and per cent': 41% in row 1, but 0.03 in row 3 and 18 more rows: shares or per cent? "
+            "They are read as 0.03 % and the like; write all in one way",
+        ],
+    ),
+    "thousands in some": (
+        repeated(*(f"{200 + 3 * k}k" if k % 2 else f"{1500 + 70 * k}" for k in range(30))),
+        "code: letters and digits; 30 values",
+        "--text 'thousands in some'",
+        "1500",
+        [
+            "'thousands in some': numbers in several units (none, k); write them in one to have them as "
+            "numbers",
+        ],
+    ),
 }
 
 

@@ -25,6 +25,8 @@ from surefoot.table.kinds import (
     text_dates,
     without,
 )
+from surefoot.table.marks import mark_of, marked
+from surefoot.table.quantities import bound, quantity
 from surefoot.table.rare import RARE, as_text
 from surefoot.table.reading import Reading
 from surefoot.table.recipe import Recipe, Step
@@ -32,10 +34,14 @@ from surefoot.table.stream import Streamed
 from surefoot.table.text_column import AMONG_NUMBERS
 
 MOSTLY = 0.5
+PER_CENT = "%"
 # Years around the dates of which a model was made in which numbers may be days as Excel counts them. With ten
 # times as many, days counted from 1970, which lie 70 years apart from them, would pass too.
 YEARS_AROUND = 20
 DAYS_OF_YEAR = 365.25
+# Days of 1982 to 2064 as Excel counts them: nothing else that stands for a date is a number like that. Ten
+# times larger, and days counted from the year 1 would pass.
+PLAIN_EXCEL_DAYS = (30_000, 60_000)
 NOT_CLEAR = ("dmy", "mdy")  # orders of dates that may be taken for each other
 # Rows at a time when the order of dates is looked for. Ten times as many take hundreds of megabytes.
 ORDER_ROWS = 10_000
@@ -85,10 +91,10 @@ def _read(reading: Reading, recipe: Recipe, clf: Any) -> Reading:
 
 
 def _ranges(recipe: Recipe, clf: Any) -> dict[str, tuple[float, float]]:
-    """Column of dates -> the first and the last day of which the model was made."""
+    """Column of dates or of per cent -> its least and its largest value when the model was made."""
     ends = dict(zip(map(str, clf.feature_labels_), clf.feature_range_.T.tolist(), strict=True))
-    dated = [name for name, step in recipe.steps.items() if step.kind == DATE]
-    return {name: (ends[name][0], ends[name][1]) for name in dated}
+    named = [name for name, step in recipe.steps.items() if step.kind == DATE or step.unit == PER_CENT]
+    return {name: (ends[name][0], ends[name][1]) for name in named}
 
 
 def _orders(table: Streamed, recipe: Recipe) -> dict[str, str]:
@@ -129,7 +135,7 @@ def read_again(
     categories : dict
         The values that the model knows of each category.
     ranges : dict, optional
-        The first and the last day that the model knows of each column of dates.
+        The first and the last day that the model knows of each column of dates, and the ends of per cent.
 
     Raises
     ------
@@ -140,11 +146,16 @@ def read_again(
     known = {str(name): values for name, values in categories.items()}
     for name, step in recipe.steps.items():
         if name in frame.columns:
-            column, said = _without_excel_days(name, frame[name], step, (ranges or {}).get(name))
+            ends = (ranges or {}).get(name)
+            column, said = _without_excel_days(name, frame[name], step, ends)
             notes += said
             column, said = _column(name, column, step, known.get(name, ()), reading.day_first)
             frame[name] = column
             notes += [*said, *_other_unit(name, step, reading.units.get(name, ""))]
+            notes += [] if name in reading.units else _are_shares(name, column, step, ends)
+            notes += [
+                f"{name!r}: {found[name]}" for found in (reading.beyond, reading.doubts) if name in found
+            ]
     return replace(reading, frame=frame, notes=tuple(notes))
 
 
@@ -170,7 +181,8 @@ def _numbers(name: str, column: pd.Series, kind: str) -> tuple[pd.Series, list[s
         numbers = pd.to_numeric(texts, errors="coerce")
         wrong = texts.notna() & numbers.isna()
         if wrong.any():
-            raise DataError(_changed(name, "held numbers", column[wrong]))
+            strange = wrong & ~column.map(_is_quantity).astype(bool)
+            raise DataError(_changed(name, "held numbers", column[strange if strange.any() else wrong]))
         column = numbers
     fractions = int((column.dropna() % 1 != 0).sum()) if kind == WHOLE else 0
     rows = "1 row" if fractions == 1 else f"{fractions:,} rows"
@@ -178,11 +190,27 @@ def _numbers(name: str, column: pd.Series, kind: str) -> tuple[pd.Series, list[s
     return column, [note] if fractions else []
 
 
+def _is_quantity(cell: Any) -> bool:
+    """Whether a cell would be a number if no other cell of its column were something else."""
+    return isinstance(cell, str) and (quantity(cell) or bound(cell)) is not None
+
+
 def _other_unit(name: str, step: Step, unit: str) -> list[str]:
     """That numbers have another unit than they had: nobody converts them."""
     if not unit or not step.unit or unit.casefold() == step.unit.casefold():
         return []
     return [f"{name!r} was in {step.unit} when the model was made and is in {unit} here: taken as it is"]
+
+
+def _are_shares(name: str, column: pd.Series, step: Step, ends: tuple[float, float] | None) -> list[str]:
+    """That per cent have become numbers from 0 to 1: nobody multiplies them."""
+    if step.unit != PER_CENT or ends is None or max(map(abs, ends)) <= 1 or not is_number(column):
+        return []
+    seen = column.dropna().abs()
+    if not (seen % 1 != 0).any() or seen.max() > 1:
+        return []
+    was = f"{ends[0]:.4g} to {ends[1]:.4g} % when the model was made"
+    return [f"{name!r} was {was} and is {seen.min():.4g} to {seen.max():.4g} here: shares? Taken as it is"]
 
 
 def _dates(name: str, column: pd.Series, order: str, day_first: bool) -> tuple[pd.Series, list[str]]:
@@ -211,18 +239,30 @@ def _without_excel_days(
 
     A spreadsheet turns some or all dates of a column into such numbers.
     """
-    if ends is None or step.order == "excel" or pd.api.types.is_datetime64_any_dtype(column):
+    if (
+        step.kind != DATE
+        or ends is None
+        or step.order == "excel"
+        or pd.api.types.is_datetime64_any_dtype(column)
+    ):
         return column, []
     counted = pd.to_numeric(column, errors="coerce")
     days = counted[counted.between(*EXCEL_DAYS)] // 1 - EXCEL_EPOCH
     around = YEARS_AROUND * DAYS_OF_YEAR
-    if days.empty or not days.between(ends[0] - around, ends[1] + around).all():
+    near = days.between(ends[0] - around, ends[1] + around).all()
+    if days.empty or not (near or _are_plain_excel_days(column, counted)):
         return column, []
     texts = column.astype(object)
     texts[days.index] = as_days(days).dt.strftime("%Y-%m-%d")
     first = days.index[0]
     example = f"{as_text(column[first])} is read as {texts[first]}"
     return texts, [f"{name!r} holds days as Excel counts them here: {example}"]
+
+
+def _are_plain_excel_days(column: pd.Series, counted: pd.Series) -> bool:
+    """Whether all of a column are whole numbers that are days of our time as Excel counts them."""
+    seen = counted[column.notna()]
+    return bool((seen.between(*PLAIN_EXCEL_DAYS) & (seen % 1 == 0)).all())
 
 
 def _other_order(name: str, order: str, was: str) -> str:
@@ -264,6 +304,8 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
     known = {str(value) for value in values}
     if not known:
         return column, []
+    mark = mark_of(values)
+    column = marked(column, mark) if mark else column
     column, lost = _with_zeros(name, _with_truths(column, values), known)
     if RARE in known:  # values that it does not know are rare for the model; people see their own
         return column.map(as_text, na_action="ignore").astype(object), lost

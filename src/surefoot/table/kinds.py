@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from surefoot.defaults import MOST_VALUES
+from surefoot.defaults import LARGEST_CATEGORY, MOST_VALUES
 from surefoot.exceptions import DataError
 from surefoot.formats import first_names
 from surefoot.table.dates import (
@@ -23,6 +23,7 @@ from surefoot.table.dates import (
     without_clock,
     written,
 )
+from surefoot.table.marks import BLANK, NO, YES, marked, the_mark
 from surefoot.table.quantities import is_unit, quantity
 from surefoot.table.rare import RARE, as_text, together
 from surefoot.table.said import Said
@@ -64,12 +65,7 @@ ROW_NAME = re.compile(
     r"|(?i:(^|[\W_])(customer|client|patient|applicant|case|record|account|contract|policy|invoice)"
     r"[\W_]?(no|nr|num|number)$)"
 )
-TRUTH = {
-    **dict.fromkeys(
-        ("yes", "y", "true", "t", "ja", "j", "wahr", "oui", "vrai", "si", "sí", "sì", "vero", "sim"), "yes"
-    ),
-    **dict.fromkeys(("no", "n", "false", "f", "nein", "falsch", "non", "faux", "falso", "nee", "não"), "no"),
-}
+TRUTH = {**dict.fromkeys(YES, "yes"), **dict.fromkeys(NO, "no")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +167,9 @@ def _as_said(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
     if name in said.ordered:
         return Column(name, ORDERED, "you say so", flag("categorical", name), column)
     if name in said.categorical:
-        return Column(name, CATEGORY, "you say so", flag("text", name), column)
+        values = column.dropna().unique()
+        cells = marked(column, as_text(values[0])) if len(values) == 1 and column.hasnans else column
+        return Column(name, CATEGORY, "you say so", flag("text", name), cells)
     if name in said.numeric:
         if not is_number(column):
             example = _example(column)
@@ -184,8 +182,11 @@ def _as_said(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
 
 def _by_itself(name: str, column: pd.Series, said: Said, day_first: bool) -> Column:
     seen = column.dropna()
+    flagged = _flagged(name, column)
+    if flagged is not None:
+        return flagged
     if len(column) > 1 and seen.nunique() < 2:
-        return Column(name, CONSTANT, _one_value(column, seen) + ": left out")
+        return _constant(name, column)
     if pd.api.types.is_datetime64_any_dtype(column):
         values, clock = without_clock(column)
         return Column(
@@ -202,6 +203,16 @@ def _by_itself(name: str, column: pd.Series, said: Said, day_first: bool) -> Col
     if is_number(column):
         return _of_numbers(name, column)
     return _of_text(name, column, said, day_first)
+
+
+def _flagged(name: str, column: pd.Series) -> Column | None:
+    """A column in which some rows have a mark, such as x, and the others nothing."""
+    mark = the_mark(column)
+    if not mark:
+        return None
+    rows, count = len(column), int(column.notna().sum())
+    why = f"{mark!r} in {count:,} of {rows:,} rows, nothing in the others, which are read as {BLANK}"
+    return Column(name, CATEGORY, why, flag("text", name), marked(column, mark))
 
 
 def is_number(column: pd.Series) -> bool:
@@ -276,8 +287,10 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
         return Column(name, CATEGORY, "truth values", flag("text", name), column)
     column, marks = _without_dashes(column)
     seen = column.dropna()
+    if marks and (flagged := _flagged(name, column)) is not None:
+        return replace(flagged, missing=marks)
     if seen.nunique() < 2 and len(column) > 1:
-        return Column(name, CONSTANT, _one_value(column, seen) + ": left out")
+        return _constant(name, column)
     read = text_dates(seen, None, day_first)
     if read is not None:
         return replace(_dates(name, column, read), missing=marks)
@@ -473,17 +486,23 @@ def with_few_values(column: Column, most: int, labels: pd.Series | None) -> Colu
     values, rare = together(column.cells, most, labels)
     if not rare:
         return column
-    why = f"{column.why}; the {rare:,} rarest are put together as {RARE}"
-    change = column.change if column.change.startswith("--numeric") else "--most-values N"
+    rows, count = int((values == RARE).sum()), column.cells.nunique()
+    shown = f"{rows:,} of {len(values):,} rows"
+    why = f"{column.why}; the {rare:,} rarest are put together as {RARE}, {shown}"
+    most_values = f"--most-values {count if count <= LARGEST_CATEGORY else 'N'}"
+    change = column.change if column.change.startswith("--numeric") else most_values
     return replace(column, cells=values, why=why, change=change)
 
 
-def _one_value(column: pd.Series, seen: pd.Series) -> str:
+def _constant(name: str, column: pd.Series) -> Column:
+    """A column of one value; where some rows have none, whether they have it may tell something."""
+    seen = column.dropna()
     if seen.empty:
-        return "missing in every row"
-    more = " that has it" if len(seen) < len(column) else ""
+        return Column(name, CONSTANT, "missing in every row: left out")
+    holes = len(seen) < len(column)
     text = as_text(seen.iloc[0])
-    return f"{text if len(text) <= 20 else text[:17] + '...'} in every row{more}"
+    why = f"{text if len(text) <= 20 else text[:17] + '...'} in every row{' that has it' * holes}: left out"
+    return Column(name, CONSTANT, why, flag("categorical", name) if holes else "")
 
 
 def _example(column: pd.Series) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from surefoot.table.scales import ABOVE_WORDS, BELOW_WORDS
+
 CURRENCIES = (
     "€", "US$", "A$", "C$", "R$", "$", "£", "¥", "₹", "₽", "₩", "₺", "₴", "zł", "kr", "Kč", "Ft", "Fr.", "Rs",
     "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "AUD", "CAD",
@@ -31,7 +33,13 @@ QUANTITY = re.compile(
     rf"(?:\s*(?P<attached>{ATTACHED})|\s+(?P<word>{WORD}))?\s*(?P<close>\))?",
     re.IGNORECASE,
 )
+# "<0.1", "> 200 mg/l" and "90+": what lies beyond what was measured or asked.
+BEYOND = re.compile(
+    rf"(?:[<>]=?|[≤≥]|(?:{BELOW_WORDS}|{ABOVE_WORDS})\s)\s*(?P<behind>.+)|(?P<before>[\d.,]+)\s*\+(?P<unit>.*)",
+    re.IGNORECASE,
+)
 KNOWN = {word.casefold() for word in (*UNITS, *CURRENCIES)}
+THOUSANDS = {"k"}
 GROUPS = re.compile(rf"\d{{1,3}}([\s{APOSTROPHES}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d*)?")
 BETWEEN_DIGITS = re.compile(rf"[\s{APOSTROPHES}]")
 
@@ -81,8 +89,22 @@ def is_unit(word: str) -> bool:
     return word.casefold() in KNOWN
 
 
+def bound(text: str) -> Quantity | None:
+    """The number in a value beyond what was measured, as laboratories and surveys write it.
+
+    Examples
+    --------
+    >>> bound("<0.1"), bound("> 200 mg/l").unit, bound("90+").number, bound("0.1")
+    (Quantity(number='0.1', unit=''), 'mg/l', '90', None)
+    """
+    found = BEYOND.fullmatch(text)
+    return None if found is None else quantity(found["behind"] or f"{found['before']}{found['unit']}")
+
+
 def quantities(texts: Iterable[str]) -> dict[str, Quantity] | None:
     """All texts as numbers with one unit between them; None where one of them is something else.
+
+    Of a value beyond what was measured, such as <0.1, it is the bound.
 
     Examples
     --------
@@ -92,11 +114,13 @@ def quantities(texts: Iterable[str]) -> dict[str, Quantity] | None:
     found: dict[str, Quantity] = {}
     units: set[str] = set()
     for text in texts:
-        one = quantity(text)
+        one = quantity(text) or bound(text)
         if one is None:
             return None
         units |= {one.unit.casefold()} if one.unit else set()
         if len(units) > 1:
             return None
         found[text] = one
-    return found
+    # 950 and 1.2k are not in one unit; 12 and 13 % are, as nobody has to write it everywhere.
+    mixed = units & THOUSANDS and not all(one.unit for one in found.values())
+    return None if mixed else found

@@ -66,6 +66,10 @@ class Reading:
         Whether it is written where days come before months: with decimal commas.
     decimals : dict
         Column whose numbers were written with a comma or a point -> the decimal sign.
+    beyond : dict
+        Column with values such as <0.1 -> what they are read as.
+    doubts : dict
+        Column with numbers that may not be what they are read as -> which, and why.
     """
 
     frame: pd.DataFrame
@@ -76,6 +80,8 @@ class Reading:
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     day_first: bool = False
     decimals: Mapping[str, str] = field(default_factory=dict)
+    beyond: Mapping[str, str] = field(default_factory=dict)
+    doubts: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         rows, columns = self.frame.shape
@@ -109,6 +115,8 @@ class Form:
         Column -> what is known of its decimal sign from the table of which a model was made.
     own_decimals : dict
         Column -> its decimal sign, whatever that of the others is.
+    numbers : sequence of str
+        Columns that held numbers in the table of which a model was made.
     """
 
     separator: str | None = None
@@ -121,6 +129,7 @@ class Form:
     missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     usual: Mapping[str, str] = field(default_factory=dict)
     own_decimals: Mapping[str, str] = field(default_factory=dict)
+    numbers: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -306,14 +315,14 @@ def with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, Signs, Form]
     used = form.decimal or "."
     if form.decimal is None:
         sample = layout.parsed(".", form, DECIMAL_ROWS)
-        commas = any(column.proves(",") for column in text_columns(sample, form.kept))
+        commas = any(column.proves(",") for column in text_columns(sample, form.kept, form.numbers))
         used = "," if commas and not _with_points(layout, form, sample)[0] else "."
     frame = layout.parsed(used, form)
     names = [*_zero_padded(layout, frame), *_pointed_months(layout, frame)]
     if names:
         form = replace(form, as_text=[*form.as_text, *names])
         frame = layout.parsed(used, form)
-    columns, proven = text_columns(frame, form.kept), "," if _fractions(frame) else ""
+    columns, proven = text_columns(frame, form.kept, form.numbers), "," if _fractions(frame) else ""
     if form.decimal is None and used == ".":
         points, doubtful = _with_points(layout, form, frame)
         columns, proven = [*columns, *doubtful], "." if points else ""
@@ -424,7 +433,9 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
 def _with_text_decimal(frame: pd.DataFrame, name: str, form: Form, how: Sequence[str]) -> Reading:
     """A table whose numbers are numbers, but for those that were typed as text."""
     frame = with_plain_cells(frame)
-    signs = signs_of(text_columns(frame, form.kept), form.decimal, form.usual, form.own_decimals)
+    signs = signs_of(
+        text_columns(frame, form.kept, form.numbers), form.decimal, form.usual, form.own_decimals
+    )
     return finished(frame, name, form, (*how, "decimal comma" if signs.table == "," else ""), signs)
 
 
@@ -436,7 +447,9 @@ def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str],
     units: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
     decimals: dict[str, str] = {}
-    for column in text_columns(found):
+    beyond: dict[str, str] = {}
+    doubts: dict[str, str] = {}
+    for column in text_columns(found, (), form.numbers):
         padded += [column.name] if column.padded else []
         if column.name in form.as_written:
             found[column.name] = as_labels(column.series)
@@ -447,6 +460,9 @@ def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str],
             decimals |= {column.name: signs.of(column.name)} if column.sign else {}
             units |= {column.name: column.unit} if column.unit else {}
             marks |= {column.name: column.marks} if column.marks else {}
+            said, doubt = (one(signs.of(column.name)) for one in (column.beyond, column.doubt))
+            beyond |= {column.name: said} if said else {}
+            doubts |= {column.name: doubt} if doubt else {}
         else:
             found[column.name] = column.stripped()
     notes = (
@@ -455,8 +471,8 @@ def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str],
         _blanks(padded),
         _holes(found.drop(columns=list(form.as_written), errors="ignore")),
     )
-    said, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
-    return Reading(found, name, said, known, units, marks, signs.table == ",", decimals)
+    how, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
+    return Reading(found, name, how, known, units, marks, signs.table == ",", decimals, beyond, doubts)
 
 
 def _refuse_unknown(names: Iterable[str], frame: pd.DataFrame) -> None:

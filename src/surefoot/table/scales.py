@@ -38,9 +38,11 @@ BETWEEN = re.compile(
     rf"[\[(]?\s*(?P<low>{NUMBER})\s*(?:{DASH}|to|bis|\.\.+|,|<= ?[a-z]* ?<)\s*(?P<high>{NUMBER})\s*[\])]?",
     re.IGNORECASE,
 )
-BELOW = re.compile(rf"(?:<=?|≤|under|below|less than|up to|unter|bis)\s*(?P<high>{NUMBER})", re.IGNORECASE)
+BELOW_WORDS = "under|below|less than|up to|unter|bis"
+ABOVE_WORDS = "over|above|more than|at least|über|ab"
+BELOW = re.compile(rf"(?:<=?|≤|{BELOW_WORDS})\s*(?P<high>{NUMBER})", re.IGNORECASE)
 ABOVE = re.compile(
-    rf"(?:>=?|≥|over|above|more than|at least|über|ab)\s*(?P<low>{NUMBER})"
+    rf"(?:>=?|≥|{ABOVE_WORDS})\s*(?P<low>{NUMBER})"
     rf"|(?P<plus>{NUMBER})\s*(?:\+|and (?:more|over|above))",
     re.IGNORECASE,
 )

@@ -190,7 +190,7 @@ class Parquet(Streamed):
                 frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
                 frame.index = pd.RangeIndex(start, start + len(frame))
                 about = self.form.decimal, self.form.usual, self.form.own_decimals
-                signs = signs_of(text_columns(frame, self.form.kept), *about)
+                signs = signs_of(text_columns(frame, self.form.kept, self.form.numbers), *about)
                 yield Chunk(start, finished(frame, self.name, self.form, self.assumed, signs))
                 start += len(frame)
 
@@ -242,7 +242,7 @@ class Text(Streamed):
 
     def _check_decimal(self, frame: pd.DataFrame) -> None:
         """Refuse rows whose numbers are written in another way than those of the first rows."""
-        for column in text_columns(frame, self.form.kept):
+        for column in text_columns(frame, self.form.kept, self.form.numbers):
             sign = self.signs.of(column.name)
             if column.proves(OTHER[sign]):
                 where = f"from row {frame.index[0]} on {other_sign(column, sign)}, before it has none"

@@ -242,7 +242,10 @@ def _described(column: Column, reading: Reading) -> Column:
         why = f"{column.why}, in {unit}" if unit else column.why
         decimal = reading.decimals.get(column.name, "")
         column = replace(column, why=why, unit=unit or column.unit, decimal=decimal)
-    notes = [f"{column.name!r}: {', '.join(map(repr, marks))} is taken as missing"] if marks else []
+    beyond = reading.beyond.get(column.name, "")
+    column = replace(column, why=f"{column.why}; {beyond}") if beyond else column
+    notes = [f"{column.name!r}: {said}" for said in (beyond, reading.doubts.get(column.name)) if said]
+    notes += [f"{column.name!r}: {', '.join(map(repr, marks))} is taken as missing"] if marks else []
     dashes = [mark for mark in column.missing if mark not in marks and mark in DASHES]
     notes += [f"{column.name!r}: {', '.join(map(repr, dashes))} is taken as missing"] if dashes else []
     return replace(

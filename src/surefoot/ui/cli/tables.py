@@ -224,7 +224,7 @@ def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
     """What is known about the next table from the one of which the model was made."""
     recipe = clf.recipe_ or Recipe({})
     text = [*_text_features(clf), *recipe.written_dates]
-    return {"as_text": text, "missing": recipe.missing, "usual": recipe.usual}
+    return {"as_text": text, "missing": recipe.missing, "usual": recipe.usual, "numbers": recipe.numbers}
 
 
 def _read_again(path: str, form: Form, clf: ConditionalGaussianNetworkClassifier) -> Reading:
