@@ -79,6 +79,15 @@ def test_numbers_of_which_some_are_no_days_of_excel_are_refused_with_their_cell(
         again({"applied": days})
 
 
+def test_two_digits_are_years_around_the_dates_that_the_model_knows():
+    reading = framed(pd.DataFrame({"born": ["12.05.35"], "month": [202103]}), Form(as_text=["born"]))
+    recipe = Recipe({"born": Step("date", "dmy"), "month": Step("date", "digits")})
+    found = read_again(reading, recipe, {}, {"born": (-12_000, 7_000), "month": DAYS}).frame
+    assert found.iloc[0].tolist() == [pd.Timestamp("1935-05-12"), pd.Timestamp("2021-03-01")]
+    later = read_again(reading, recipe, {}, {"born": DAYS}).frame
+    assert later["born"].iloc[0] == pd.Timestamp("2035-05-12")
+
+
 LIMITS = Recipe({"crp": Step("number", decimal=","), "age": Step("whole"), "rate": Step("number", unit="%")})
 
 

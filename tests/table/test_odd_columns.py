@@ -588,6 +588,55 @@ COLUMNS = {
             "numbers",
         ],
     ),
+    "births in two digits": (
+        [f"{1 + k % 28:02}.05.{(35 + k) % 100:02}" for k in range(N)],
+        "date: day first: '13.05.47'",
+        "--categorical 'births in two digits'",
+        "1935-05-01",
+        ["'births in two digits': years of two digits are read as 1895 to 1994"],
+    ),
+    "quarters": (
+        [f"{2019 + k % 4}Q{1 + k % 3}" for k in range(N)],
+        "date: quarters: '2019Q1'",
+        "--categorical quarters",
+        "2019-01-01",
+        ["'quarters': quarters are read as their first day"],
+    ),
+    "quarters in front": (
+        [f"Q{2 + k % 3} {2019 + k % 4}" for k in range(N)],
+        "date: quarters: 'Q2 2019'",
+        "--categorical 'quarters in front'",
+        "2019-04-01",
+        ["'quarters in front': quarters are read as their first day"],
+    ),
+    "weeks": (
+        [f"{2019 + k % 4}-W{1 + k % 52:02}" for k in range(N)],
+        "date: weeks: '2019-W01'",
+        "--categorical weeks",
+        "2018-12-31",
+        ["'weeks': weeks are read as their first day"],
+    ),
+    "months in digits": (
+        [(2019 + k % 4) * 100 + 1 + k % 12 for k in range(N)],
+        "date: year and month in digits",
+        "--numeric 'months in digits'",
+        "2019-01-01",
+        [],
+    ),
+    "amounts of six digits": (
+        [(2019 + k % 4) * 100 + 1 + k % 19 for k in range(N)],
+        "whole: whole numbers",
+        "--categorical 'amounts of six digits'",
+        201901.0,
+        [],
+    ),
+    "French times": (
+        [f"{8 + k // 6}h{k * 7 % 60:02}" for k in range(N)],
+        "number: times of day or durations, in minutes: '8h00' is 480",
+        "--categorical 'French times'",
+        480.0,
+        [],
+    ),
 }
 
 

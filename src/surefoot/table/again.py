@@ -12,7 +12,16 @@ import pandas as pd
 
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.formats import first_names
-from surefoot.table.dates import ORDERS, Dates, as_days, digits_as_days, minutes, without_clock, written
+from surefoot.table.dates import (
+    CENTURY,
+    ORDERS,
+    Dates,
+    as_days,
+    digits_as_day,
+    minutes,
+    without_clock,
+    written,
+)
 from surefoot.table.kinds import (
     DATE,
     EXCEL_DAYS,
@@ -39,6 +48,7 @@ PER_CENT = "%"
 # times as many, days counted from 1970, which lie 70 years apart from them, would pass too.
 YEARS_AROUND = 20
 DAYS_OF_YEAR = 365.25
+UNIX_YEAR = 1970  # from which days are counted
 # Days of 1982 to 2064 as Excel counts them: nothing else that stands for a date is a number like that. Ten
 # times larger, and days counted from the year 1 would pass.
 PLAIN_EXCEL_DAYS = (30_000, 60_000)
@@ -149,7 +159,8 @@ def read_again(
             ends = (ranges or {}).get(name)
             column, said = _without_excel_days(name, frame[name], step, ends)
             notes += said
-            column, said = _column(name, column, step, known.get(name, ()), reading.day_first)
+            hints = reading.day_first, _first_short(step, ends)
+            column, said = _column(name, column, step, known.get(name, ()), hints)
             frame[name] = column
             notes += [*said, *_other_unit(name, step, reading.units.get(name, ""))]
             notes += [] if name in reading.units else _are_shares(name, column, step, ends)
@@ -160,11 +171,11 @@ def read_again(
 
 
 def _column(
-    name: str, column: pd.Series, step: Step, values: Sequence[Any], day_first: bool
+    name: str, column: pd.Series, step: Step, values: Sequence[Any], hints: tuple[bool, int | None]
 ) -> tuple[pd.Series, list[str]]:
     column = without(column, step.missing)
     if step.kind == DATE:
-        return _dates(name, column, step.order, day_first)
+        return _dates(name, column, step.order, hints)
     if step.kind in NAMES:
         return _names(name, column, values)
     if step.kind in ("number", WHOLE):
@@ -213,7 +224,15 @@ def _are_shares(name: str, column: pd.Series, step: Step, ends: tuple[float, flo
     return [f"{name!r} was {was} and is {seen.min():.4g} to {seen.max():.4g} here: shares? Taken as it is"]
 
 
-def _dates(name: str, column: pd.Series, order: str, day_first: bool) -> tuple[pd.Series, list[str]]:
+def _first_short(step: Step, ends: tuple[float, float] | None) -> int | None:
+    """The first year that two digits can mean: the dates that the model knows lie in the middle."""
+    known = step.kind == DATE and ends is not None
+    return int(UNIX_YEAR + sum(ends) / 2 / DAYS_OF_YEAR) - CENTURY // 2 if known and ends else None
+
+
+def _dates(
+    name: str, column: pd.Series, order: str, hints: tuple[bool, int | None]
+) -> tuple[pd.Series, list[str]]:
     if pd.api.types.is_datetime64_any_dtype(column):
         return without_clock(column)[0], []
     if is_number(column):
@@ -221,10 +240,10 @@ def _dates(name: str, column: pd.Series, order: str, day_first: bool) -> tuple[p
     texts = column.mask(column.isin(AMONG_NUMBERS))
     seen = texts.dropna()
     expected = order if order in NOT_CLEAR else None
-    read = text_dates(seen, expected, day_first)
+    read = text_dates(seen, expected, *hints)
     if read is not None and not read.wrong:
         return as_days(texts.map(read.days)), [f"{name!r}: {read.why}"] if read.unclear else []
-    other = text_dates(seen, None, day_first)
+    other = text_dates(seen, None, *hints)
     if other is not None and not other.unclear and not other.wrong:
         return as_days(texts.map(other.days)), [_other_order(name, other.order, order)]
     if read is None:
@@ -287,17 +306,11 @@ def _days_in_digits(name: str, column: pd.Series, order: str) -> pd.Series:
     seen = column.dropna()
     if order == "excel":
         return as_days(column.astype(float) // 1 - EXCEL_EPOCH)
-    days = {}
-    for value in seen.unique():
-        # A single date is too few to call a column one; here it is known to be one.
-        found = digits_as_days([value, *_FILLERS])
-        if found is None:
-            raise DataError(_changed(name, f"held dates ({_was(order)})", seen[seen == value]))
-        days[value] = found[value]
+    days = {value: digits_as_day(value) for value in seen.unique()}
+    strange = seen[seen.map(days).isna()]
+    if len(strange):
+        raise DataError(_changed(name, f"held dates ({_was(order)})", strange))
     return as_days(column.map(days))
-
-
-_FILLERS = (20000101, 20000102, 20000103)
 
 
 def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Series, list[str]]:

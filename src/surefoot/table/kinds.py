@@ -14,7 +14,6 @@ from surefoot.defaults import LARGEST_CATEGORY, MOST_VALUES
 from surefoot.exceptions import DataError
 from surefoot.formats import first_names
 from surefoot.table.dates import (
-    FIRST_SHORT,
     Dates,
     as_days,
     dates,
@@ -228,7 +227,8 @@ def _of_numbers(name: str, column: pd.Series) -> Column:
     digits = digits_as_days(seen.unique()) if whole else None
     if digits is not None:
         values = as_days(as_numbers.map(digits))
-        return Column(name, DATE, "year, month and day in digits", flag("numeric", name), values, "digits")
+        parts = "year and month" if len(as_text(seen.iloc[0])) < len("20240301") else "year, month and day"
+        return Column(name, DATE, f"{parts} in digits", flag("numeric", name), values, "digits")
     if count == 2:
         shown = " and ".join(as_text(value) for value in sorted(seen.unique()))
         return Column(name, CATEGORY, f"two values, {shown}", flag("numeric", name), _as_names(column))
@@ -369,22 +369,24 @@ def _without_dashes(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
     return column.mask(column.isin(marks)), marks
 
 
-def text_dates(seen: pd.Series, order: str | None, day_first: bool) -> Dates | None:
+def text_dates(
+    seen: pd.Series, order: str | None, day_first: bool, first_short: int | None = None
+) -> Dates | None:
     """The dates that a column of text holds; None where it holds something else."""
     texts = [value for value in seen.unique() if isinstance(value, str)]
     if len(texts) < seen.nunique():
         return None
     real = [text for text in texts if text not in AMONG_NUMBERS]
-    return dates(real, order, day_first) if real else None
+    return dates(real, order, day_first, first_short) if real else None
 
 
 def _dates(name: str, column: pd.Series, read: Dates) -> Column:
     values = as_days(column.map(read.days))
     notes = list(_clock(name, read.clock))
-    if read.months:
-        notes.append(f"{name!r}: months are read as their first day")
+    if read.span:
+        notes.append(f"{name!r}: {read.span}s are read as their first day")
     if read.short:
-        notes.append(f"{name!r}: years of two digits are read as {FIRST_SHORT} to {FIRST_SHORT + 99}")
+        notes.append(f"{name!r}: years of two digits are read as {read.short} to {read.short + 99}")
     if read.wrong:
         rows = int(column.isin(read.wrong).sum())
         notes.append(f"{name!r}: {read.wrong[0]!r} is no date; {_rows(rows)} such a value, taken as missing")
