@@ -24,6 +24,7 @@ from surefoot.table.dates import (
 )
 from surefoot.table.kinds import (
     DATE,
+    DIGITS_OF_TRUTH,
     EXCEL_DAYS,
     EXCEL_EPOCH,
     MINUTES,
@@ -319,7 +320,7 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
         return column, []
     mark = mark_of(values)
     column = marked(column, mark) if mark else column
-    column, lost = _with_zeros(name, _with_truths(column, values), known)
+    column, lost = _with_zeros(name, with_truths(column, values), known)
     if RARE in known:  # values that it does not know are rare for the model; people see their own
         return column.map(as_text, na_action="ignore").astype(object), lost
     texts = column.dropna().map(as_text)
@@ -331,7 +332,7 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
     return column, [f"{name!r} was a category ({was}), and mostly holds other values here: {shown}"]
 
 
-def _with_truths(column: pd.Series, values: Sequence[Any]) -> pd.Series:
+def with_truths(column: pd.Series, values: Sequence[Any]) -> pd.Series:
     """Yes and no in other words, or as 1 and 0, as the two values that the model knows."""
     known = {_truth(value): value for value in values if as_text(value) != RARE}
     if len(values) != 2 or set(known) != {"yes", "no"}:
@@ -345,7 +346,7 @@ def _with_truths(column: pd.Series, values: Sequence[Any]) -> pd.Series:
 def _truth(value: Any) -> str:
     """Yes or no; "" for what is neither."""
     text = as_text(value).casefold()
-    return {"1": "yes", "0": "no"}.get(text, TRUTH.get(text, ""))
+    return DIGITS_OF_TRUTH.get(text, TRUTH.get(text, ""))
 
 
 def _with_zeros(name: str, column: pd.Series, known: set[str]) -> tuple[pd.Series, list[str]]:

@@ -64,6 +64,7 @@ ROW_NAME = re.compile(
     r"|(?i:(^|[\W_])(customer|client|patient|applicant|case|record|account|contract|policy|invoice)"
     r"[\W_]?(no|nr|num|number)$)"
 )
+DIGITS_OF_TRUTH = {"1": "yes", "0": "no"}  # beside words
 TRUTH = {**dict.fromkeys(YES, "yes"), **dict.fromkeys(NO, "no")}
 
 
@@ -297,7 +298,7 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
     times = _times(name, seen, said.most_values)
     if times is not None:
         return replace(times, cells=column.map(minutes).astype(float), missing=marks)
-    column, spelling = _truth_words(column)
+    column, spelling = truth_words(column)
     texts = [as_text(value) for value in column.dropna().unique()]
     _refuse_slips(name, column, texts)
     found = _left_out_text(name, texts, len(seen))
@@ -424,12 +425,13 @@ def _said_dates(name: str, column: pd.Series, order: str | None, day_first: bool
     return replace(found, why=f"you say so: {read.why}")
 
 
-def _truth_words(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
+def truth_words(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
     """Yes and no in several spellings as the two words."""
     values = [value for value in column.dropna().unique() if isinstance(value, str)]
-    if len(values) < 3 or not all(value.casefold() in TRUTH for value in values):
+    words = {value: TRUTH.get(value.casefold(), DIGITS_OF_TRUTH.get(value, "")) for value in values}
+    if len(values) < 3 or not all(words.values()) or set(values) <= set(DIGITS_OF_TRUTH):
         return column, ()
-    found = column.map({value: TRUTH[value.casefold()] for value in values})
+    found = column.map(words)
     shown = ", ".join(sorted(values))
     return found, (f"{column.name!r}: {shown} are read as yes and no",)
 

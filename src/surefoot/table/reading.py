@@ -24,6 +24,7 @@ from surefoot.table.dialect import (
     SEPARATORS,
     Beginning,
     beginning,
+    below_titles,
     checked_separator,
     decoded,
     first_line,
@@ -34,7 +35,7 @@ from surefoot.table.dialect import (
     uneven,
     where,
 )
-from surefoot.table.packed import excel_sheet, gunzipped, parquet_frame
+from surefoot.table.packed import excel_sheet, gunzipped, line_of_names, parquet_frame
 from surefoot.table.rare import as_text
 from surefoot.table.text_column import DECIMALS, MISSING, OTHER, TextColumn, text_columns
 
@@ -206,7 +207,7 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     text, encoding = decoded(content)
     if "\0" in text:
         raise DataError("is neither text nor a table that can be read (CSV, Parquet, Excel)")
-    start = beginning(text)
+    start = below_titles(text, beginning(text), form.expected, form.separator)
     text = text[start.length :]
     separator = form.separator or start.separator or guessed_separator(text)
     names, header = _checked_names(text, separator, form)
@@ -234,8 +235,14 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
 
 def comments(start: Beginning) -> str:
     """That lines before the table are left out; "" where there are none but the separator's."""
-    count = start.lines - (start.separator is not None)
-    return f"{count} line{'s' * (count != 1)} of comments at its top left out" if count else ""
+    count = start.lines - start.titles - (start.separator is not None)
+    what = f"{count} line{'s' * (count != 1)} of comments at its top left out" if count else ""
+    return ", ".join(filter(None, (what, titles(start.titles))))
+
+
+def titles(count: int) -> str:
+    """That lines above the names of the columns are left out."""
+    return f"{count} line{'s' * (count != 1)} above the names left out" if count else ""
 
 
 def _written_floats(frame: pd.DataFrame, signs: Signs) -> dict[str, str]:
@@ -417,16 +424,19 @@ def _refuse_uneven_rows(layout: Layout) -> None:
 
 
 def _excel(content: bytes, name: str, form: Form) -> Reading:
-    cells, title, count = excel_sheet(content, form.max_size)
-    cells = cells.dropna(how="all").dropna(how="all", axis=1)
+    found = excel_sheet(content, form.max_size, form.expected)
+    cells = found.cells.dropna(how="all").dropna(how="all", axis=1)
     if cells.empty:
-        raise DataError(f"sheet {title!r} is empty")
+        raise DataError(f"sheet {found.title!r} is empty")
+    above = max(line_of_names(cells.to_numpy().tolist(), form.expected) - 1, 0)
+    cells = cells.iloc[above:].dropna(how="all", axis=1)
     first = ["" if pd.isna(cell) else str(cell).strip() for cell in cells.iloc[0]]
     header = has_header(first, form.header, form.expected)
     names = checked_names(first) if header else numbered(len(first))
     frame = cells.iloc[1 if header else 0 :].set_axis(names, axis=1).reset_index(drop=True)
-    sheet = f"sheet {title!r} of {count}" if count > 1 else ""
-    how = ("Excel", sheet, "" if header else "no header")
+    sheet = f"sheet {found.title!r} of {found.sheets}" if found.sheets > 1 else ""
+    merged = "merged cells as their value" if found.merged else ""
+    how = ("Excel", sheet, merged, titles(above), "" if header else "no header")
     return _with_text_decimal(frame.infer_objects(), name, form, how)
 
 

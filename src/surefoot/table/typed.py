@@ -24,6 +24,7 @@ from surefoot.table.kinds import (
     Column,
     are_names,
     decided,
+    truth_words,
     with_few_values,
 )
 from surefoot.table.kinds_text import kinds_text
@@ -191,6 +192,9 @@ def typed(reading: Reading, said: Said) -> Table:
 
 def _typed(reading: Reading, said: Said) -> Table:
     frame = _plain_days(reading.frame.drop(columns=list(said.drop), errors="ignore"))
+    spelling: tuple[str, ...] = ()
+    if said.label in frame.columns:
+        frame[said.label], spelling = truth_words(frame[said.label])
     said.check(list(reading.frame.columns))
     _refuse_label(reading.frame, said.label)
     if not len(frame):
@@ -213,7 +217,7 @@ def _typed(reading: Reading, said: Said) -> Table:
         columns[said.label] = _label_column(said.label, frame[said.label])
     order = [name for name in frame.columns if name in kept]
     table = pd.DataFrame({name: kept[name] for name in order}, columns=pd.Index(order))
-    notes = [*reading.notes, *(note for c in columns.values() for note in c.notes)]
+    notes = [*reading.notes, *spelling, *(note for c in columns.values() for note in c.notes)]
     kept_features = table[[name for name in order if name != said.label]]
     notes += [*suspected_holes(kept_features), *suspected_total(kept_features)]
     kinds = _kinds([columns[name] for name in frame.columns])
