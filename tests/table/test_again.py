@@ -88,6 +88,23 @@ def test_two_digits_are_years_around_the_dates_that_the_model_knows():
     assert later["born"].iloc[0] == pd.Timestamp("2035-05-12")
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["3 years 2 months"], 38),
+        (["2 years"], 24),
+        (["5 months"], 5),
+        (["1yrs 11mon", None], 23),
+        ([30], 30),
+    ],
+)
+def test_durations_are_months_in_the_next_table_too_whatever_its_rows_say(cells, expected):
+    recipe = Recipe({"since": Step("number", unit="months")})
+    found = read_again(framed(pd.DataFrame({"since": cells}), Form(numbers=["since"])), recipe, {})
+    assert found.frame["since"].iloc[0] == expected
+    assert not [note for note in found.notes if "was in" in note]
+
+
 LIMITS = Recipe({"crp": Step("number", decimal=","), "age": Step("whole"), "rate": Step("number", unit="%")})
 
 

@@ -188,6 +188,22 @@ def test_text_among_numbers_is_a_slip_and_is_named():
     assert read_table(frame, missing={"age": ["unkn"]}).frame["age"].isna().sum() == 1
 
 
+@pytest.mark.parametrize(("row", "what"), [(0, "names of columns or units"), (20, "totals or a remark")])
+def test_a_row_of_text_among_numbers_is_named_as_one(row, what):
+    frame = pd.DataFrame({"age": RNG.integers(20, 40, 21), "x": RNG.normal(size=21)}).astype(object)
+    frame.loc[row] = ["years", "[EUR]"]
+    message = f"row {row} holds text among numbers ('years', '[EUR]'); if these are {what}, leave the row out"
+    with pytest.raises(DataError) as error:
+        read_table(frame)
+    assert str(error.value) == message
+
+
+def test_a_total_in_a_single_column_is_named_as_one():
+    frame = pd.DataFrame({"age": [*RNG.integers(20, 40, 20), "Total"], "x": RNG.normal(size=21)})
+    with pytest.raises(DataError, match=r"^row 20 holds text among numbers \('Total'\); if these are totals"):
+        read_table(frame)
+
+
 def many_codes(rng):
     """Ten codes of at least 20 rows, and fifty of a few."""
     return rng.permutation(

@@ -19,6 +19,7 @@ from surefoot.table.dates import (
     as_days,
     digits_as_day,
     minutes,
+    months,
     without_clock,
     written,
 )
@@ -28,7 +29,9 @@ from surefoot.table.kinds import (
     EXCEL_DAYS,
     EXCEL_EPOCH,
     MINUTES,
+    MONTHS,
     NAMES,
+    PLAIN_EXCEL_DAYS,
     TRUTH,
     WHOLE,
     is_number,
@@ -36,7 +39,7 @@ from surefoot.table.kinds import (
     without,
 )
 from surefoot.table.marks import mark_of, marked
-from surefoot.table.quantities import bound, quantity
+from surefoot.table.quantities import bound, plain_unit, quantity
 from surefoot.table.rare import RARE, as_text
 from surefoot.table.reading import Reading
 from surefoot.table.recipe import Recipe, Step
@@ -50,9 +53,6 @@ PER_CENT = "%"
 YEARS_AROUND = 20
 DAYS_OF_YEAR = 365.25
 UNIX_YEAR = 1970  # from which days are counted
-# Days of 1982 to 2064 as Excel counts them: nothing else that stands for a date is a number like that. Ten
-# times larger, and days counted from the year 1 would pass.
-PLAIN_EXCEL_DAYS = (30_000, 60_000)
 NOT_CLEAR = ("dmy", "mdy")  # orders of dates that may be taken for each other
 # Rows at a time when the order of dates is looked for. Ten times as many take hundreds of megabytes.
 ORDER_ROWS = 10_000
@@ -160,10 +160,11 @@ def read_again(
             ends = (ranges or {}).get(name)
             column, said = _without_excel_days(name, frame[name], step, ends)
             notes += said
+            unit, column = _in_its_unit(column, step, reading.units.get(name, ""))
             hints = reading.day_first, _first_short(step, ends)
             column, said = _column(name, column, step, known.get(name, ()), hints)
             frame[name] = column
-            notes += [*said, *_other_unit(name, step, reading.units.get(name, ""))]
+            notes += [*said, *_other_unit(name, step, unit)]
             notes += [] if name in reading.units else _are_shares(name, column, step, ends)
             notes += [
                 f"{name!r}: {found[name]}" for found in (reading.beyond, reading.doubts) if name in found
@@ -180,7 +181,8 @@ def _column(
     if step.kind in NAMES:
         return _names(name, column, values)
     if step.kind in ("number", WHOLE):
-        times = column.map(minutes) if step.unit == MINUTES and not is_number(column) else column
+        read = {MINUTES: minutes, MONTHS: months}.get(step.unit)
+        times = column if read is None or is_number(column) else column.map(read)
         return _numbers(name, times.where(times.notna(), column), step.kind)
     return column, []
 
@@ -207,9 +209,15 @@ def _is_quantity(cell: Any) -> bool:
     return isinstance(cell, str) and (quantity(cell) or bound(cell)) is not None
 
 
+def _in_its_unit(column: pd.Series, step: Step, unit: str) -> tuple[str, pd.Series]:
+    """The unit of a column, and its numbers: whole years are months where the model counts months."""
+    in_years = step.unit == MONTHS and months(f"1 {unit}") == months("1 year")
+    return (MONTHS, 12 * column) if in_years and is_number(column) else (unit, column)
+
+
 def _other_unit(name: str, step: Step, unit: str) -> list[str]:
     """That numbers have another unit than they had: nobody converts them."""
-    if not unit or not step.unit or unit.casefold() == step.unit.casefold():
+    if not unit or not step.unit or plain_unit(unit) == plain_unit(step.unit):
         return []
     return [f"{name!r} was in {step.unit} when the model was made and is in {unit} here: taken as it is"]
 

@@ -67,6 +67,13 @@ DIGITS = re.compile(r"(?P<y>\d{4})(?P<a>\d{2})(?P<b>\d{2})?")  # 20210301, or 20
 CLOCK_TIME = re.compile(
     r"(?P<h>\d{1,3})[:h](?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:\.\d+)?))?\s*(?:(?P<half>[ap])\.?m\.?)?", re.I
 )
+YEARS = r"(?:years?|yrs?|y|jahre?|ans?|años?|anni)\.?"
+MONTHS_LONG = r"(?:months?|mons?|mths?|mo|m|monate?|mois|meses|mes|mesi)\.?"
+DURATION = re.compile(
+    rf"(?:(?P<y>\d+)\s*{YEARS})?[\s,]*(?:(?:and|und|et|y|e)\s)?\s*(?:(?P<m>\d+)\s*{MONTHS_LONG})?"
+    r"|P(?=\d)(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)M)?",
+    re.IGNORECASE,
+)
 NO_DATES = ("0000-00-00", "00.00.0000", "00/00/0000")  # how databases write that there is none
 
 
@@ -344,6 +351,19 @@ def minutes(text: Any) -> float | None:
     if found["half"]:
         hours = hours % 12 + 12 * (found["half"] in "pP")
     return 60.0 * hours + int(found["m"]) + float(found["s"] or 0) / 60
+
+
+def months(text: Any) -> float | None:
+    """How long something took, in months; None where a text says something else.
+
+    Examples
+    --------
+    >>> months("3 years 2 months"), months("1yrs 11mon"), months("2 Jahre"), months("P1Y6M"), months("soon")
+    (38.0, 23.0, 24.0, 18.0, None)
+    """
+    found = DURATION.fullmatch(text.strip()) if isinstance(text, str) else None
+    parts = (found["y"] or found["years"], found["m"] or found["months"]) if found else (None, None)
+    return 12.0 * int(parts[0] or 0) + int(parts[1] or 0) if any(parts) else None
 
 
 def as_days(column: pd.Series) -> pd.Series:

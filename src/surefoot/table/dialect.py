@@ -32,8 +32,8 @@ MARKS = {
 # Files that were put together: some rows in UTF-8, others as Windows writes them.
 MIXED = "utf-8 and windows-1252"
 WIDE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-# Characters in UTF-8 for each byte that is none. Ten times larger, and a file with a few rows in UTF-8 is read
-# as Windows would; with a tenth, a quote behind a capital with an accent is taken for UTF-8.
+# Characters in UTF-8 for each byte that is none. Ten times larger, and a file with a few rows in UTF-8 is
+# read as Windows would; with a tenth, a quote behind a capital with an accent is taken for UTF-8.
 SOME = 0.1
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')

@@ -19,6 +19,7 @@ from surefoot.table.dates import (
     dates,
     digits_as_days,
     minutes,
+    months,
     without_clock,
     written,
 )
@@ -50,9 +51,12 @@ REMARKS = 0.05  # of the rows: remarks that repeat more often than that are name
 SAME_LENGTH = 8
 LONGEST_WHOLE = 2**53  # whole numbers beyond it are not all doubles
 SECONDS = 86_400  # of a day
-MINUTES = "min"  # what times of day are read in
+MINUTES, MONTHS = "min", "months"  # what times of day and long durations are read in
 EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
 EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
+# Days of 1982 to 2064 as Excel counts them: nothing else that stands for a date is a number like that. Ten
+# times larger, and days counted from the year 1 would pass.
+PLAIN_EXCEL_DAYS = (30_000, 60_000)
 
 CODE_NAME = re.compile(
     r"(^|[\W_])(zip|plz|postal|code)($|[\W_\d])|[\W_]cd$|zip_?code|post_?(al)?_?code|postleitzahl"
@@ -298,14 +302,19 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
     times = _times(name, seen, said.most_values)
     if times is not None:
         return replace(times, cells=column.map(minutes).astype(float), missing=marks)
+    if len(seen) and all(months(text) is not None for text in seen.unique()):
+        example = f"{seen.iloc[0]!r} is {as_text(months(seen.iloc[0]))}"
+        why = f"durations, in months: {example}"
+        numbers = column.map(months).astype(float)
+        return Column(name, NUMBER, why, flag("categorical", name), numbers, missing=marks, unit=MONTHS)
     column, spelling = truth_words(column)
     texts = [as_text(value) for value in column.dropna().unique()]
     _refuse_slips(name, column, texts)
     found = _left_out_text(name, texts, len(seen))
     if found is None:
-        alike = same_but_for_case(texts)
+        alike, what = nearly_the_same(texts)
         found = _names(name, column, texts, said)
-        apart = f"{name!r}: {alike} differ in capitals only, and are kept apart"
+        apart = f"{name!r}: {alike} differ in {what} only, and are kept apart"
         spelling = (*spelling, apart) if alike else spelling
     return replace(found, missing=marks, notes=(*found.notes, *spelling, *_nearly(name, texts)))
 
@@ -352,13 +361,16 @@ def _nearly(name: str, texts: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def same_but_for_case(texts: Sequence[str]) -> str:
-    """Two values which somebody may have meant to be the same; "" where there are none."""
+def nearly_the_same(texts: Sequence[str]) -> tuple[str, str]:
+    """Two values which somebody may have meant to be the same, and in what they differ; "" for none."""
     alike: dict[str, list[str]] = {}
     for text in texts:
-        alike.setdefault(text.casefold(), []).append(text)
-    twice = next((sorted(group) for group in alike.values() if len(group) > 1), None)
-    return "" if twice is None else " and ".join(map(repr, twice[:2]))
+        alike.setdefault(" ".join(text.split()).casefold(), []).append(text)
+    twice = next((sorted(group)[:2] for group in alike.values() if len(group) > 1), None)
+    if twice is None:
+        return "", ""
+    blanks = " ".join(twice[0].split()) == " ".join(twice[1].split())
+    return " and ".join(map(repr, twice)), "blanks" if blanks else "capitals"
 
 
 def _without_dashes(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:

@@ -33,13 +33,14 @@ QUANTITY = re.compile(
     rf"(?:\s*(?P<attached>{ATTACHED})|\s+(?P<word>{WORD}))?\s*(?P<close>\))?",
     re.IGNORECASE,
 )
-# "<0.1", "> 200 mg/l" and "90+": what lies beyond what was measured or asked.
+# "<0.1", "> 200 mg/l" and "90+": what lies beyond what was measured or asked; also "~5" and "12*".
 BEYOND = re.compile(
-    rf"(?:[<>]=?|[≤≥]|(?:{BELOW_WORDS}|{ABOVE_WORDS})\s)\s*(?P<behind>.+)|(?P<before>[\d.,]+)\s*\+(?P<unit>.*)",
+    rf"(?:[<>]=?|[≤≥~≈]|ca\.|(?:{BELOW_WORDS}|{ABOVE_WORDS})\s)\s*(?P<behind>.+)|(?P<before>[\d.,]+)\s*[+*](?P<unit>.*)",
     re.IGNORECASE,
 )
 KNOWN = {word.casefold() for word in (*UNITS, *CURRENCIES)}
 THOUSANDS = {"k"}
+FLAGS = {"h", "l"}  # of laboratories, high and low
 GROUPS = re.compile(rf"\d{{1,3}}([\s{APOSTROPHES}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d*)?")
 BETWEEN_DIGITS = re.compile(rf"[\s{APOSTROPHES}]")
 
@@ -101,6 +102,18 @@ def bound(text: str) -> Quantity | None:
     return None if found is None else quantity(found["behind"] or f"{found['before']}{found['unit']}")
 
 
+def plain_unit(unit: str) -> str:
+    """A unit in singular: 1 year and 2 years are in one.
+
+    Examples
+    --------
+    >>> plain_unit("Years"), plain_unit("kr."), plain_unit("ms")
+    ('year', 'kr', 'ms')
+    """
+    plain = unit.casefold().removesuffix(".")
+    return plain.removesuffix("s") if len(plain) > len("hrs") else plain
+
+
 def quantities(texts: Iterable[str]) -> dict[str, Quantity] | None:
     """All texts as numbers with one unit between them; None where one of them is something else.
 
@@ -117,10 +130,12 @@ def quantities(texts: Iterable[str]) -> dict[str, Quantity] | None:
         one = quantity(text) or bound(text)
         if one is None:
             return None
-        units |= {one.unit.casefold()} if one.unit else set()
-        if len(units) > 1:
+        units |= {plain_unit(one.unit)} if one.unit else set()
+        if len(units) > 1 and not units <= FLAGS:
             return None
         found[text] = one
+    everywhere = all(one.unit for one in found.values())
+    if units == FLAGS or (units == {"h"} and not everywhere):
+        found = {text: one._replace(unit="") for text, one in found.items()}
     # 950 and 1.2k are not in one unit; 12 and 13 % are, as nobody has to write it everywhere.
-    mixed = units & THOUSANDS and not all(one.unit for one in found.values())
-    return None if mixed else found
+    return None if units & THOUSANDS and not everywhere else found

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError, MissingDependencyError
@@ -19,7 +20,7 @@ from surefoot.files import read_limited, read_standard_input
 from surefoot.formats import listed, one_line, suggestion
 from surefoot.table.cells import with_plain_cells
 from surefoot.table.dates import are_months
-from surefoot.table.decimals import Signs, signs_of
+from surefoot.table.decimals import GROUP, SEVERAL, Signs, signs_of
 from surefoot.table.dialect import (
     SEPARATORS,
     Beginning,
@@ -41,6 +42,7 @@ from surefoot.table.text_column import DECIMALS, MISSING, OTHER, TextColumn, tex
 
 STANDARD_INPUT = "-"
 DECIMAL_ROWS = 1000
+SMALLEST_DECIMAL = 1e-6  # of thousandths: what is less is rounding
 NAMELESS = "\0column "  # before the number of a column without a name; no name in a file holds a zero byte
 GZIP, ZIP, PARQUET, OLD_EXCEL = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0"
 
@@ -356,11 +358,24 @@ def _taken_for_numbers(
     Or where the table of which a model was made says so.
     """
     both = OTHER[used] in signs.own.values()
-    names = [name for name in _fractions(frame) if both or form.usual.get(name, used) != used]
+    names = [
+        name
+        for name in _fractions(frame)
+        if both or form.usual.get(name, used) != used or _may_be_grouped(frame[name])
+    ]
     if form.decimal is not None or not names:
         return []
     texts = layout.parsed(used, replace(form, as_text=[*form.as_text, *names]))
     return [column for name in names if (column := TextColumn.of(name, texts[name])).is_unclear]
+
+
+def _may_be_grouped(numbers: pd.Series) -> bool:
+    """Whether numbers may be 1.234 for 1234 beside 987: at most three decimals, and several have none."""
+    seen = np.unique(numbers.dropna().abs())
+    whole = seen % 1 == 0
+    thousandths = seen * GROUP
+    few_decimals = np.abs(thousandths.round() - thousandths).max() < SMALLEST_DECIMAL
+    return bool(whole.sum() >= SEVERAL and seen[-1] < GROUP and seen[~whole][0] >= 1 and few_decimals)
 
 
 def _with_points(layout: Layout, form: Form, frame: pd.DataFrame) -> tuple[bool, list[TextColumn]]:

@@ -17,7 +17,7 @@ from surefoot.table.scales import natural_order
 
 MISSING = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>", "k.A.",
-    "k. A.",
+    "k. A.", "\\N", "(null)", "NaT",
 )  # fmt: skip
 # Marks of a hole wherever no other sign of that kind is a value: "-" beside "+" is one.
 DASHES = (
@@ -46,6 +46,7 @@ AMONG_NUMBERS = (
     "UNKNOWN",
     "missing",
     "none",
+    "not done",
     "k.A.",
 )
 # Steps of a scale of counts of which an end is open: 0, 1, 2, 3+. More are numbers, some of them beyond what
@@ -89,7 +90,7 @@ class TextColumn:
     def of(cls, name: Any, series: pd.Series, is_number: bool = False) -> TextColumn:
         """Look at a column once; in one that is known to hold numbers any bound is one."""
         values = pd.unique(series.dropna())
-        texts = {value.strip() for value in values if isinstance(value, str)}
+        texts = {bare(value) for value in values if isinstance(value, str)}
         known = sorted(texts - set(MISSING))
         read = quantities(text for text in known if text not in AMONG_NUMBERS) or {}
         plain = [as_text(value) for value in values if not isinstance(value, str)]
@@ -104,10 +105,10 @@ class TextColumn:
 
     def beyond(self, decimal: str) -> str:
         """What values such as <0.1 are read as, and in how many rows; "" where there are none."""
-        texts = [text for text in self.read if quantity(text) is None]
+        texts = [text for text, one in self.read.items() if quantity(text) != one]
         if not texts:
             return ""
-        rows = int(self.series.map(lambda value: isinstance(value, str) and value.strip() in texts).sum())
+        rows = int(self.series.map(lambda value: isinstance(value, str) and bare(value) in texts).sum())
         ends = list(dict.fromkeys([texts[0], texts[-1]]))
         shown = " and ".join(map(repr, ends))
         many = f"{rows:,} values such as {shown} are" if rows > 1 else f"{shown} is"
@@ -117,7 +118,7 @@ class TextColumn:
         """That some numbers are per cent and others, without the sign, may be shares; with a row of each."""
         if self.unit != "%":
             return ""
-        cells = self.series.map(lambda value: value.strip() if isinstance(value, str) else value)
+        cells = self.series.map(lambda value: bare(value) if isinstance(value, str) else value)
         signs = [text for text, one in self.read.items() if one.unit]
         numbers, signed = self.numbers(decimal).abs(), cells.isin(signs)
         plain = numbers[~signed].dropna()
@@ -132,7 +133,7 @@ class TextColumn:
     @property
     def marks(self) -> tuple[str, ...]:
         """Marks of holes among numbers that are not marks everywhere."""
-        values = {value.strip() for value in pd.unique(self.series.dropna()) if isinstance(value, str)}
+        values = {bare(value) for value in pd.unique(self.series.dropna()) if isinstance(value, str)}
         return tuple(sorted(values - set(MISSING) - set(self.read))) if self.read else ()
 
     @property
@@ -168,19 +169,27 @@ class TextColumn:
     def stripped(self) -> pd.Series:
         """The column with blanks removed and holes as None."""
         texts = [value for value in pd.unique(self.series.dropna()) if isinstance(value, str)]
-        clean = {value: None if value.strip() in MISSING else value.strip() for value in texts}
+        clean = {value: None if bare(value) in MISSING else bare(value) for value in texts}
         return _mapped(self.series, clean)
 
     def numbers(self, decimal: str) -> pd.Series:
         """The column as floats."""
         texts = [value for value in pd.unique(self.series.dropna()) if isinstance(value, str)]
-        found = {value: self._number(value.strip(), decimal) for value in texts}
+        found = {value: self._number(bare(value), decimal) for value in texts}
         return self.series.map(lambda value: found.get(value, value)).astype(float)
 
     def _number(self, text: str, decimal: str) -> float:
         if text not in self.read:
             return float("nan")
         return float(self.read[text].number.replace(OTHER[decimal], "").replace(decimal, "."))
+
+
+def bare(text: str) -> str:
+    """A text without blanks at its ends and the signs for a spreadsheet that it is text: ="12" and '12."""
+    plain = text.strip()
+    if plain.startswith('="') and plain.endswith('"'):
+        return plain[2:-1].strip()
+    return plain[1:] if plain[:1] == "'" and plain[1:2].isdigit() and plain[-1] != "'" else plain
 
 
 def is_number_text(text: str, decimal: str) -> bool:

@@ -28,12 +28,12 @@ from surefoot.table.kinds import (
     with_few_values,
 )
 from surefoot.table.kinds_text import kinds_text
-from surefoot.table.labelled import joined, number_faults
+from surefoot.table.labelled import joined, number_faults, row_of_text
 from surefoot.table.reading import Form, Reading, duplicate_names, framed
 from surefoot.table.reading import read_table as read_file
 from surefoot.table.recipe import Recipe
 from surefoot.table.said import Said
-from surefoot.table.suspected import suspected_holes, suspected_total
+from surefoot.table.suspected import suspected_days, suspected_holes, suspected_total
 from surefoot.table.text_column import DASHES
 
 
@@ -219,7 +219,11 @@ def _typed(reading: Reading, said: Said) -> Table:
     table = pd.DataFrame({name: kept[name] for name in order}, columns=pd.Index(order))
     notes = [*reading.notes, *spelling, *(note for c in columns.values() for note in c.notes)]
     kept_features = table[[name for name in order if name != said.label]]
-    notes += [*suspected_holes(kept_features), *suspected_total(kept_features)]
+    notes += [
+        *suspected_holes(kept_features),
+        *suspected_days(kept_features),
+        *suspected_total(kept_features),
+    ]
     kinds = _kinds([columns[name] for name in frame.columns])
     return Table(table, kinds, tuple(notes), Recipe.of(columns, said.label), said.label, reading.name)
 
@@ -296,7 +300,7 @@ def _refuse_faults(features: pd.DataFrame, said: Said) -> None:
     ]
     found = number_faults(features[looked])
     if found:
-        raise DataError(joined(found))
+        raise DataError(row_of_text(features[looked]) or joined(found))
 
 
 def _is_time(column: pd.Series) -> bool:
