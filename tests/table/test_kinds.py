@@ -188,6 +188,12 @@ def test_text_among_numbers_is_a_slip_and_is_named():
     assert read_table(frame, missing={"age": ["unkn"]}).frame["age"].isna().sum() == 1
 
 
+def test_the_cell_that_is_no_number_is_named_and_not_one_with_a_unit_before_it():
+    cells = ["1.5 mg", "2.5 mg", "<0.5 mg", "n.d.", *RNG.normal(size=17).round(2).astype(str)]
+    with pytest.raises(DataError, match=r"^column 'dose' is not a number in row 3: 'n\.d\.' .*--missing"):
+        read_table(pd.DataFrame({"dose": cells, "x": RNG.normal(size=21)}))
+
+
 @pytest.mark.parametrize(("row", "what"), [(0, "names of columns or units"), (20, "totals or a remark")])
 def test_a_row_of_text_among_numbers_is_named_as_one(row, what):
     frame = pd.DataFrame({"age": RNG.integers(20, 40, 21), "x": RNG.normal(size=21)}).astype(object)

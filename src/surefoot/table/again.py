@@ -39,7 +39,7 @@ from surefoot.table.kinds import (
     without,
 )
 from surefoot.table.marks import mark_of, marked
-from surefoot.table.quantities import bound, plain_unit, quantity
+from surefoot.table.quantities import is_quantity, plain_unit
 from surefoot.table.rare import RARE, as_text
 from surefoot.table.reading import Reading
 from surefoot.table.recipe import Recipe, Step
@@ -195,18 +195,13 @@ def _numbers(name: str, column: pd.Series, kind: str) -> tuple[pd.Series, list[s
         numbers = pd.to_numeric(texts, errors="coerce")
         wrong = texts.notna() & numbers.isna()
         if wrong.any():
-            strange = wrong & ~column.map(_is_quantity).astype(bool)
+            strange = wrong & ~column.map(lambda cell: isinstance(cell, str) and is_quantity(cell))
             raise DataError(_changed(name, "held numbers", column[strange if strange.any() else wrong]))
         column = numbers
     fractions = int((column.dropna() % 1 != 0).sum()) if kind == WHOLE else 0
     rows = "1 row" if fractions == 1 else f"{fractions:,} rows"
     note = f"{name!r} held whole numbers when the model was made, and has decimals in {rows} here"
     return column, [note] if fractions else []
-
-
-def _is_quantity(cell: Any) -> bool:
-    """Whether a cell would be a number if no other cell of its column were something else."""
-    return isinstance(cell, str) and (quantity(cell) or bound(cell)) is not None
 
 
 def _in_its_unit(column: pd.Series, step: Step, unit: str) -> tuple[str, pd.Series]:

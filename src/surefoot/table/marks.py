@@ -15,6 +15,7 @@ BLANK = "(blank)"
 YES = ("yes", "y", "true", "t", "ja", "j", "wahr", "oui", "vrai", "si", "sí", "sì", "vero", "sim")
 NO = ("no", "n", "false", "f", "nein", "falsch", "non", "faux", "falso", "nee", "não")
 MARKS = ("x", "xx", "1", "*", "+", "•", "✓", "✔", "☑", "☒", "✗", "✘")
+FEW = 3  # values that are looked at before all are: most columns hold no marks
 NO_MARKS = (*NO, *DASHES, "0")
 
 
@@ -26,9 +27,11 @@ def the_mark(column: pd.Series) -> str:
     >>> [the_mark(pd.Series(cells)) for cells in (["x", None, "X", "x"], ["x", "x"], ["EUR", None])]
     ['x', '', '']
     """
-    texts = column.dropna().map(as_text)
-    sorts = {_sort(text) for text in texts.unique()}
-    return str(texts.value_counts().index[0]) if len(sorts) == 1 and sorts != {""} and column.hasnans else ""
+    values = column.dropna().unique()
+    if not column.hasnans or {_sort(as_text(value)) for value in values[:FEW]} in (set(), {""}):
+        return ""
+    sorts = {_sort(as_text(value)) for value in values}
+    return as_text(column.value_counts().index[0]) if len(sorts) == 1 and sorts != {""} else ""
 
 
 def marked(column: pd.Series, mark: str) -> pd.Series:

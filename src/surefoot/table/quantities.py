@@ -102,6 +102,11 @@ def bound(text: str) -> Quantity | None:
     return None if found is None else quantity(found["behind"] or f"{found['before']}{found['unit']}")
 
 
+def is_quantity(text: str) -> bool:
+    """Whether a text is a number, with or without a unit, or the bound of one."""
+    return (quantity(text) or bound(text)) is not None
+
+
 def plain_unit(unit: str) -> str:
     """A unit in singular: 1 year and 2 years are in one.
 

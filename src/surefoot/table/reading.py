@@ -36,6 +36,7 @@ from surefoot.table.dialect import (
     uneven,
     where,
 )
+from surefoot.table.marks import the_mark
 from surefoot.table.packed import excel_sheet, gunzipped, line_of_names, parquet_frame
 from surefoot.table.rare import as_text
 from surefoot.table.text_column import DECIMALS, MISSING, OTHER, TextColumn, text_columns
@@ -551,8 +552,8 @@ def _blanks(names: Sequence[Any]) -> str:
 def _holes(frame: pd.DataFrame) -> str:
     """How much is missing, and where."""
     counts = frame.isna().sum()
-    where = [name for name, count in counts.items() if count]
-    total = int(counts.sum())
+    where = [name for name, count in counts.items() if count and not the_mark(frame[name])]
+    total = sum(int(counts[name]) for name in where)
     return f"{total:,} missing value{'s' * (total != 1)} in {_first(where)}" if where else ""
 
 

@@ -29,6 +29,7 @@ from surefoot.table.kinds import (
 )
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import joined, number_faults, row_of_text
+from surefoot.table.quantities import is_quantity
 from surefoot.table.reading import Form, Reading, duplicate_names, framed
 from surefoot.table.reading import read_table as read_file
 from surefoot.table.recipe import Recipe
@@ -298,9 +299,18 @@ def _refuse_faults(features: pd.DataFrame, said: Said) -> None:
         for name in features.columns
         if name not in taken and not _is_time(features[name]) and not are_names(features[name])
     ]
-    found = number_faults(features[looked])
-    if found:
-        raise DataError(row_of_text(features[looked]) or joined(found))
+    wrong = [name for name in looked if number_faults(features[[name]])]
+    if wrong:
+        found = number_faults(features[wrong].apply(_without_numbers)) or number_faults(features[wrong])
+        raise DataError(row_of_text(features[wrong]) or joined(found))
+
+
+def _without_numbers(column: pd.Series) -> pd.Series:
+    """A column of text without what would be a number if no other cell were something else, such as 3 kg."""
+    if column.dtype.kind != "O":
+        return column
+    numbers = [value for value in column.dropna().unique() if isinstance(value, str) and is_quantity(value)]
+    return column.mask(column.isin(numbers), 0) if 2 * len(numbers) > column.nunique() else column
 
 
 def _is_time(column: pd.Series) -> bool:
