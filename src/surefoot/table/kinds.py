@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import shlex
 from collections.abc import Sequence
@@ -10,10 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from surefoot.days import EPOCH
 from surefoot.defaults import LARGEST_CATEGORY, MOST_VALUES
 from surefoot.exceptions import DataError
 from surefoot.formats import first_names
 from surefoot.table.dates import (
+    CENTURY,
     Dates,
     as_days,
     dates,
@@ -63,6 +66,7 @@ CODE_NAME = re.compile(
     r"|[a-z](Code|Zip)$",
     re.IGNORECASE,
 )
+BIRTH_NAME = re.compile(r"born|birth|geb|naiss|nacim|nascita|(^|[\W_])(dob|bd)($|[\W_])", re.IGNORECASE)
 ROW_NAME = re.compile(
     r"(^|[\W_])(id|ID|Id|uuid|guid|key|rownum)$|[a-z](Id|ID)$|^(id|ID|Id)[\W_]"
     r"|(?i:(^|[\W_])(customer|client|patient|applicant|case|record|account|contract|policy|invoice)"
@@ -215,7 +219,7 @@ def _flagged(name: str, column: pd.Series) -> Column | None:
     if not mark:
         return None
     rows, count = len(column), int(column.notna().sum())
-    why = f"{mark!r} in {count:,} of {rows:,} rows, nothing in the others, which are read as {BLANK}"
+    why = f"{mark!r} in {count:,} of {rows:,} rows, nothing in the others: {BLANK}"
     return Column(name, CATEGORY, why, flag("text", name), marked(column, mark))
 
 
@@ -298,7 +302,7 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
         return _constant(name, column)
     read = text_dates(seen, None, day_first)
     if read is not None:
-        return replace(_dates(name, column, read), missing=marks)
+        return replace(_dates(name, column, _not_in_the_future(name, seen, read, day_first)), missing=marks)
     times = _times(name, seen, said.most_values)
     if times is not None:
         return replace(times, cells=column.map(minutes).astype(float), missing=marks)
@@ -391,6 +395,15 @@ def text_dates(
         return None
     real = [text for text in texts if text not in AMONG_NUMBERS]
     return dates(real, order, day_first, first_short) if real else None
+
+
+def _not_in_the_future(name: str, seen: pd.Series, read: Dates, day_first: bool) -> Dates:
+    """Dates of birth with years of two digits, a century earlier where some would be in the future."""
+    last = max((day for day in read.days.values() if day is not None), default=0) + EPOCH
+    if not read.short or not BIRTH_NAME.search(str(name)) or last <= dt.date.today().toordinal():
+        return read
+    first = dt.date.fromordinal(last).year + 1 - 2 * CENTURY
+    return text_dates(seen, None, day_first, first) or read
 
 
 def _dates(name: str, column: pd.Series, read: Dates) -> Column:

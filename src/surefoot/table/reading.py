@@ -552,7 +552,7 @@ def _blanks(names: Sequence[Any]) -> str:
 def _holes(frame: pd.DataFrame) -> str:
     """How much is missing, and where."""
     counts = frame.isna().sum()
-    where = [name for name, count in counts.items() if count and not the_mark(frame[name])]
+    where = [name for name in frame.columns if counts[name] and not the_mark(frame[name])]
     total = sum(int(counts[name]) for name in where)
     return f"{total:,} missing value{'s' * (total != 1)} in {_first(where)}" if where else ""
 
