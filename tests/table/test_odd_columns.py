@@ -830,6 +830,17 @@ def test_there_are_thirty_and_more():
     assert len(COLUMNS) >= 30
 
 
+def test_letters_that_are_no_pair_of_yes_and_no_stay_what_they_are():
+    frame = pd.DataFrame(
+        {"other": AMOUNTS, "tumour": repeated("T", "N", "F"), "risk": repeated("t", "f", "n")}
+    )
+    found = read_table(frame, "risk")
+    assert found.kinds.loc["tumour", "why"] == "text, 3 values"
+    assert sorted(found.y.unique()) == ["f", "n", "t"]
+    mixed = read_table(frame.assign(risk=repeated("t", "f", "Y", "n", "No")), "risk")
+    assert sorted(mixed.y.unique()) == ["no", "yes"]
+
+
 @pytest.mark.parametrize(
     ("cell", "what"), [([1, 2], "a list"), ({"a": 1}, "a dict"), ((1,), "a tuple"), ({3}, "a set")]
 )

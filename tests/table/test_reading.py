@@ -262,6 +262,11 @@ def test_lines_above_the_names_are_left_out_where_the_names_are_known(file, abov
         read(path)
 
 
+def test_a_class_in_the_place_of_the_label_is_no_line_of_names(file):
+    path = file("housing,risk\nrent,good\nown,bad\n")
+    assert read(path, expected=["good"]).frame.columns.tolist() == ["housing", "risk"]
+
+
 def test_rows_in_utf_8_and_rows_as_windows_writes_them_are_both_read(file):
     text = "city,y\n" + "Köln,1\nZürich,0\nMalmö „x“,1\n" * 9
     lines = text.encode().splitlines(keepends=True)

@@ -7,8 +7,8 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from surefoot.exceptions import DataError
 from surefoot.formats import listed
@@ -134,18 +134,33 @@ def below_titles(text: str, start: Beginning, expected: Collection[str], separat
     >>> below_titles("Loans 2021,,\n\nage,risk\n31,low\n", Beginning(None, 0, 0), ["risk"], None)[1:]
     (13, 1, 1)
     """
-    length = start.length
-    for number in range(TITLE_ROWS if expected else 0):
-        rest = text[length : length + LOOKED_AT]
-        row = next(rows_of(rest, separator or start.separator or guessed_separator(rest)), [])
-        if set(expected) <= {cell.strip() for cell in row}:  # of the first line that is not empty
+    ends, rows = [start.length], list[Sequence[str]]()
+    while len(rows) < TITLE_ROWS and expected:
+        rest = text[ends[-1] : ends[-1] + LOOKED_AT]
+        rows.append(next(rows_of(rest, separator or start.separator or guessed_separator(rest)), []))
+        above = line_of_names(rows, expected) - 1
+        if above >= 0:
             return (
-                start._replace(length=length, lines=start.lines + number, titles=number) if number else start
+                start._replace(length=ends[above], lines=start.lines + above, titles=above)
+                if above
+                else start
             )
-        length = text.find("\n", length) + 1
-        if not length:
+        ends.append(text.find("\n", ends[-1]) + 1)
+        if not ends[-1]:
             break
     return start
+
+
+def line_of_names(rows: Iterable[Sequence[Any]], expected: Collection[str]) -> int:
+    """Which row, from 1, is the first with all expected names and more cells than any above; 0 for none."""
+    most = 0
+    for number, row in enumerate(itertools.islice(rows, TITLE_ROWS if expected else 0), 1):
+        cells = [str(cell).strip() for cell in row if cell is not None and cell == cell]
+        held = sum(bool(cell) for cell in cells)
+        if set(expected) <= set(cells) and held > most:
+            return number
+        most = max(most, held)
+    return 0
 
 
 def _names_columns(text: str) -> bool:

@@ -72,6 +72,7 @@ ROW_NAME = re.compile(
     r"|(?i:(^|[\W_])(customer|client|patient|applicant|case|record|account|contract|policy|invoice)"
     r"[\W_]?(no|nr|num|number)$)"
 )
+LETTERS = ({"y", "n"}, {"j", "n"}, {"t", "f"})  # what single letters for yes and no stand beside
 DIGITS_OF_TRUTH = {"1": "yes", "0": "no"}  # beside words
 TRUTH = {**dict.fromkeys(YES, "yes"), **dict.fromkeys(NO, "no")}
 
@@ -454,11 +455,18 @@ def truth_words(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
     """Yes and no in several spellings as the two words."""
     values = [value for value in column.dropna().unique() if isinstance(value, str)]
     words = {value: TRUTH.get(value.casefold(), DIGITS_OF_TRUTH.get(value, "")) for value in values}
-    if len(values) < 3 or not all(words.values()) or set(values) <= set(DIGITS_OF_TRUTH):
+    if len(values) < 3 or not all(words.values()) or not _of_one_language({*map(str.casefold, values)}):
         return column, ()
     found = column.map(words)
     shown = ", ".join(sorted(values))
     return found, (f"{column.name!r}: {shown} are read as yes and no",)
+
+
+def _of_one_language(words: set[str]) -> bool:
+    """Whether single letters are pairs of yes and no: T, F and N are three things."""
+    letters = {word for word in words if len(word) == 1 and not word.isdigit()}
+    whole = set().union(*(pair for pair in LETTERS if pair <= letters))
+    return letters == whole or any(letters <= pair for pair in LETTERS)
 
 
 def _left_out_text(name: str, texts: Sequence[str], rows: int) -> Column | None:

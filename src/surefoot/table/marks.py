@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from surefoot.table.cells import holds_nested
 from surefoot.table.rare import as_text
 from surefoot.table.text_column import DASHES
 
@@ -15,7 +16,7 @@ BLANK = "(blank)"
 YES = ("yes", "y", "true", "t", "ja", "j", "wahr", "oui", "vrai", "si", "sí", "sì", "vero", "sim")
 NO = ("no", "n", "false", "f", "nein", "falsch", "non", "faux", "falso", "nee", "não")
 MARKS = ("x", "xx", "1", "*", "+", "•", "✓", "✔", "☑", "☒", "✗", "✘")
-FEW = 3  # values that are looked at before all are: most columns hold no marks
+FEW = 3  # cells that are looked at before all are: most columns hold no marks
 NO_MARKS = (*NO, *DASHES, "0")
 
 
@@ -27,11 +28,12 @@ def the_mark(column: pd.Series) -> str:
     >>> [the_mark(pd.Series(cells)) for cells in (["x", None, "X", "x"], ["x", "x"], ["EUR", None])]
     ['x', '', '']
     """
-    values = column.dropna().unique()
-    if not column.hasnans or {_sort(as_text(value)) for value in values[:FEW]} in (set(), {""}):
+    cells = column.dropna()
+    first = {_sort(as_text(cell)) for cell in cells[:FEW]}
+    if len(cells) == len(column) or len(first) != 1 or first == {""} or holds_nested(column):
         return ""
-    sorts = {_sort(as_text(value)) for value in values}
-    return as_text(column.value_counts().index[0]) if len(sorts) == 1 and sorts != {""} else ""
+    sorts = {_sort(as_text(value)) for value in cells.unique()}
+    return as_text(cells.value_counts().index[0]) if sorts == first else ""
 
 
 def marked(column: pd.Series, mark: str) -> pd.Series:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gzip
 import io
-import itertools
 import math
 import re
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,7 +16,7 @@ import pandas as pd
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import LARGEST, read_up_to, too_large, unpacked_limit
 from surefoot.formats import one_line
-from surefoot.table.dialect import TITLE_ROWS
+from surefoot.table.dialect import TITLE_ROWS, line_of_names
 
 # Bytes that a cell takes at least when it is read. Ten times larger, and sheets of ten columns that
 # spreadsheets can hold are refused.
@@ -87,14 +86,6 @@ def excel_sheet(content: bytes, largest: int | None, expected: Collection[str] =
         raise DataError(f"is not an Excel table ({one_line(str(error))})") from None
     sheets = [Sheet(frame, str(title), len(cells)) for title, frame in cells.items()]
     return next((one for one in sheets if line_of_names(one.cells.to_numpy().tolist(), expected)), sheets[0])
-
-
-def line_of_names(rows: Iterable[Sequence[Any]], expected: Collection[str]) -> int:
-    """Which row, counted from 1, is the first with all expected names; 0 where none of the first ten is."""
-    for number, row in enumerate(itertools.islice(rows, TITLE_ROWS), 1):
-        if expected and set(expected) <= {str(cell).strip() for cell in row}:
-            return number
-    return 0
 
 
 def _modern_sheet(content: bytes, largest: int | None, expected: Collection[str]) -> Sheet:

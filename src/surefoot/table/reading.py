@@ -31,13 +31,14 @@ from surefoot.table.dialect import (
     first_line,
     guessed_separator,
     has_header,
+    line_of_names,
     numbered_rows,
     rows_of,
     uneven,
     where,
 )
 from surefoot.table.marks import the_mark
-from surefoot.table.packed import excel_sheet, gunzipped, line_of_names, parquet_frame
+from surefoot.table.packed import excel_sheet, gunzipped, parquet_frame
 from surefoot.table.rare import as_text
 from surefoot.table.text_column import DECIMALS, MISSING, OTHER, TextColumn, text_columns
 
