@@ -262,6 +262,27 @@ def test_lines_above_the_names_are_left_out_where_the_names_are_known(file, abov
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('{"age": 31, "y": 1}', "JSON"),
+        ('[{"age": 31}]', "JSON"),
+        ("\n<HTML><table>", "a web page"),
+        ("<?xml v", "XML"),
+    ],
+)
+def test_what_is_no_table_is_called_what_it_is(file, text, what):
+    with pytest.raises(DataError, match=f"data.csv: is {what}, which is not read; write the table as CSV"):
+        read(file(text))
+
+
+def test_a_remark_below_the_table_is_called_one(file):
+    with pytest.raises(
+        DataError, match=r"row 1 has 1 field, .* \(line 4 of the file; if it is a remark, leave"
+    ):
+        read(file("a,b,c\n1,2,3\n\nSource: our own\n"))
+
+
 def test_a_class_in_the_place_of_the_label_is_no_line_of_names(file):
     path = file("housing,risk\nrent,good\nown,bad\n")
     assert read(path, expected=["good"]).frame.columns.tolist() == ["housing", "risk"]

@@ -230,6 +230,8 @@ def where(row: Sequence[str], line: int, width: int) -> str:
     first = first_line(row, line)
     if first < line:
         return f" (lines {first} to {line} of the file; is a quote not closed?)"
+    if len(row) == 1 < width - 1:
+        return f" (line {line} of the file; if it is a remark, leave it out)"
     quotes = "; text that holds the separator must stand in quotes" if len(row) > width > 1 else ""
     return f" (line {line} of the file{quotes})"
 

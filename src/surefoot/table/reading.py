@@ -46,6 +46,15 @@ STANDARD_INPUT = "-"
 DECIMAL_ROWS = 1000
 SMALLEST_DECIMAL = 1e-6  # of thousandths: what is less is rounding
 NAMELESS = "\0column "  # before the number of a column without a name; no name in a file holds a zero byte
+# What people call tables, too: how it begins. Banks write web pages that are called .xls.
+OTHERS = {
+    b'{"': "JSON",
+    b"[{": "JSON",
+    b"<html": "a web page",
+    b"<!doctype": "a web page",
+    b"<table": "a web page",
+    b"<?xml": "XML",
+}
 GZIP, ZIP, PARQUET, OLD_EXCEL = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0"
 
 
@@ -172,6 +181,11 @@ def read_table(source: str | os.PathLike[str], form: Form | None = None) -> Read
             return _with_text_decimal(parquet_frame(content, form.max_size), name, form, ("Parquet",))
         if content.startswith((ZIP, OLD_EXCEL)):
             return _excel(content, name, form)
+        other = next(
+            (what for begin, what in OTHERS.items() if content.lstrip()[:9].lower().startswith(begin)), ""
+        )
+        if other:
+            raise DataError(f"is {other}, which is not read; write the table as CSV, Parquet or Excel")
         return _text(content, name, form)
     except OSError as error:
         raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
