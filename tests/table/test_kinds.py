@@ -222,7 +222,9 @@ def test_rare_values_are_put_together_and_the_choice_does_not_depend_on_the_orde
     frame = pd.DataFrame({"branch": codes, "other": np.arange(len(codes)) % 7.5})
     found = read_table(frame)
     assert sorted(found.frame["branch"].unique()) == sorted(["(rare)", *(f"K{k}" for k in range(10))])
-    assert "the 50 rarest are put together as (rare)" in found.kinds.loc["branch", "why"]
+    assert "the 50 rarest are put together as (rare), 80 of 375 rows" in found.kinds.loc["branch", "why"]
+    assert found.kinds.loc["branch", "change"] == "--most-values 60"
+    assert read_table(frame, most_values=60).kinds.loc["branch", "why"] == "letters and digits; 60 values"
     order = RNG.permutation(len(codes))
     shuffled = read_table(frame.iloc[order]).frame["branch"]
     assert shuffled.tolist() == found.frame["branch"].iloc[order].tolist()

@@ -105,7 +105,8 @@ class TextColumn:
 
     def beyond(self, decimal: str) -> str:
         """What values such as <0.1 are read as, and in how many rows; "" where there are none."""
-        texts = [text for text, one in self.read.items() if quantity(text) != one]
+        signed = (text for text in self.read if not (text[0].isdigit() and text[-1].isdigit()))
+        texts = [text for text in signed if quantity(text) != self.read[text]]
         if not texts:
             return ""
         rows = int(self.series.map(lambda value: isinstance(value, str) and bare(value) in texts).sum())
