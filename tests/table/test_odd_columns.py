@@ -595,6 +595,13 @@ COLUMNS = {
         "1935-05-01",
         ["'births in two digits': years of two digits are read as 1895 to 1994"],
     ),
+    "dates and marks": (
+        ["x" if k % 20 == 7 else "unknown" if k == 8 else f"{1 + k % 28:02}.03.2021" for k in range(N)],
+        "date: day first: '13.03.2021'",
+        "--categorical 'dates and marks'",
+        "2021-03-01",
+        ["'dates and marks': 'x', 'unknown' is taken as missing"],
+    ),
     "birth date": (
         [f"{1 + k % 28:02}.05.{2 + k % 53:02}" for k in range(N)],
         "date: day first: '13.05.14'",

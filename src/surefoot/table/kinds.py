@@ -303,6 +303,7 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
         return _constant(name, column)
     read = text_dates(seen, None, day_first)
     if read is not None:
+        marks = (*marks, *(mark for mark in AMONG_NUMBERS if mark not in marks and (seen == mark).any()))
         return replace(_dates(name, column, _not_in_the_future(name, seen, read, day_first)), missing=marks)
     times = _times(name, seen, said.most_values)
     if times is not None:

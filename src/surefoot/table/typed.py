@@ -35,7 +35,7 @@ from surefoot.table.reading import read_table as read_file
 from surefoot.table.recipe import Recipe
 from surefoot.table.said import Said
 from surefoot.table.suspected import suspected_days, suspected_holes, suspected_total
-from surefoot.table.text_column import DASHES
+from surefoot.table.text_column import AMONG_NUMBERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +255,7 @@ def _described(column: Column, reading: Reading) -> Column:
     column = replace(column, why=f"{column.why}; {beyond}") if beyond else column
     notes = [f"{column.name!r}: {said}" for said in (beyond, reading.doubts.get(column.name)) if said]
     notes += [f"{column.name!r}: {', '.join(map(repr, marks))} is taken as missing"] if marks else []
-    dashes = [mark for mark in column.missing if mark not in marks and mark in DASHES]
+    dashes = [mark for mark in column.missing if mark not in marks and mark in AMONG_NUMBERS]
     notes += [f"{column.name!r}: {', '.join(map(repr, dashes))} is taken as missing"] if dashes else []
     return replace(
         column, notes=(*column.notes, *notes), missing=tuple(dict.fromkeys((*column.missing, *marks)))
