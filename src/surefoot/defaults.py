@@ -2,6 +2,9 @@
 
 # Values of a category. With ten times as many, most of them have too few rows for anything to be learned.
 MOST_VALUES = 50
+# Values of a category that a model takes at all. With ten times as many, a table of two of them would have a
+# hundred million cells.
+LARGEST_CATEGORY = 1_000
 
 # Refits that a model keeps: their shares are steps of 5 %. Ten times more would make files and answers ten
 # times slower.

@@ -19,6 +19,20 @@ def credit():
     return diagnose(clf, X, y, cv=3)
 
 
+@pytest.mark.parametrize("more", [[], ["own"]])
+def test_text_in_a_column_of_numbers_is_read_or_refused_by_column_and_row(more):
+    rng = np.random.default_rng(3)
+    columns = {"age": rng.normal(size=90), "rate": rng.normal(size=90), "own": rng.choice(["a", "b"], 90)}
+    frame, y = pd.DataFrame(columns)[["age", "rate", *more]], rng.choice(["p", "q"], 90)
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(frame, y)
+    plain = diagnose(clf, frame, y, cv=2).to_frame()
+    as_text = frame.assign(rate=frame["rate"].map(repr))
+    pd.testing.assert_frame_equal(diagnose(clf, as_text, y, cv=2).to_frame(), plain)
+    for cells in (["high", *frame["rate"][1:]], ["high"] * 90, pd.Categorical(["high", "low"] * 45)):
+        with pytest.raises(DataError, match=r"^column 'rate' is not a number in rows? 0.*: 'high'$"):
+            diagnose(clf, frame.assign(rate=cells), y, cv=2)
+
+
 def test_a_good_model_is_trusted(credit):
     frame = credit.to_frame()
     assert frame.columns.tolist() == ["accuracy", "log_loss", "calibration_error"]

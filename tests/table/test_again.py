@@ -66,6 +66,81 @@ def test_numbers_that_may_be_other_days_are_refused(days):
         again({"applied": days})
 
 
+# Far from the dates that the model knows; days since 1970 are below 30,000 until 2052.
+def test_all_of_a_column_as_days_of_excel_are_read_and_said_however_far_they_lie():
+    found = again({"applied": [55_000.0, 30_001.0]})
+    assert found.frame["applied"].tolist() == [pd.Timestamp("2050-07-31"), pd.Timestamp("1982-02-19")]
+    assert found.notes == ("'applied' holds days as Excel counts them here: 55000 is read as 2050-07-31",)
+
+
+@pytest.mark.parametrize("days", [[55_000.5, 55_001.0], [55_000.0, 29_999.0], ["55000", "03.04.2021"]])
+def test_numbers_of_which_some_are_no_days_of_excel_are_refused_with_their_cell(days):
+    with pytest.raises(DataError, match=rf"'applied' held dates .*; row 0 has '{as_text(days[0])}"):
+        again({"applied": days})
+
+
+def test_two_digits_are_years_around_the_dates_that_the_model_knows():
+    reading = framed(pd.DataFrame({"born": ["12.05.35"], "month": [202103]}), Form(as_text=["born"]))
+    recipe = Recipe({"born": Step("date", "dmy"), "month": Step("date", "digits")})
+    found = read_again(reading, recipe, {}, {"born": (-12_000, 7_000), "month": DAYS}).frame
+    assert found.iloc[0].tolist() == [pd.Timestamp("1935-05-12"), pd.Timestamp("2021-03-01")]
+    later = read_again(reading, recipe, {}, {"born": DAYS}).frame
+    assert later["born"].iloc[0] == pd.Timestamp("2035-05-12")
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["3 years 2 months"], 38),
+        (["2 years"], 24),
+        (["5 months"], 5),
+        (["1yrs 11mon", None], 23),
+        ([30], 30),
+    ],
+)
+def test_durations_are_months_in_the_next_table_too_whatever_its_rows_say(cells, expected):
+    recipe = Recipe({"since": Step("number", unit="months")})
+    found = read_again(framed(pd.DataFrame({"since": cells}), Form(numbers=["since"])), recipe, {})
+    assert found.frame["since"].iloc[0] == expected
+    assert not [note for note in found.notes if "was in" in note]
+
+
+LIMITS = Recipe({"crp": Step("number", decimal=","), "age": Step("whole"), "rate": Step("number", unit="%")})
+
+
+def limits(frame, **ranges):
+    return read_again(
+        framed(pd.DataFrame(frame), Form(usual=LIMITS.usual, numbers=LIMITS.numbers)), LIMITS, {}, ranges
+    )
+
+
+def test_values_beyond_a_limit_are_read_in_the_next_table_too_even_alone():
+    found = limits({"crp": ["<0,125"], "age": ["90+"]})
+    assert found.frame.iloc[0].tolist() == [0.125, 90.0]
+    assert found.notes == ("'crp': '<0,125' is read as 0.125", "'age': '90+' is read as 90")
+    with pytest.raises(DataError, match="'crp' held numbers when the model was made; row 1 has 'high' here"):
+        limits({"crp": ["<0,1", "high"], "age": [3, 4]})
+
+
+def test_shares_among_per_cent_are_said_in_the_next_table_too():
+    notes = limits({"rate": ["12 %", "0.5"]}, rate=(0.0, 90.0)).notes
+    assert notes[-1].startswith("'rate': 12 % in row 0, but 0.5 in row 1: shares or per cent?")
+    notes = limits({"rate": [0.12, 0.5]}, rate=(0.0, 90.0)).notes
+    assert notes == (
+        "'rate' was 0 to 90 % when the model was made and is 0.12 to 0.5 here: shares? Taken as it is",
+    )
+    assert limits({"rate": [0.12, 0.5]}, rate=(0.0, 0.9)).notes == ()
+    assert limits({"rate": [12.0, 0.5]}, rate=(0.0, 90.0)).notes == ()
+
+
+@pytest.mark.parametrize("cells", [["x", None], ["X", "-"], ["yes", "no"], [1, 0], [True, False]])
+def test_marks_and_empty_cells_are_the_values_that_the_model_knows(cells):
+    recipe = Recipe({"urgent": Step("category", missing=("-",))})
+    reading = framed(pd.DataFrame({"urgent": cells}), Form(as_text=["urgent"]))
+    found = read_again(reading, recipe, {"urgent": ("(blank)", "x")})
+    assert (found.frame["urgent"].tolist(), found.notes[len(reading.notes) :]) == (["x", "(blank)"], ())
+
+
 def test_marks_units_and_spellings():
     found = again(
         {"income": ["1.234,50 €", "-", "999"], "smoker": ["Y", "No", None], "housing": ["own", "rent", "?"]}

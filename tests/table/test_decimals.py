@@ -227,3 +227,19 @@ def test_groups_of_the_first_table_are_groups_in_the_next_whatever_others_prove(
     form = Form(usual={"amount": "whole", "rate": "."})
     assert read_file(path, form).frame["amount"].iloc[0] == 1234
     assert next(iter(streamed(path, form).chunks(10))).reading.frame["amount"].iloc[0] == 1234
+
+
+def test_a_column_that_shows_groups_by_itself_is_read_so_beside_columns_that_prove_a_decimal_point(tmp_path):
+    path = table(
+        tmp_path / "t.csv",
+        ",",
+        amount=points(SMALL_AND_LARGE),
+        rate=[k / 8 for k in range(len(SMALL_AND_LARGE))],
+    )
+    found = read_file(path)
+    assert found.frame["amount"].tolist() == SMALL_AND_LARGE
+    assert "since numbers below 1000 have none (--decimal-point amount says otherwise)" in str(found)
+    assert read_file(path, Form(own_decimals={"amount": "."})).frame["amount"].min() < 7.1
+    lengths = [f"{3 + v / 1000:.3f}" for v in LARGE[:19]] + ["12"]
+    path = table(tmp_path / "t.csv", ",", length=lengths, rate=[k / 8 for k in range(20)])
+    assert read_file(path).frame["length"].max() < 100

@@ -188,6 +188,28 @@ def test_text_among_numbers_is_a_slip_and_is_named():
     assert read_table(frame, missing={"age": ["unkn"]}).frame["age"].isna().sum() == 1
 
 
+def test_the_cell_that_is_no_number_is_named_and_not_one_with_a_unit_before_it():
+    cells = ["1.5 mg", "2.5 mg", "<0.5 mg", "n.d.", *RNG.normal(size=17).round(2).astype(str)]
+    with pytest.raises(DataError, match=r"^column 'dose' is not a number in row 3: 'n\.d\.' .*--missing"):
+        read_table(pd.DataFrame({"dose": cells, "x": RNG.normal(size=21)}))
+
+
+@pytest.mark.parametrize(("row", "what"), [(0, "names of columns or units"), (20, "totals or a remark")])
+def test_a_row_of_text_among_numbers_is_named_as_one(row, what):
+    frame = pd.DataFrame({"age": RNG.integers(20, 40, 21), "x": RNG.normal(size=21)}).astype(object)
+    frame.loc[row] = ["years", "[EUR]"]
+    message = f"row {row} holds text among numbers ('years', '[EUR]'); if these are {what}, leave the row out"
+    with pytest.raises(DataError) as error:
+        read_table(frame)
+    assert str(error.value) == message
+
+
+def test_a_total_in_a_single_column_is_named_as_one():
+    frame = pd.DataFrame({"age": [*RNG.integers(20, 40, 20), "Total"], "x": RNG.normal(size=21)})
+    with pytest.raises(DataError, match=r"^row 20 holds text among numbers \('Total'\); if these are totals"):
+        read_table(frame)
+
+
 def many_codes(rng):
     """Ten codes of at least 20 rows, and fifty of a few."""
     return rng.permutation(
@@ -200,7 +222,9 @@ def test_rare_values_are_put_together_and_the_choice_does_not_depend_on_the_orde
     frame = pd.DataFrame({"branch": codes, "other": np.arange(len(codes)) % 7.5})
     found = read_table(frame)
     assert sorted(found.frame["branch"].unique()) == sorted(["(rare)", *(f"K{k}" for k in range(10))])
-    assert "the 50 rarest are put together as (rare)" in found.kinds.loc["branch", "why"]
+    assert "the 50 rarest are put together as (rare), 80 of 375 rows" in found.kinds.loc["branch", "why"]
+    assert found.kinds.loc["branch", "change"] == "--most-values 60"
+    assert read_table(frame, most_values=60).kinds.loc["branch", "why"] == "letters and digits; 60 values"
     order = RNG.permutation(len(codes))
     shuffled = read_table(frame.iloc[order]).frame["branch"]
     assert shuffled.tolist() == found.frame["branch"].iloc[order].tolist()

@@ -501,6 +501,309 @@ COLUMNS = {
         200.0,
         [],
     ),
+    "detection limits": (
+        ["<0.1" if k % 20 == 0 else f"{k / 8:.2f}" for k in range(N)],
+        "number: numbers with decimals; 3 values such as '<0.1' are read as 0.1",
+        "--categorical 'detection limits'",
+        0.1,
+        ["'detection limits': 3 values such as '<0.1' are read as 0.1"],
+    ),
+    "both limits, with a unit": (
+        ["< 0,1 mg/l", "> 200 mg/l", *(f"{k / 8:.2f} mg/l".replace(".", ",") for k in range(2, N))],
+        "number: numbers with decimals, in mg/l; 2 values such as '< 0,1 mg/l' and '> 200 mg/l' are read as "
+        "0.1 and 200",
+        "--categorical 'both limits, with a unit'",
+        0.1,
+        [
+            "'both limits, with a unit': 2 values such as '< 0,1 mg/l' and '> 200 mg/l' are read as 0.1 and "
+            "200",
+        ],
+    ),
+    "limits in Excel": (
+        ["≤5" if k % 20 == 0 else 6 + k for k in range(N)],
+        "whole: whole numbers; 3 values such as '≤5' are read as 5",
+        "--categorical 'limits in Excel'",
+        5.0,
+        ["'limits in Excel': 3 values such as '≤5' are read as 5"],
+    ),
+    "ages with an end": (
+        ["90+" if k % 20 == 0 else str(29 + k) for k in range(N)],
+        "whole: whole numbers; 3 values such as '90+' are read as 90",
+        "--categorical 'ages with an end'",
+        90.0,
+        ["'ages with an end': 3 values such as '90+' are read as 90"],
+    ),
+    "x or nothing": (
+        repeated("x", "X", "", None, "x"),
+        "category: 'x' in 36 of 60 rows, nothing in the others: (blank)",
+        "--text 'x or nothing'",
+        "x",
+        [],
+    ),
+    "yes or nothing": (
+        repeated("", "yes", "Y"),
+        "category: 'yes' in 40 of 60 rows, nothing in the others: (blank)",
+        "--text 'yes or nothing'",
+        "(blank)",
+        [],
+    ),
+    "x or a dash": (
+        repeated("x", "-"),
+        "category: 'x' in 30 of 60 rows, nothing in the others: (blank)",
+        "--text 'x or a dash'",
+        "x",
+        ["'x or a dash': '-' is taken as missing"],
+    ),
+    "1 or nothing": (
+        repeated(1, None, None),
+        "category: '1' in 20 of 60 rows, nothing in the others: (blank)",
+        "--text '1 or nothing'",
+        "1",
+        [],
+    ),
+    "one word or nothing": (
+        repeated("EUR", None),
+        "constant: EUR in every row that has it: left out",
+        "--categorical 'one word or nothing'",
+        None,
+        ["30 missing values in 'one word or nothing'"],
+    ),
+    "shares and per cent": (
+        [f"{40 + k % 50}%" if k % 3 else f"{k / 100:.2f}" for k in range(N)],
+        "number: numbers with decimals, in %",
+        "--categorical 'shares and per cent'",
+        0.0,
+        [
+            "'shares and per cent': 41% in row 1, but 0.03 in row 3 and 18 more rows: shares or per cent? "
+            "They are read as 0.03 % and the like; write all in one way",
+        ],
+    ),
+    "thousands in some": (
+        repeated(*(f"{200 + 3 * k}k" if k % 2 else f"{1500 + 70 * k}" for k in range(30))),
+        "code: letters and digits; 30 values",
+        "--text 'thousands in some'",
+        "1500",
+        [
+            "'thousands in some': numbers in several units (none, k); write them in one to have them as "
+            "numbers",
+        ],
+    ),
+    "births in two digits": (
+        [f"{1 + k % 28:02}.05.{(35 + k) % 100:02}" for k in range(N)],
+        "date: day first: '13.05.47'",
+        "--categorical 'births in two digits'",
+        "1935-05-01",
+        ["'births in two digits': years of two digits are read as 1895 to 1994"],
+    ),
+    "dates and marks": (
+        ["x" if k % 20 == 7 else "unknown" if k == 8 else f"{1 + k % 28:02}.03.2021" for k in range(N)],
+        "date: day first: '13.03.2021'",
+        "--categorical 'dates and marks'",
+        "2021-03-01",
+        ["'dates and marks': 'x', 'unknown' is taken as missing"],
+    ),
+    "birth date": (
+        [f"{1 + k % 28:02}.05.{2 + k % 53:02}" for k in range(N)],
+        "date: day first: '13.05.14'",
+        "--categorical 'birth date'",
+        "1902-05-01",
+        ["'birth date': years of two digits are read as 1855 to 1954"],
+    ),
+    "births of children": (
+        [f"{1 + k % 28:02}.05.{2 + k % 23:02}" for k in range(N)],
+        "date: day first: '13.05.14'",
+        "--categorical 'births of children'",
+        "2002-05-01",
+        ["'births of children': years of two digits are read as 1969 to 2068"],
+    ),
+    "quarters": (
+        [f"{2019 + k % 4}Q{1 + k % 3}" for k in range(N)],
+        "date: quarters: '2019Q1'",
+        "--categorical quarters",
+        "2019-01-01",
+        ["'quarters': quarters are read as their first day"],
+    ),
+    "quarters in front": (
+        [f"Q{2 + k % 3} {2019 + k % 4}" for k in range(N)],
+        "date: quarters: 'Q2 2019'",
+        "--categorical 'quarters in front'",
+        "2019-04-01",
+        ["'quarters in front': quarters are read as their first day"],
+    ),
+    "weeks": (
+        [f"{2019 + k % 4}-W{1 + k % 52:02}" for k in range(N)],
+        "date: weeks: '2019-W01'",
+        "--categorical weeks",
+        "2018-12-31",
+        ["'weeks': weeks are read as their first day"],
+    ),
+    "months in digits": (
+        [(2019 + k % 4) * 100 + 1 + k % 12 for k in range(N)],
+        "date: year and month in digits",
+        "--numeric 'months in digits'",
+        "2019-01-01",
+        [],
+    ),
+    "amounts of six digits": (
+        [(2019 + k % 4) * 100 + 1 + k % 19 for k in range(N)],
+        "whole: whole numbers",
+        "--categorical 'amounts of six digits'",
+        201901.0,
+        [],
+    ),
+    "French times": (
+        [f"{8 + k // 6}h{k * 7 % 60:02}" for k in range(N)],
+        "number: times of day or durations, in minutes: '8h00' is 480",
+        "--categorical 'French times'",
+        480.0,
+        [],
+    ),
+    "years and months": (
+        [f"{k % 9} years {k % 12} months" for k in range(N)],
+        "number: durations, in months: '0 years 0 months' is 0",
+        "--categorical 'years and months'",
+        0.0,
+        [],
+    ),
+    "short years and months": (
+        [f"{k % 9}yrs {k % 12}mon" for k in range(1, N + 1)],
+        "number: durations, in months: '1yrs 1mon' is 13",
+        "--categorical 'short years and months'",
+        13.0,
+        [],
+    ),
+    "durations of ISO": (
+        [f"P{k % 9}Y{k % 12}M" for k in range(N)],
+        "number: durations, in months: 'P0Y0M' is 0",
+        "--categorical 'durations of ISO'",
+        0.0,
+        [],
+    ),
+    "years, singular and plural": (
+        ["1 year" if k % 12 == 0 else f"{1 + k % 12} years" for k in range(N)],
+        "whole: whole numbers, in year",
+        "--categorical 'years, singular and plural'",
+        1.0,
+        [],
+    ),
+    "high and low": (
+        [f"{k / 8:.1f}" + " H" * (k > 50) + " L" * (k < 5) for k in range(N)],
+        "number: numbers with decimals; 14 values such as '0.0 L' and '7.4 H' are read as 0 and 7.4",
+        "--categorical 'high and low'",
+        0.0,
+        ["'high and low': 14 values such as '0.0 L' and '7.4 H' are read as 0 and 7.4"],
+    ),
+    "stars": (
+        [f"{k / 8:.1f}" + "*" * (k == 7) for k in range(N)],
+        "number: numbers with decimals; '0.9*' is read as 0.9",
+        "--categorical stars",
+        0.0,
+        ["'stars': '0.9*' is read as 0.9"],
+    ),
+    "about": (
+        [f"~{k}" if k % 30 == 0 else str(k * k) for k in range(1, N + 1)],
+        "whole: whole numbers; 2 values such as '~30' and '~60' are read as 30 and 60",
+        "--categorical about",
+        1.0,
+        ["'about': 2 values such as '~30' and '~60' are read as 30 and 60"],
+    ),
+    "numbered answers": (
+        repeated("1 - never", "5 - always", "3 - sometimes", "2 - rarely", "4 - often"),
+        "ordered: 5 values: 1 - never < ... < 5 - always",
+        "--categorical 'numbered answers'",
+        "1 - never",
+        [],
+    ),
+    "ends with words": (
+        repeated("1 (not at all)", "2", "3", "4 (very much)"),
+        "ordered: 4 values: 1 (not at all) < ... < 4 (very much)",
+        "--categorical 'ends with words'",
+        "1 (not at all)",
+        [],
+    ),
+    "a numbered list": (
+        repeated("1. single", "2. married", "3. divorced"),
+        "category: text, 3 values",
+        "--text 'a numbered list'",
+        "1. single",
+        [],
+    ),
+    "Med": (
+        repeated("Low", "High", "Med"),
+        "ordered: 3 values: Low < ... < High",
+        "--categorical Med",
+        "Low",
+        [],
+    ),
+    "stages": (
+        repeated("Stage II", "Stage I", "Stage IV"),
+        "ordered: 3 values: Stage I < ... < Stage IV",
+        "--categorical stages",
+        "Stage II",
+        [],
+    ),
+    "urine": (
+        repeated("negative", "trace", "2+", "1+"),
+        "ordered: 4 values: negative < ... < 2+",
+        "--categorical urine",
+        "negative",
+        [],
+    ),
+    "bands of money": (
+        repeated("$25,000 - $49,999", "Less than $25,000", "$50,000 or more"),
+        "ordered: 3 values: Less than $25,000 < ... < $50,000 or more",
+        "--categorical 'bands of money'",
+        "$25,000 - $49,999",
+        [],
+    ),
+    "bands of thousands": (
+        repeated("25k-50k", "<25k", ">50k"),
+        "ordered: 3 values: <25k < ... < >50k",
+        "--categorical 'bands of thousands'",
+        "25k-50k",
+        [],
+    ),
+    "words and digits of truth": (
+        repeated("Y", "1", "N", "0"),
+        "category: text, 2 values",
+        "--text 'words and digits of truth'",
+        "yes",
+        ["'words and digits of truth': 0, 1, N, Y are read as yes and no"],
+    ),
+    "blanks inside": (
+        repeated("own  home", "own home", "rent"),
+        "category: text, 3 values",
+        "--text 'blanks inside'",
+        "own  home",
+        ["'blanks inside': 'own  home' and 'own home' differ in blanks only, and are kept apart"],
+    ),
+    "text for a spreadsheet": (
+        [f'="{k * k}"' if k % 2 else f"'{k * k}" for k in range(4, N + 4)],
+        "whole: whole numbers",
+        "--categorical 'text for a spreadsheet'",
+        16.0,
+        [],
+    ),
+    "marks of databases": (
+        ["\\N" if k % 9 == 4 else "not done" if k % 9 == 5 else f"{k / 8}" for k in range(N)],
+        "number: numbers with decimals",
+        "--categorical 'marks of databases'",
+        0.0,
+        [
+            "14 missing values in 'marks of databases'",
+            "'marks of databases': 'not done' is taken as missing",
+        ],
+    ),
+    "first date": (
+        [44_000 + 13 * k for k in range(N)],
+        "whole: whole numbers",
+        "--categorical 'first date'",
+        44000.0,
+        [
+            "'first date': 44000 may be a day as Excel counts them, 2020-06-18; "
+            "say --date 'first date' if it is"
+        ],
+    ),
 }
 
 
@@ -532,6 +835,17 @@ def test_every_line_is_printed_in_80_columns():
 
 def test_there_are_thirty_and_more():
     assert len(COLUMNS) >= 30
+
+
+def test_letters_that_are_no_pair_of_yes_and_no_stay_what_they_are():
+    frame = pd.DataFrame(
+        {"other": AMOUNTS, "tumour": repeated("T", "N", "F"), "risk": repeated("t", "f", "n")}
+    )
+    found = read_table(frame, "risk")
+    assert found.kinds.loc["tumour", "why"] == "text, 3 values"
+    assert sorted(found.y.unique()) == ["f", "n", "t"]
+    mixed = read_table(frame.assign(risk=repeated("t", "f", "Y", "n", "No")), "risk")
+    assert sorted(mixed.y.unique()) == ["no", "yes"]
 
 
 @pytest.mark.parametrize(

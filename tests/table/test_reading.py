@@ -3,6 +3,7 @@
 import gzip
 import io
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -235,6 +236,104 @@ def test_parquet(tmp_path):
     assert read(path).assumed == ("Parquet",)
     german.X.head(3).set_axis(pd.Index(["x", "y", "z"], name="customer")).to_parquet(path)
     assert feature_table(path, ["age"], label="customer").index.tolist() == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    ("above", "said"),
+    [
+        ("Loans 2021\n\n", ""),
+        ("Loans 2021\n", "1 line above the names left out"),
+        ("Person,,\n", "1 line above the names left out"),
+        ("Loans 2021,,\n,,\n", "2 lines above the names left out"),
+        (
+            "# from the register\nLoans 2021\n",
+            "1 line of comments at its top left out, 1 line above the names ",
+        ),
+    ],
+)
+def test_lines_above_the_names_are_left_out_where_the_names_are_known(file, above, said):
+    path = file(f"{above}age,housing,y\n31,rent,a\n45,own,b\n")
+    whole, chunks = read(path, expected=["y"]), streamed(path, Form(expected=["age", "housing"]))
+    assert whole.frame.columns.tolist() == ["age", "housing", "y"]
+    assert said in str(whole)
+    assert said in chunks.said
+    pd.testing.assert_frame_equal(next(chunks.chunks(9)).reading.frame, whole.frame)
+    with pytest.raises(DataError):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('{"age": 31, "y": 1}', "JSON"),
+        ('[{"age": 31}]', "JSON"),
+        ("\n<HTML><table>", "a web page"),
+        ("<?xml v", "XML"),
+    ],
+)
+def test_what_is_no_table_is_called_what_it_is(file, text, what):
+    with pytest.raises(DataError, match=f"data.csv: is {what}, which is not read; write the table as CSV"):
+        read(file(text))
+
+
+def test_a_remark_below_the_table_is_called_one(file):
+    with pytest.raises(
+        DataError, match=r"row 1 has 1 field, .* \(line 4 of the file; if it is a remark, leave"
+    ):
+        read(file("a,b,c\n1,2,3\n\nSource: our own\n"))
+
+
+def test_a_class_in_the_place_of_the_label_is_no_line_of_names(file):
+    path = file("housing,risk\nrent,good\nown,bad\n")
+    assert read(path, expected=["good"]).frame.columns.tolist() == ["housing", "risk"]
+
+
+def test_rows_in_utf_8_and_rows_as_windows_writes_them_are_both_read(file):
+    text = "city,y\n" + "Köln,1\nZürich,0\nMalmö „x“,1\n" * 9
+    lines = text.encode().splitlines(keepends=True)
+    path = file(
+        b"".join(lines[:9]) + text.encode("cp1252").splitlines(keepends=True)[9] * 30 + b"\xc9\x81t\xe9,0\n"
+    )
+    found = read(path)
+    assert set(found.frame["city"]) == {"Köln", "Zürich", "Malmö „x“", "\u0241té"}
+    assert found.assumed == ("utf-8 and windows-1252",)
+    chunks = streamed(path)
+    assert chunks.assumed == found.assumed
+    pd.testing.assert_frame_equal(next(chunks.chunks(99)).reading.frame, found.frame)
+    assert read(
+        file(
+            "city,y\nÉCOLE CAFÉ”,1\nété à la plage près du café, 0\n".replace(", 0", ",0").encode("cp1252")
+            + "pâté frappé pêché,1\n".encode("cp1252") * 3
+        )
+    ).assumed == ("windows-1252",)
+
+
+def test_merged_cells_have_their_value_and_the_sheet_with_the_names_is_read(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["Read me"])
+    sheet = book.create_sheet("loans")
+    for row in (
+        ["Loans", None, None],
+        ["age", "city", "y"],
+        [31, "Köln", 1],
+        [45, None, 0],
+        [28, "Bonn", 1, None, 9],
+    ):
+        sheet.append(row)
+    for cells in ("A1:C1", "B3:B4", "H8:H9"):
+        sheet.merge_cells(cells)
+    book.save(tmp_path / "t.xlsx")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DataError, match="has no name"):
+            read(tmp_path / "t.xlsx", expected=["y"])
+    sheet.cell(5, 5).value = None
+    book.save(tmp_path / "t.xlsx")
+    found = read(tmp_path / "t.xlsx", expected=["y"])
+    assert found.frame["city"].tolist() == ["Köln", "Köln", "Bonn"]
+    how = ("Excel", "sheet 'loans' of 2", "merged cells as their value", "1 line above the names left out")
+    assert found.assumed == how
 
 
 def test_lists_name_rows_as_text(tmp_path):

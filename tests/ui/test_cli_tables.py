@@ -544,3 +544,18 @@ def test_the_wanted_class_is_the_target_in_python_too(fit, lender):
     assert explainer.explain(accepted).target == "yes"
     assert explainer.explain(accepted, "no").target == "no"
     assert {e.target for e in explainer.explain_batch(rows.head(3), progress=False)} == {"yes"}
+
+
+def test_a_label_of_yes_and_no_in_several_spellings_has_two_classes_here_and_in_the_next_file(
+    run, fit, loans, tmp_path
+):
+    spelled = ["Yes", "yes ", "YES", "no", "No", "1", "0"]
+    good = (loans["risk"] == "good").map({True: 0, False: 3}) + np.arange(len(loans)) % 2
+    path = tmp_path / "loans.csv"
+    loans.assign(risk=[spelled[k] for k in good]).to_csv(path, index=False)
+    status, model, said = fit(path)
+    assert (status, model.classes_.tolist()) == (0, ["no", "yes"])
+    assert "'risk': No, Yes, no, yes are read as yes and no" in said
+    loans.assign(risk=np.where(loans["risk"] == "good", "Y", "FALSE")).to_csv(path, index=False)
+    status, out, err = run("diagnose", tmp_path / "model.json", path, "--label", "risk", "--folds", "2")
+    assert (status, "60 rows, 2 folds" in out) == (0, True), err

@@ -23,7 +23,7 @@ from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.fitting import ROWS_HELD_OUT, warped
 from surefoot.model.mixed import MixedNetwork
 from surefoot.model.rivals import held_out_probabilities
-from surefoot.model.rows import drawn_rows, known_rows, with_rare_together
+from surefoot.model.rows import drawn_rows, known_rows, with_plain_numbers, with_rare_together
 from surefoot.model.schema import as_frame
 from surefoot.table.labelled import plain_labels
 from surefoot.table.suspicions import data_warnings
@@ -163,7 +163,7 @@ def diagnose(
     ['accuracy', 'log_loss', 'calibration_error']
     """
     labels, numbers, codes = _known(clf, frame, y)
-    frame = with_rare_together(clf, frame)
+    frame = with_rare_together(clf, with_plain_numbers(clf, frame, numbers))
     caution = tuple(data_warnings(as_frame(frame), y, *_label_name(y, frame)))
     rows = drawn_rows(labels, len(clf.classes_), most_rows, 0)
     if len(rows) < len(labels):

@@ -71,7 +71,7 @@ class Completed:
 
     def __str__(self) -> str:
         state = "converged" if self.converged else "NOT converged"
-        return f"{self.holes} missing values, {state} after {self.rounds} rounds"
+        return f"{self.holes:,} missing value{'s' * (self.holes != 1)}, {state} after {self.rounds} rounds"
 
 
 def learn_with_holes(

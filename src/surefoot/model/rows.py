@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from surefoot.defaults import LARGEST_CATEGORY
 from surefoot.exceptions import DataError
 from surefoot.model.columns import Lookup, are_whole
 from surefoot.model.schema import Schema, as_frame
@@ -29,8 +30,6 @@ LEAST_ROWS = 100  # on which models are compared, at least; with ten times fewer
 RARE = (
     10  # rows of a rare class that are drawn in any case; ten times more would change its share of the rows
 )
-# Values of a category. With ten times as many, a table of two of them would have a hundred million cells.
-MOST_VALUES = 1_000
 NUMERIC = {"dtype": "numeric", "ensure_all_finite": "allow-nan"}
 
 
@@ -132,18 +131,18 @@ def _with_enough_classes(rows: TrainingRows, least: int) -> TrainingRows:
 def refuse_many_values(schema: Schema) -> None:
     """Refuse a category that is hardly one: text, a date, an identifier."""
     for j, values in zip(schema.categories, schema.category_values, strict=True):
-        if len(values) > MOST_VALUES:
+        if len(values) > LARGEST_CATEGORY:
             raise DataError(
                 f"column {schema.names[j]!r} is a category of {len(values):,} values, but a category has at "
-                f"most {MOST_VALUES:,}: leave the column out if it holds text, dates or identifiers, or put "
-                "its rare values together"
+                f"most {LARGEST_CATEGORY:,}: leave the column out if it holds text, dates or identifiers, or "
+                "put its rare values together"
             )
 
 
 def known_rows(clf: Any, X: Any) -> tuple[NDArray[Any], Codes]:
     """Numbers and codes of a table, read by the kinds that `fit` saw."""
     refuse_duplicate_names(X)
-    if not clf.schema_.is_plain:
+    if not clf.schema_.is_plain or (isinstance(X, pd.DataFrame) and not _are_plain(X)):
         frame = as_frame(X)
         validate_data(clf, frame, reset=False, skip_check_array=True)
         return clf.schema_.encode(frame)  # type: ignore[no-any-return]
@@ -165,6 +164,17 @@ def with_rare_together(clf: Any, X: Any) -> Any:
         lookup = Lookup(name, values)
         shown = {value: values[lookup.code(value)] for value in found[name].dropna().unique()}
         found[name] = found[name].astype(object).map(shown, na_action="ignore")
+    return found
+
+
+def with_plain_numbers(clf: Any, X: Any, numbers: NDArray[Any]) -> Any:
+    """The table with the model's numbers as numbers where they are text or truth values, as `fit` saw it."""
+    if not isinstance(X, pd.DataFrame) or _are_plain(X):
+        return X
+    found = X.copy(deep=False)
+    for i, j in enumerate(clf.schema_.numbers):
+        if found.dtypes.iloc[j].kind in "ObS":
+            found[found.columns[j]] = np.asarray(numbers[:, i], dtype=float)
     return found
 
 
@@ -195,12 +205,17 @@ def _may_hold_categories(X: Any, categorical: Any, ordered: Any) -> bool:
     if isinstance(X, pd.DataFrame):
         if X.empty:  # scikit-learn complains
             return False
-        return declared or not all(isinstance(t, np.dtype) and t.kind in "iuf" for t in X.dtypes)
+        return declared or not _are_plain(X)
     try:
         array = np.asarray(X)
     except ValueError:  # rows of different lengths, which scikit-learn complains about
         return False
     return array.ndim == 2 and array.size > 0 and (declared or array.dtype.kind in "OU")
+
+
+def _are_plain(frame: pd.DataFrame) -> bool:
+    """Whether all columns are plain numbers, at which nobody has to look."""
+    return all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in frame.dtypes)
 
 
 def _numeric_rows(clf: Any, X: Any, y: Any, sample_weight: Any, reset: bool) -> TrainingRows:

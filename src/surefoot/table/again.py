@@ -12,19 +12,34 @@ import pandas as pd
 
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.formats import first_names
-from surefoot.table.dates import ORDERS, Dates, as_days, digits_as_days, minutes, without_clock, written
+from surefoot.table.dates import (
+    CENTURY,
+    ORDERS,
+    Dates,
+    as_days,
+    digits_as_day,
+    minutes,
+    months,
+    without_clock,
+    written,
+)
 from surefoot.table.kinds import (
     DATE,
+    DIGITS_OF_TRUTH,
     EXCEL_DAYS,
     EXCEL_EPOCH,
     MINUTES,
+    MONTHS,
     NAMES,
+    PLAIN_EXCEL_DAYS,
     TRUTH,
     WHOLE,
     is_number,
     text_dates,
     without,
 )
+from surefoot.table.marks import mark_of, marked
+from surefoot.table.quantities import is_quantity, plain_unit
 from surefoot.table.rare import RARE, as_text
 from surefoot.table.reading import Reading
 from surefoot.table.recipe import Recipe, Step
@@ -32,10 +47,12 @@ from surefoot.table.stream import Streamed
 from surefoot.table.text_column import AMONG_NUMBERS
 
 MOSTLY = 0.5
+PER_CENT = "%"
 # Years around the dates of which a model was made in which numbers may be days as Excel counts them. With ten
 # times as many, days counted from 1970, which lie 70 years apart from them, would pass too.
 YEARS_AROUND = 20
 DAYS_OF_YEAR = 365.25
+UNIX_YEAR = 1970  # from which days are counted
 NOT_CLEAR = ("dmy", "mdy")  # orders of dates that may be taken for each other
 # Rows at a time when the order of dates is looked for. Ten times as many take hundreds of megabytes.
 ORDER_ROWS = 10_000
@@ -85,10 +102,10 @@ def _read(reading: Reading, recipe: Recipe, clf: Any) -> Reading:
 
 
 def _ranges(recipe: Recipe, clf: Any) -> dict[str, tuple[float, float]]:
-    """Column of dates -> the first and the last day of which the model was made."""
+    """Column of dates or of per cent -> its least and its largest value when the model was made."""
     ends = dict(zip(map(str, clf.feature_labels_), clf.feature_range_.T.tolist(), strict=True))
-    dated = [name for name, step in recipe.steps.items() if step.kind == DATE]
-    return {name: (ends[name][0], ends[name][1]) for name in dated}
+    named = [name for name, step in recipe.steps.items() if step.kind == DATE or step.unit == PER_CENT]
+    return {name: (ends[name][0], ends[name][1]) for name in named}
 
 
 def _orders(table: Streamed, recipe: Recipe) -> dict[str, str]:
@@ -129,7 +146,7 @@ def read_again(
     categories : dict
         The values that the model knows of each category.
     ranges : dict, optional
-        The first and the last day that the model knows of each column of dates.
+        The first and the last day that the model knows of each column of dates, and the ends of per cent.
 
     Raises
     ------
@@ -140,24 +157,32 @@ def read_again(
     known = {str(name): values for name, values in categories.items()}
     for name, step in recipe.steps.items():
         if name in frame.columns:
-            column, said = _without_excel_days(name, frame[name], step, (ranges or {}).get(name))
+            ends = (ranges or {}).get(name)
+            column, said = _without_excel_days(name, frame[name], step, ends)
             notes += said
-            column, said = _column(name, column, step, known.get(name, ()), reading.day_first)
+            unit, column = _in_its_unit(column, step, reading.units.get(name, ""))
+            hints = reading.day_first, _first_short(step, ends)
+            column, said = _column(name, column, step, known.get(name, ()), hints)
             frame[name] = column
-            notes += [*said, *_other_unit(name, step, reading.units.get(name, ""))]
+            notes += [*said, *_other_unit(name, step, unit)]
+            notes += [] if name in reading.units else _are_shares(name, column, step, ends)
+            notes += [
+                f"{name!r}: {found[name]}" for found in (reading.beyond, reading.doubts) if name in found
+            ]
     return replace(reading, frame=frame, notes=tuple(notes))
 
 
 def _column(
-    name: str, column: pd.Series, step: Step, values: Sequence[Any], day_first: bool
+    name: str, column: pd.Series, step: Step, values: Sequence[Any], hints: tuple[bool, int | None]
 ) -> tuple[pd.Series, list[str]]:
     column = without(column, step.missing)
     if step.kind == DATE:
-        return _dates(name, column, step.order, day_first)
+        return _dates(name, column, step.order, hints)
     if step.kind in NAMES:
         return _names(name, column, values)
     if step.kind in ("number", WHOLE):
-        times = column.map(minutes) if step.unit == MINUTES and not is_number(column) else column
+        read = {MINUTES: minutes, MONTHS: months}.get(step.unit)
+        times = column if read is None or is_number(column) else column.map(read)
         return _numbers(name, times.where(times.notna(), column), step.kind)
     return column, []
 
@@ -170,7 +195,8 @@ def _numbers(name: str, column: pd.Series, kind: str) -> tuple[pd.Series, list[s
         numbers = pd.to_numeric(texts, errors="coerce")
         wrong = texts.notna() & numbers.isna()
         if wrong.any():
-            raise DataError(_changed(name, "held numbers", column[wrong]))
+            strange = wrong & ~column.map(lambda cell: isinstance(cell, str) and is_quantity(cell))
+            raise DataError(_changed(name, "held numbers", column[strange if strange.any() else wrong]))
         column = numbers
     fractions = int((column.dropna() % 1 != 0).sum()) if kind == WHOLE else 0
     rows = "1 row" if fractions == 1 else f"{fractions:,} rows"
@@ -178,14 +204,39 @@ def _numbers(name: str, column: pd.Series, kind: str) -> tuple[pd.Series, list[s
     return column, [note] if fractions else []
 
 
+def _in_its_unit(column: pd.Series, step: Step, unit: str) -> tuple[str, pd.Series]:
+    """The unit of a column, and its numbers: whole years are months where the model counts months."""
+    in_years = step.unit == MONTHS and months(f"1 {unit}") == months("1 year")
+    return (MONTHS, 12 * column) if in_years and is_number(column) else (unit, column)
+
+
 def _other_unit(name: str, step: Step, unit: str) -> list[str]:
     """That numbers have another unit than they had: nobody converts them."""
-    if not unit or not step.unit or unit.casefold() == step.unit.casefold():
+    if not unit or not step.unit or plain_unit(unit) == plain_unit(step.unit):
         return []
     return [f"{name!r} was in {step.unit} when the model was made and is in {unit} here: taken as it is"]
 
 
-def _dates(name: str, column: pd.Series, order: str, day_first: bool) -> tuple[pd.Series, list[str]]:
+def _are_shares(name: str, column: pd.Series, step: Step, ends: tuple[float, float] | None) -> list[str]:
+    """That per cent have become numbers from 0 to 1: nobody multiplies them."""
+    if step.unit != PER_CENT or ends is None or max(map(abs, ends)) <= 1 or not is_number(column):
+        return []
+    seen = column.dropna().abs()
+    if not (seen % 1 != 0).any() or seen.max() > 1:
+        return []
+    was = f"{ends[0]:.4g} to {ends[1]:.4g} % when the model was made"
+    return [f"{name!r} was {was} and is {seen.min():.4g} to {seen.max():.4g} here: shares? Taken as it is"]
+
+
+def _first_short(step: Step, ends: tuple[float, float] | None) -> int | None:
+    """The first year that two digits can mean: the dates that the model knows lie in the middle."""
+    known = step.kind == DATE and ends is not None
+    return int(UNIX_YEAR + sum(ends) / 2 / DAYS_OF_YEAR) - CENTURY // 2 if known and ends else None
+
+
+def _dates(
+    name: str, column: pd.Series, order: str, hints: tuple[bool, int | None]
+) -> tuple[pd.Series, list[str]]:
     if pd.api.types.is_datetime64_any_dtype(column):
         return without_clock(column)[0], []
     if is_number(column):
@@ -193,10 +244,10 @@ def _dates(name: str, column: pd.Series, order: str, day_first: bool) -> tuple[p
     texts = column.mask(column.isin(AMONG_NUMBERS))
     seen = texts.dropna()
     expected = order if order in NOT_CLEAR else None
-    read = text_dates(seen, expected, day_first)
+    read = text_dates(seen, expected, *hints)
     if read is not None and not read.wrong:
         return as_days(texts.map(read.days)), [f"{name!r}: {read.why}"] if read.unclear else []
-    other = text_dates(seen, None, day_first)
+    other = text_dates(seen, None, *hints)
     if other is not None and not other.unclear and not other.wrong:
         return as_days(texts.map(other.days)), [_other_order(name, other.order, order)]
     if read is None:
@@ -211,18 +262,30 @@ def _without_excel_days(
 
     A spreadsheet turns some or all dates of a column into such numbers.
     """
-    if ends is None or step.order == "excel" or pd.api.types.is_datetime64_any_dtype(column):
+    if (
+        step.kind != DATE
+        or ends is None
+        or step.order == "excel"
+        or pd.api.types.is_datetime64_any_dtype(column)
+    ):
         return column, []
     counted = pd.to_numeric(column, errors="coerce")
     days = counted[counted.between(*EXCEL_DAYS)] // 1 - EXCEL_EPOCH
     around = YEARS_AROUND * DAYS_OF_YEAR
-    if days.empty or not days.between(ends[0] - around, ends[1] + around).all():
+    near = days.between(ends[0] - around, ends[1] + around).all()
+    if days.empty or not (near or _are_plain_excel_days(column, counted)):
         return column, []
     texts = column.astype(object)
     texts[days.index] = as_days(days).dt.strftime("%Y-%m-%d")
     first = days.index[0]
     example = f"{as_text(column[first])} is read as {texts[first]}"
     return texts, [f"{name!r} holds days as Excel counts them here: {example}"]
+
+
+def _are_plain_excel_days(column: pd.Series, counted: pd.Series) -> bool:
+    """Whether all of a column are whole numbers that are days of our time as Excel counts them."""
+    seen = counted[column.notna()]
+    return bool((seen.between(*PLAIN_EXCEL_DAYS) & (seen % 1 == 0)).all())
 
 
 def _other_order(name: str, order: str, was: str) -> str:
@@ -247,24 +310,20 @@ def _days_in_digits(name: str, column: pd.Series, order: str) -> pd.Series:
     seen = column.dropna()
     if order == "excel":
         return as_days(column.astype(float) // 1 - EXCEL_EPOCH)
-    days = {}
-    for value in seen.unique():
-        # A single date is too few to call a column one; here it is known to be one.
-        found = digits_as_days([value, *_FILLERS])
-        if found is None:
-            raise DataError(_changed(name, f"held dates ({_was(order)})", seen[seen == value]))
-        days[value] = found[value]
+    days = {value: digits_as_day(value) for value in seen.unique()}
+    strange = seen[seen.map(days).isna()]
+    if len(strange):
+        raise DataError(_changed(name, f"held dates ({_was(order)})", strange))
     return as_days(column.map(days))
-
-
-_FILLERS = (20000101, 20000102, 20000103)
 
 
 def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Series, list[str]]:
     known = {str(value) for value in values}
     if not known:
         return column, []
-    column, lost = _with_zeros(name, _with_truths(column, values), known)
+    mark = mark_of(values)
+    column = marked(column, mark) if mark else column
+    column, lost = _with_zeros(name, with_truths(column, values), known)
     if RARE in known:  # values that it does not know are rare for the model; people see their own
         return column.map(as_text, na_action="ignore").astype(object), lost
     texts = column.dropna().map(as_text)
@@ -276,7 +335,7 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
     return column, [f"{name!r} was a category ({was}), and mostly holds other values here: {shown}"]
 
 
-def _with_truths(column: pd.Series, values: Sequence[Any]) -> pd.Series:
+def with_truths(column: pd.Series, values: Sequence[Any]) -> pd.Series:
     """Yes and no in other words, or as 1 and 0, as the two values that the model knows."""
     known = {_truth(value): value for value in values if as_text(value) != RARE}
     if len(values) != 2 or set(known) != {"yes", "no"}:
@@ -290,7 +349,7 @@ def _with_truths(column: pd.Series, values: Sequence[Any]) -> pd.Series:
 def _truth(value: Any) -> str:
     """Yes or no; "" for what is neither."""
     text = as_text(value).casefold()
-    return {"1": "yes", "0": "no"}.get(text, TRUTH.get(text, ""))
+    return DIGITS_OF_TRUTH.get(text, TRUTH.get(text, ""))
 
 
 def _with_zeros(name: str, column: pd.Series, known: set[str]) -> tuple[pd.Series, list[str]]:

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +16,16 @@ from surefoot.days import EPOCH
 
 ORDERS = {"ymd": "year first", "dmy": "day first", "mdy": "month first"}
 FIRST_SHORT = 1969  # years of two digits: 69 is 1969, 68 is 2068, as in POSIX
+CENTURY = 100
 USUAL_YEARS = (1900, 2100)  # of eight digits in a row: other numbers are hardly dates
 SAMPLE = 200
 NEARLY_ALL = 0.95
 LONGEST_MONTH = 31  # days
-FEWEST = 3  # different days that eight digits must make before a number is called a date
+LONGEST_YEAR = 53  # weeks
+FEWEST = 3  # different months that four decimals must make before numbers are called months
+# Different dates that so many digits must make before numbers are called dates: amounts of six digits end
+# otherwise, too. Ten times larger, and no table of five years has so many months.
+FEWEST_DIGITS = {8: 3, 6: 6}
 
 MONTH_NAMES = (
     "jan january januar janvier janv enero ene gennaio gen januari janeiro",
@@ -52,12 +58,21 @@ MONTH_DAY = re.compile(
 USUAL = r"(?P<y>(?:19|20)\d{2})"
 MONTH_YEAR = re.compile(rf"(?P<m>[^\W\d_]{{3,10}})\.?[- /,]*{USUAL}")
 MONTH_IN_DIGITS = re.compile(rf"{USUAL}[-/](?P<a>\d{{2}})|(?P<b>\d{{1,2}})[-/.](?P<z>(?:19|20)\d{{2}})")
+QUARTER = re.compile(rf"{USUAL}[-/ ]?[Qq](?P<q>[1-4])|[Qq](?P<r>[1-4])[-/ ]?(?P<z>(?:19|20)\d{{2}})")
+WEEK = re.compile(rf"{USUAL}[-/ ]?[Ww](?P<w>\d{{2}})")
 POINTED_MONTH = re.compile(r"(?:0?[1-9]|1[0-2])\.(?:19|20)\d{2}")
 # May-85 is a month; May-15 may be a day, unless another value of the column or the last table says otherwise.
 SHORT_MONTH = re.compile(r"(?P<m>[^\W\d_]{3,10})\.?[- /']+(?P<y>\d{2})")
-DIGITS = re.compile(r"(?P<y>\d{4})(?P<a>\d{2})(?P<b>\d{2})")
+DIGITS = re.compile(r"(?P<y>\d{4})(?P<a>\d{2})(?P<b>\d{2})?")  # 20210301, or 202103 for a month
 CLOCK_TIME = re.compile(
-    r"(?P<h>\d{1,3}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:\.\d+)?))?\s*(?:(?P<half>[ap])\.?m\.?)?", re.I
+    r"(?P<h>\d{1,3})[:h](?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:\.\d+)?))?\s*(?:(?P<half>[ap])\.?m\.?)?", re.I
+)
+YEARS = r"(?:years?|yrs?|y|jahre?|ans?|años?|anni)\.?"
+MONTHS_LONG = r"(?:months?|mons?|mths?|mo|m|monate?|mois|meses|mes|mesi)\.?"
+DURATION = re.compile(
+    rf"(?:(?P<y>\d+)\s*{YEARS})?[\s,]*(?:(?:and|und|et|y|e)\s)?\s*(?:(?P<m>\d+)\s*{MONTHS_LONG})?"
+    r"|P(?=\d)(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)M)?",
+    re.IGNORECASE,
 )
 NO_DATES = ("0000-00-00", "00.00.0000", "00/00/0000")  # how databases write that there is none
 
@@ -75,8 +90,8 @@ class Written(NamedTuple):
     separator : str
     clock : bool
         Whether a time of day follows.
-    is_month : bool
-        Whether it is a month, which is read as its first day.
+    span : str
+        "month", "quarter" or "week", which are read as their first day; "" for a day.
     """
 
     year: int
@@ -85,7 +100,7 @@ class Written(NamedTuple):
     order: str
     separator: str
     clock: bool
-    is_month: bool = False
+    span: str = ""
 
 
 def written(text: str, short: bool = False) -> Written | None:
@@ -119,16 +134,38 @@ def _month(text: str, short: bool) -> Written | None:
     """The first day of a month that is written without a day."""
     found = MONTH_YEAR.fullmatch(text) or (SHORT_MONTH.fullmatch(text) if short else None)
     if found and found["m"].casefold() in MONTHS:
-        return Written(_year(found["y"]), 1, MONTHS[found["m"].casefold()], "named", " ", False, True)
+        return Written(_year(found["y"]), 1, MONTHS[found["m"].casefold()], "named", " ", False, "month")
+    found = QUARTER.fullmatch(text)
+    if found:
+        month = 3 * int(found["q"] or found["r"]) - 2
+        return Written(int(found["y"] or found["z"]), 1, month, "named", "", False, "quarter")
+    found = WEEK.fullmatch(text)
+    if found and 1 <= int(found["w"]) <= LONGEST_YEAR:
+        return _week(int(found["y"]), int(found["w"]))
     found = MONTH_IN_DIGITS.fullmatch(text)
     if found is None:
         return None
-    return Written(int(found["y"] or found["z"]), 1, int(found["a"] or found["b"]), "named", "", False, True)
+    return Written(
+        int(found["y"] or found["z"]), 1, int(found["a"] or found["b"]), "named", "", False, "month"
+    )
+
+
+def _week(year: int, week: int) -> Written | None:
+    """The Monday of a week, which may be in the year before."""
+    try:
+        day = dt.date.fromisocalendar(year, week, 1)
+    except ValueError:
+        return None
+    return Written(day.year, day.day, day.month, "named", "", False, "week")
 
 
 def _year(text: str) -> int:
-    year = int(text)
-    return year if len(text) == 4 else (year - FIRST_SHORT) % 100 + FIRST_SHORT
+    return int(text) if len(text) == 4 else _in_century(int(text), FIRST_SHORT)
+
+
+def _in_century(year: int, first: int) -> int:
+    """The year with the same last two digits in the century that begins with this one."""
+    return (year - first) % CENTURY + first
 
 
 def days_of(parts: Written, order: str) -> int | None:
@@ -159,10 +196,10 @@ class Dates:
         Whether a time of day was left out.
     unclear : bool
         Whether the order is a guess.
-    short : bool
-        Whether some years have two digits.
-    months : bool
-        Whether some are months, read as their first day.
+    short : int
+        The first year that two digits can mean; 0 where all years have four.
+    span : str
+        "month", "quarter" or "week" where some are one, read as their first day.
     """
 
     order: str
@@ -170,8 +207,8 @@ class Dates:
     days: Mapping[str, int | None] = field(repr=False)
     clock: bool = False
     unclear: bool = False
-    short: bool = False
-    months: bool = False
+    short: int = 0
+    span: str = ""
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -179,7 +216,9 @@ class Dates:
         return tuple(text for text, day in self.days.items() if day is None and text not in NO_DATES)
 
 
-def dates(texts: Sequence[str], order: str | None = None, day_first: bool = False) -> Dates | None:
+def dates(
+    texts: Sequence[str], order: str | None = None, day_first: bool = False, first_short: int | None = None
+) -> Dates | None:
     """Read texts as dates; None where they are something else.
 
     Parameters
@@ -190,6 +229,8 @@ def dates(texts: Sequence[str], order: str | None = None, day_first: bool = Fals
         What is known. Default: found out.
     day_first : bool
         Whether the rest of the table is written where days come first: with decimal commas.
+    first_short : int, optional
+        The first year that two digits can mean. Default: the years lie as close together as they can.
 
     Examples
     --------
@@ -208,14 +249,30 @@ def dates(texts: Sequence[str], order: str | None = None, day_first: bool = Fals
     found, why, unclear = _order(known, day_first) if order is None else (order, ORDERS[order], False)
     if not found:
         return None
+    two_digits = {text for text, one in known.items() if str(one.year) not in text and one.span != "week"}
+    first = 0
+    if two_digits:
+        first = first_short or _first_short({known[text].year for text in two_digits})
+        known |= {
+            text: known[text]._replace(year=_in_century(known[text].year, first)) for text in two_digits
+        }
     days = {text: days_of(one, found) for text, one in known.items()}
     if sum(day is not None for day in days.values()) < NEARLY_ALL * len(days):
         return None
     clock = any(one.clock for one in known.values())
-    short = any(str(one.year) not in text for text, one in known.items())
     every = {**days, **{text: None for text in texts if text in NO_DATES}}
-    months = any(one.is_month for one in known.values())
-    return Dates(found, why, every, clock, unclear, short, months)
+    span = next((one.span for one in known.values() if one.span), "")
+    return Dates(found, why, every, clock, unclear, first, span)
+
+
+def _first_short(years: Iterable[int]) -> int:
+    """The first year that two digits can mean: years of birth from 35 to 89 are those before 1990.
+
+    It is the usual one where the longest gap between the years is there.
+    """
+    taken = sorted(years)
+    gaps = [after - before for before, after in pairwise([*taken, taken[0] + CENTURY])]
+    return FIRST_SHORT if gaps[-1] == max(gaps) else taken[gaps.index(max(gaps))] + 1 - CENTURY
 
 
 def _has_short_years(texts: Iterable[str]) -> bool:
@@ -234,9 +291,9 @@ def _order(parts: Mapping[str, Written], day_first: bool) -> tuple[str, str, boo
     open_ones = {text: one for text, one in parts.items() if not one.order}
     if not open_ones:
         named = all(one.order == "named" for one in parts.values())
-        month = next((text for text, one in parts.items() if one.is_month), None)
-        if named and month is not None:
-            return "dmy", f"months: {month!r}", False
+        span = next(((text, one.span) for text, one in parts.items() if one.span), None)
+        if named and span is not None:
+            return "dmy", f"{span[1]}s: {span[0]!r}", False
         return ("dmy", "the month is a word", False) if named else ("ymd", "year first", False)
     days = [text for text, one in open_ones.items() if one.first > 12 >= one.second]
     months = [text for text, one in open_ones.items() if one.second > 12 >= one.first]
@@ -259,17 +316,24 @@ SIGNS = {".": "dots", "-": "dashes"}
 
 
 def digits_as_days(numbers: Iterable[Any]) -> dict[Any, int] | None:
-    """Whole numbers such as 20240301 as days, if every one of them is a usual date."""
+    """Whole numbers such as 20240301, or 202403, as days, if every one of them is a usual date."""
     found: dict[Any, int] = {}
     for number in numbers:
-        parts = DIGITS.fullmatch(str(int(number))) if float(number).is_integer() else None
-        if parts is None or not USUAL_YEARS[0] <= int(parts["y"]) <= USUAL_YEARS[1]:
-            return None
-        day = days_of(Written(int(parts["y"]), int(parts["a"]), int(parts["b"]), "ymd", "", False), "ymd")
+        day = digits_as_day(number)
         if day is None:
             return None
         found[number] = day
-    return found if len(found) >= FEWEST else None
+    lengths = {len(str(int(number))) for number in found}
+    return found if len(found) >= FEWEST_DIGITS[min(lengths, default=8)] and len(lengths) == 1 else None
+
+
+def digits_as_day(number: Any) -> int | None:
+    """A whole number such as 20240301, or 202403 for the first day of a month, as a day; None for others."""
+    parts = DIGITS.fullmatch(str(int(number))) if float(number).is_integer() else None
+    if parts is None or not USUAL_YEARS[0] <= int(parts["y"]) <= USUAL_YEARS[1]:
+        return None
+    year, month, day = int(parts["y"]), int(parts["a"]), int(parts["b"] or 1)
+    return days_of(Written(year, month, day, "ymd", "", False), "ymd")
 
 
 def minutes(text: Any) -> float | None:
@@ -287,6 +351,19 @@ def minutes(text: Any) -> float | None:
     if found["half"]:
         hours = hours % 12 + 12 * (found["half"] in "pP")
     return 60.0 * hours + int(found["m"]) + float(found["s"] or 0) / 60
+
+
+def months(text: Any) -> float | None:
+    """How long something took, in months; None where a text says something else.
+
+    Examples
+    --------
+    >>> months("3 years 2 months"), months("1yrs 11mon"), months("2 Jahre"), months("P1Y6M"), months("soon")
+    (38.0, 23.0, 24.0, 18.0, None)
+    """
+    found = DURATION.fullmatch(text.strip()) if isinstance(text, str) else None
+    parts = (found["y"] or found["years"], found["m"] or found["months"]) if found else (None, None)
+    return 12.0 * int(parts[0] or 0) + int(parts[1] or 0) if any(parts) else None
 
 
 def as_days(column: pd.Series) -> pd.Series:

@@ -228,7 +228,10 @@ OF_A_COLUMN = (_as_before, _small_without, _money, _rounded)
 def _mixed(others: Sequence[TextColumn], doubts: Sequence[_Doubt], table: str, most: str) -> Signs:
     """A table whose columns prove this sign, but for some: how each is read, and what may have either."""
     if not others:
-        return Signs(table)
+        own_reasons = [(doubt, *one) for doubt in doubts if (one := _in_itself(doubt)) and one[0] != table]
+        return Signs(
+            table, {doubt.column.name: sign for doubt, sign, _ in own_reasons}, (*_notes(own_reasons),)
+        )
     note = f"{other_sign(others[0], table)}, others have {DECIMALS[table]}s: each is read by its own"
     like = most, f"{'most ' * (most != table)}others have {DECIMALS[most]}s"
     found = [(doubt, *(_in_itself(doubt) or like)) for doubt in doubts]

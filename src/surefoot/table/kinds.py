@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import shlex
 from collections.abc import Sequence
@@ -10,19 +11,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from surefoot.defaults import MOST_VALUES
+from surefoot.days import EPOCH
+from surefoot.defaults import LARGEST_CATEGORY, MOST_VALUES
 from surefoot.exceptions import DataError
 from surefoot.formats import first_names
 from surefoot.table.dates import (
-    FIRST_SHORT,
+    CENTURY,
     Dates,
     as_days,
     dates,
     digits_as_days,
     minutes,
+    months,
     without_clock,
     written,
 )
+from surefoot.table.marks import BLANK, NO, YES, marked, the_mark
 from surefoot.table.quantities import is_unit, quantity
 from surefoot.table.rare import RARE, as_text, together
 from surefoot.table.said import Said
@@ -50,26 +54,27 @@ REMARKS = 0.05  # of the rows: remarks that repeat more often than that are name
 SAME_LENGTH = 8
 LONGEST_WHOLE = 2**53  # whole numbers beyond it are not all doubles
 SECONDS = 86_400  # of a day
-MINUTES = "min"  # what times of day are read in
+MINUTES, MONTHS = "min", "months"  # what times of day and long durations are read in
 EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
 EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
+# Days of 1982 to 2064 as Excel counts them: nothing else that stands for a date is a number like that. Ten
+# times larger, and days counted from the year 1 would pass.
+PLAIN_EXCEL_DAYS = (30_000, 60_000)
 
 CODE_NAME = re.compile(
     r"(^|[\W_])(zip|plz|postal|code)($|[\W_\d])|[\W_]cd$|zip_?code|post_?(al)?_?code|postleitzahl"
     r"|[a-z](Code|Zip)$",
     re.IGNORECASE,
 )
+BIRTH_NAME = re.compile(r"born|birth|geb|naiss|nacim|nascita|(^|[\W_])(dob|bd)($|[\W_])", re.IGNORECASE)
 ROW_NAME = re.compile(
     r"(^|[\W_])(id|ID|Id|uuid|guid|key|rownum)$|[a-z](Id|ID)$|^(id|ID|Id)[\W_]"
     r"|(?i:(^|[\W_])(customer|client|patient|applicant|case|record|account|contract|policy|invoice)"
     r"[\W_]?(no|nr|num|number)$)"
 )
-TRUTH = {
-    **dict.fromkeys(
-        ("yes", "y", "true", "t", "ja", "j", "wahr", "oui", "vrai", "si", "sí", "sì", "vero", "sim"), "yes"
-    ),
-    **dict.fromkeys(("no", "n", "false", "f", "nein", "falsch", "non", "faux", "falso", "nee", "não"), "no"),
-}
+LETTERS = ({"y", "n"}, {"j", "n"}, {"t", "f"})  # what single letters for yes and no stand beside
+DIGITS_OF_TRUTH = {"1": "yes", "0": "no"}  # beside words
+TRUTH = {**dict.fromkeys(YES, "yes"), **dict.fromkeys(NO, "no")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +176,9 @@ def _as_said(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
     if name in said.ordered:
         return Column(name, ORDERED, "you say so", flag("categorical", name), column)
     if name in said.categorical:
-        return Column(name, CATEGORY, "you say so", flag("text", name), column)
+        values = column.dropna().unique()
+        cells = marked(column, as_text(values[0])) if len(values) == 1 and column.hasnans else column
+        return Column(name, CATEGORY, "you say so", flag("text", name), cells)
     if name in said.numeric:
         if not is_number(column):
             example = _example(column)
@@ -184,8 +191,11 @@ def _as_said(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
 
 def _by_itself(name: str, column: pd.Series, said: Said, day_first: bool) -> Column:
     seen = column.dropna()
+    flagged = _flagged(name, column)
+    if flagged is not None:
+        return flagged
     if len(column) > 1 and seen.nunique() < 2:
-        return Column(name, CONSTANT, _one_value(column, seen) + ": left out")
+        return _constant(name, column)
     if pd.api.types.is_datetime64_any_dtype(column):
         values, clock = without_clock(column)
         return Column(
@@ -204,6 +214,16 @@ def _by_itself(name: str, column: pd.Series, said: Said, day_first: bool) -> Col
     return _of_text(name, column, said, day_first)
 
 
+def _flagged(name: str, column: pd.Series) -> Column | None:
+    """A column in which some rows have a mark, such as x, and the others nothing."""
+    mark = the_mark(column)
+    if not mark:
+        return None
+    rows, count = len(column), int(column.notna().sum())
+    why = f"{mark!r} in {count:,} of {rows:,} rows, nothing in the others: {BLANK}"
+    return Column(name, CATEGORY, why, flag("text", name), marked(column, mark))
+
+
 def is_number(column: pd.Series) -> bool:
     """Whether a column holds numbers, and no truth values."""
     return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
@@ -217,7 +237,8 @@ def _of_numbers(name: str, column: pd.Series) -> Column:
     digits = digits_as_days(seen.unique()) if whole else None
     if digits is not None:
         values = as_days(as_numbers.map(digits))
-        return Column(name, DATE, "year, month and day in digits", flag("numeric", name), values, "digits")
+        parts = "year and month" if len(as_text(seen.iloc[0])) < len("20240301") else "year, month and day"
+        return Column(name, DATE, f"{parts} in digits", flag("numeric", name), values, "digits")
     if count == 2:
         shown = " and ".join(as_text(value) for value in sorted(seen.unique()))
         return Column(name, CATEGORY, f"two values, {shown}", flag("numeric", name), _as_names(column))
@@ -276,22 +297,30 @@ def _of_text(name: str, column: pd.Series, said: Said, day_first: bool) -> Colum
         return Column(name, CATEGORY, "truth values", flag("text", name), column)
     column, marks = _without_dashes(column)
     seen = column.dropna()
+    if marks and (flagged := _flagged(name, column)) is not None:
+        return replace(flagged, missing=marks)
     if seen.nunique() < 2 and len(column) > 1:
-        return Column(name, CONSTANT, _one_value(column, seen) + ": left out")
+        return _constant(name, column)
     read = text_dates(seen, None, day_first)
     if read is not None:
-        return replace(_dates(name, column, read), missing=marks)
+        marks = (*marks, *(mark for mark in AMONG_NUMBERS if mark not in marks and (seen == mark).any()))
+        return replace(_dates(name, column, _not_in_the_future(name, seen, read, day_first)), missing=marks)
     times = _times(name, seen, said.most_values)
     if times is not None:
         return replace(times, cells=column.map(minutes).astype(float), missing=marks)
-    column, spelling = _truth_words(column)
+    if len(seen) and all(months(text) is not None for text in seen.unique()):
+        example = f"{seen.iloc[0]!r} is {as_text(months(seen.iloc[0]))}"
+        why = f"durations, in months: {example}"
+        numbers = column.map(months).astype(float)
+        return Column(name, NUMBER, why, flag("categorical", name), numbers, missing=marks, unit=MONTHS)
+    column, spelling = truth_words(column)
     texts = [as_text(value) for value in column.dropna().unique()]
     _refuse_slips(name, column, texts)
     found = _left_out_text(name, texts, len(seen))
     if found is None:
-        alike = same_but_for_case(texts)
+        alike, what = nearly_the_same(texts)
         found = _names(name, column, texts, said)
-        apart = f"{name!r}: {alike} differ in capitals only, and are kept apart"
+        apart = f"{name!r}: {alike} differ in {what} only, and are kept apart"
         spelling = (*spelling, apart) if alike else spelling
     return replace(found, missing=marks, notes=(*found.notes, *spelling, *_nearly(name, texts)))
 
@@ -338,13 +367,16 @@ def _nearly(name: str, texts: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def same_but_for_case(texts: Sequence[str]) -> str:
-    """Two values which somebody may have meant to be the same; "" where there are none."""
+def nearly_the_same(texts: Sequence[str]) -> tuple[str, str]:
+    """Two values which somebody may have meant to be the same, and in what they differ; "" for none."""
     alike: dict[str, list[str]] = {}
     for text in texts:
-        alike.setdefault(text.casefold(), []).append(text)
-    twice = next((sorted(group) for group in alike.values() if len(group) > 1), None)
-    return "" if twice is None else " and ".join(map(repr, twice[:2]))
+        alike.setdefault(" ".join(text.split()).casefold(), []).append(text)
+    twice = next((sorted(group)[:2] for group in alike.values() if len(group) > 1), None)
+    if twice is None:
+        return "", ""
+    blanks = " ".join(twice[0].split()) == " ".join(twice[1].split())
+    return " and ".join(map(repr, twice)), "blanks" if blanks else "capitals"
 
 
 def _without_dashes(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
@@ -356,22 +388,33 @@ def _without_dashes(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
     return column.mask(column.isin(marks)), marks
 
 
-def text_dates(seen: pd.Series, order: str | None, day_first: bool) -> Dates | None:
+def text_dates(
+    seen: pd.Series, order: str | None, day_first: bool, first_short: int | None = None
+) -> Dates | None:
     """The dates that a column of text holds; None where it holds something else."""
     texts = [value for value in seen.unique() if isinstance(value, str)]
     if len(texts) < seen.nunique():
         return None
     real = [text for text in texts if text not in AMONG_NUMBERS]
-    return dates(real, order, day_first) if real else None
+    return dates(real, order, day_first, first_short) if real else None
+
+
+def _not_in_the_future(name: str, seen: pd.Series, read: Dates, day_first: bool) -> Dates:
+    """Dates of birth with years of two digits, a century earlier where some would be in the future."""
+    last = max((day for day in read.days.values() if day is not None), default=0) + EPOCH
+    if not read.short or not BIRTH_NAME.search(str(name)) or last <= dt.date.today().toordinal():
+        return read
+    first = dt.date.fromordinal(last).year + 1 - 2 * CENTURY
+    return text_dates(seen, None, day_first, first) or read
 
 
 def _dates(name: str, column: pd.Series, read: Dates) -> Column:
     values = as_days(column.map(read.days))
     notes = list(_clock(name, read.clock))
-    if read.months:
-        notes.append(f"{name!r}: months are read as their first day")
+    if read.span:
+        notes.append(f"{name!r}: {read.span}s are read as their first day")
     if read.short:
-        notes.append(f"{name!r}: years of two digits are read as {FIRST_SHORT} to {FIRST_SHORT + 99}")
+        notes.append(f"{name!r}: years of two digits are read as {read.short} to {read.short + 99}")
     if read.wrong:
         rows = int(column.isin(read.wrong).sum())
         notes.append(f"{name!r}: {read.wrong[0]!r} is no date; {_rows(rows)} such a value, taken as missing")
@@ -409,14 +452,22 @@ def _said_dates(name: str, column: pd.Series, order: str | None, day_first: bool
     return replace(found, why=f"you say so: {read.why}")
 
 
-def _truth_words(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
+def truth_words(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
     """Yes and no in several spellings as the two words."""
     values = [value for value in column.dropna().unique() if isinstance(value, str)]
-    if len(values) < 3 or not all(value.casefold() in TRUTH for value in values):
+    words = {value: TRUTH.get(value.casefold(), DIGITS_OF_TRUTH.get(value, "")) for value in values}
+    if len(values) < 3 or not all(words.values()) or not _of_one_language({*map(str.casefold, values)}):
         return column, ()
-    found = column.map({value: TRUTH[value.casefold()] for value in values})
+    found = column.map(words)
     shown = ", ".join(sorted(values))
     return found, (f"{column.name!r}: {shown} are read as yes and no",)
+
+
+def _of_one_language(words: set[str]) -> bool:
+    """Whether single letters are pairs of yes and no: T, F and N are three things."""
+    letters = {word for word in words if len(word) == 1 and not word.isdigit()}
+    whole = set().union(*(pair for pair in LETTERS if pair <= letters))
+    return letters == whole or any(letters <= pair for pair in LETTERS)
 
 
 def _left_out_text(name: str, texts: Sequence[str], rows: int) -> Column | None:
@@ -473,17 +524,23 @@ def with_few_values(column: Column, most: int, labels: pd.Series | None) -> Colu
     values, rare = together(column.cells, most, labels)
     if not rare:
         return column
-    why = f"{column.why}; the {rare:,} rarest are put together as {RARE}"
-    change = column.change if column.change.startswith("--numeric") else "--most-values N"
+    rows, count = int((values == RARE).sum()), column.cells.nunique()
+    shown = f"{rows:,} of {len(values):,} rows"
+    why = f"{column.why}; the {rare:,} rarest are put together as {RARE}, {shown}"
+    most_values = f"--most-values {count if count <= LARGEST_CATEGORY else 'N'}"
+    change = column.change if column.change.startswith("--numeric") else most_values
     return replace(column, cells=values, why=why, change=change)
 
 
-def _one_value(column: pd.Series, seen: pd.Series) -> str:
+def _constant(name: str, column: pd.Series) -> Column:
+    """A column of one value; where some rows have none, whether they have it may tell something."""
+    seen = column.dropna()
     if seen.empty:
-        return "missing in every row"
-    more = " that has it" if len(seen) < len(column) else ""
+        return Column(name, CONSTANT, "missing in every row: left out")
+    holes = len(seen) < len(column)
     text = as_text(seen.iloc[0])
-    return f"{text if len(text) <= 20 else text[:17] + '...'} in every row{more}"
+    why = f"{text if len(text) <= 20 else text[:17] + '...'} in every row{' that has it' * holes}: left out"
+    return Column(name, CONSTANT, why, flag("categorical", name) if holes else "")
 
 
 def _example(column: pd.Series) -> str:

@@ -8,7 +8,7 @@ from numbers import Real
 import pandas as pd
 
 from surefoot.exceptions import DataError
-from surefoot.table.kinds import FEW_ROWS, same_but_for_case, text_dates
+from surefoot.table.kinds import FEW_ROWS, nearly_the_same, text_dates
 from surefoot.table.rare import as_text
 
 # Numbers: so many different ones are hardly names of classes, and more are none.
@@ -45,9 +45,9 @@ def label_cautions(labels: pd.Series, name: str) -> list[str]:
     count = seen.nunique()
     _refuse(seen, count, name)
     found = []
-    alike = same_but_for_case([value for value in seen.unique() if isinstance(value, str)])
+    alike, what = nearly_the_same([value for value in seen.unique() if isinstance(value, str)])
     if alike:
-        found.append(f"the label {name!r} has classes that differ in capitals only: {alike}")
+        found.append(f"the label {name!r} has classes that differ in {what} only: {alike}")
     numbers = _are_numbers(seen)
     if count > (MANY_NUMBERS if numbers else MANY_CLASSES):
         found.append(f"the label {name!r} has {count} classes{'; is it a number?' if numbers else ''}")

@@ -30,6 +30,7 @@ SHOWN_FAULTS = 8
 # Text with more different values than this, nearly as many as rows, names rows and is no category.
 MANY_VALUES = 20
 NEARLY_ALL = 0.95
+TOTALS = ("total", "totals", "grand total", "sum", "summe", "gesamt", "total général", "totale", "suma")
 
 
 def table(
@@ -277,6 +278,22 @@ def number_faults(features: pd.DataFrame) -> list[str]:
     hint = "(if it is a category, say --categorical, categorical="
     both = f"{hint}; if that means that there is none, say --missing, missing=)"
     return [fault.replace(f"{hint})", both) for fault in found]
+
+
+def row_of_text(features: pd.DataFrame) -> str:
+    """That all text among numbers is in a single row, which is hardly one of the data; "" where it is not."""
+    cells: dict[int, list[Any]] = {}
+    for name in features.columns:
+        column = features[name]
+        if column.dtype.kind == "O" and not _is_category(column):
+            for row in np.flatnonzero(np.isnan(_numbers(column)) & column.notna().to_numpy())[:2].tolist():
+                cells.setdefault(row, []).append(column.iloc[row])
+    row, texts = next(iter(cells.items()), (-1, []))
+    if len(cells) != 1 or (len(texts) < 2 and str(texts[0]).strip(" :").casefold() not in TOTALS):
+        return ""
+    shown = ", ".join(_short(text) for text in texts[:SHOWN_ROWS])
+    what = "totals or a remark" if row == len(features) - 1 else "names of columns or units"
+    return f"row {row} holds text among numbers ({shown}); if these are {what}, leave the row out"
 
 
 def _useless(features: pd.DataFrame, categorical: Sequence[str]) -> dict[str, str]:

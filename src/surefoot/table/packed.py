@@ -5,21 +5,25 @@ from __future__ import annotations
 import gzip
 import io
 import math
+import re
 import zipfile
 import zlib
-from typing import Any
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.files import LARGEST, read_up_to, too_large, unpacked_limit
 from surefoot.formats import one_line
+from surefoot.table.dialect import TITLE_ROWS, line_of_names
 
 # Bytes that a cell takes at least when it is read. Ten times larger, and sheets of ten columns that
 # spreadsheets can hold are refused.
 EXCEL_CELL, PARQUET_CELL = 64, 8
 # Rows of a sheet. Ten times larger, and a file that names a row far off holds the reader up for seconds.
 EXCEL_ROWS = 1 << 20
+MERGED = re.compile(r'<(?:\w+:)?mergeCell\s[^>]*ref="([A-Z]+\d+:[A-Z]+\d+)"')
 
 
 def gunzipped(packed: bytes, largest: int | None) -> bytes:
@@ -57,11 +61,20 @@ def refuse_large_parquet(about: Any, largest: int) -> None:
         raise DataError(f"unpacked, {too_large(largest)}")
 
 
-def excel_sheet(content: bytes, largest: int | None) -> tuple[pd.DataFrame, str, int]:
-    """The cells of the first sheet, its name, and how many sheets there are."""
+class Sheet(NamedTuple):
+    """The cells of a sheet, its name, how many sheets there are, and how many ranges of cells are merged."""
+
+    cells: pd.DataFrame
+    title: str
+    sheets: int
+    merged: int = 0
+
+
+def excel_sheet(content: bytes, largest: int | None, expected: Collection[str] = ()) -> Sheet:
+    """The first sheet in which a row has the expected names, or else the first of all."""
     try:
         if content.startswith(b"PK"):
-            return _modern_sheet(content, largest)
+            return _modern_sheet(content, largest, expected)
         kept: dict[str, Any] = {"dtype": object, "keep_default_na": False, "na_values": [""]}
         cells = pd.read_excel(io.BytesIO(content), sheet_name=None, header=None, **kept)
     except ImportError as error:
@@ -71,11 +84,11 @@ def excel_sheet(content: bytes, largest: int | None) -> tuple[pd.DataFrame, str,
         raise
     except Exception as error:  # each reader has errors of its own
         raise DataError(f"is not an Excel table ({one_line(str(error))})") from None
-    title, frame = next(iter(cells.items()))
-    return frame, str(title), len(cells)
+    sheets = [Sheet(frame, str(title), len(cells)) for title, frame in cells.items()]
+    return next((one for one in sheets if line_of_names(one.cells.to_numpy().tolist(), expected)), sheets[0])
 
 
-def _modern_sheet(content: bytes, largest: int | None) -> tuple[pd.DataFrame, str, int]:
+def _modern_sheet(content: bytes, largest: int | None, expected: Collection[str]) -> Sheet:
     import openpyxl
 
     limit, complaint = unpacked_limit(len(content), largest)
@@ -84,7 +97,30 @@ def _modern_sheet(content: bytes, largest: int | None) -> tuple[pd.DataFrame, st
             raise DataError(complaint)
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     sheets = book.worksheets
-    return _cells(sheets[0], LARGEST if largest is None else largest), str(sheets[0].title), len(sheets)
+    chosen = next((sheet for sheet in sheets if _has_names(sheet, expected)), sheets[0])
+    cells = _cells(chosen, LARGEST if largest is None else largest)
+    merged = _merged_down(content, chosen)
+    values = cells.to_numpy(copy=True)
+    for first, last, column in merged:
+        if first < len(values) and column < values.shape[1]:
+            values[first + 1 : last + 1, column] = values[first, column]
+    return Sheet(pd.DataFrame(values), str(chosen.title), len(sheets), len(merged))
+
+
+def _has_names(sheet: Any, expected: Collection[str]) -> bool:
+    sheet.reset_dimensions()
+    rows = ([cell.value for cell in row] for row in sheet.iter_rows(max_row=TITLE_ROWS))
+    return bool(line_of_names(rows, expected))
+
+
+def _merged_down(content: bytes, sheet: Any) -> list[tuple[int, int, int]]:
+    """The ranges of merged cells over several rows: first and last row, and column, counted from 0."""
+    from openpyxl.utils import range_boundaries
+
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        found = MERGED.findall(packed.read(sheet._worksheet_path).decode("utf-8", "replace"))
+    ranges = [range_boundaries(name) for name in found]
+    return [(top - 1, bottom - 1, left - 1) for left, top, _, bottom in ranges if bottom > top]
 
 
 def _cells(sheet: Any, largest: int) -> pd.DataFrame:
@@ -100,7 +136,7 @@ def _cells(sheet: Any, largest: int) -> pd.DataFrame:
         width = max(width, len(values))
         if len(rows) > EXCEL_ROWS or len(rows) * width * EXCEL_CELL > largest:
             raise DataError(f"sheet {sheet.title!r} has cells too far off; as a table {too_large(largest)}")
-    return pd.DataFrame(rows, dtype=object)
+    return pd.DataFrame([row + [None] * (width - len(row)) for row in rows], dtype=object)
 
 
 def _value(cell: Any) -> Any:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from surefoot.table.scales import ABOVE_WORDS, BELOW_WORDS
+
 CURRENCIES = (
     "€", "US$", "A$", "C$", "R$", "$", "£", "¥", "₹", "₽", "₩", "₺", "₴", "zł", "kr", "Kč", "Ft", "Fr.", "Rs",
     "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "AUD", "CAD",
@@ -31,7 +33,14 @@ QUANTITY = re.compile(
     rf"(?:\s*(?P<attached>{ATTACHED})|\s+(?P<word>{WORD}))?\s*(?P<close>\))?",
     re.IGNORECASE,
 )
+# "<0.1", "> 200 mg/l" and "90+": what lies beyond what was measured or asked; also "~5" and "12*".
+BEYOND = re.compile(
+    rf"(?:[<>]=?|[≤≥~≈]|ca\.|(?:{BELOW_WORDS}|{ABOVE_WORDS})\s)\s*(?P<behind>.+)|(?P<before>[\d.,]+)\s*[+*](?P<unit>.*)",
+    re.IGNORECASE,
+)
 KNOWN = {word.casefold() for word in (*UNITS, *CURRENCIES)}
+THOUSANDS = {"k"}
+FLAGS = {"h", "l"}  # of laboratories, high and low
 GROUPS = re.compile(rf"\d{{1,3}}([\s{APOSTROPHES}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d*)?")
 BETWEEN_DIGITS = re.compile(rf"[\s{APOSTROPHES}]")
 
@@ -81,8 +90,39 @@ def is_unit(word: str) -> bool:
     return word.casefold() in KNOWN
 
 
+def bound(text: str) -> Quantity | None:
+    """The number in a value beyond what was measured, as laboratories and surveys write it.
+
+    Examples
+    --------
+    >>> bound("<0.1"), bound("> 200 mg/l").unit, bound("90+").number, bound("0.1")
+    (Quantity(number='0.1', unit=''), 'mg/l', '90', None)
+    """
+    found = BEYOND.fullmatch(text)
+    return None if found is None else quantity(found["behind"] or f"{found['before']}{found['unit']}")
+
+
+def is_quantity(text: str) -> bool:
+    """Whether a text is a number, with or without a unit, or the bound of one."""
+    return (quantity(text) or bound(text)) is not None
+
+
+def plain_unit(unit: str) -> str:
+    """A unit in singular: 1 year and 2 years are in one.
+
+    Examples
+    --------
+    >>> plain_unit("Years"), plain_unit("kr."), plain_unit("ms")
+    ('year', 'kr', 'ms')
+    """
+    plain = unit.casefold().removesuffix(".")
+    return plain.removesuffix("s") if len(plain) > len("hrs") else plain
+
+
 def quantities(texts: Iterable[str]) -> dict[str, Quantity] | None:
     """All texts as numbers with one unit between them; None where one of them is something else.
+
+    Of a value beyond what was measured, such as <0.1, it is the bound.
 
     Examples
     --------
@@ -92,11 +132,15 @@ def quantities(texts: Iterable[str]) -> dict[str, Quantity] | None:
     found: dict[str, Quantity] = {}
     units: set[str] = set()
     for text in texts:
-        one = quantity(text)
+        one = quantity(text) or bound(text)
         if one is None:
             return None
-        units |= {one.unit.casefold()} if one.unit else set()
-        if len(units) > 1:
+        units |= {plain_unit(one.unit)} if one.unit else set()
+        if len(units) > 1 and not units <= FLAGS:
             return None
         found[text] = one
-    return found
+    everywhere = all(one.unit for one in found.values())
+    if units == FLAGS or (units == {"h"} and not everywhere):
+        found = {text: one._replace(unit="") for text, one in found.items()}
+    # 950 and 1.2k are not in one unit; 12 and 13 % are, as nobody has to write it everywhere.
+    return None if units & THOUSANDS and not everywhere else found

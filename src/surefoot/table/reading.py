@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from surefoot.exceptions import DataError, MissingDependencyError
@@ -19,28 +20,41 @@ from surefoot.files import read_limited, read_standard_input
 from surefoot.formats import listed, one_line, suggestion
 from surefoot.table.cells import with_plain_cells
 from surefoot.table.dates import are_months
-from surefoot.table.decimals import Signs, signs_of
+from surefoot.table.decimals import GROUP, SEVERAL, Signs, signs_of
 from surefoot.table.dialect import (
     SEPARATORS,
     Beginning,
     beginning,
+    below_titles,
     checked_separator,
     decoded,
     first_line,
     guessed_separator,
     has_header,
+    line_of_names,
     numbered_rows,
     rows_of,
     uneven,
     where,
 )
+from surefoot.table.marks import the_mark
 from surefoot.table.packed import excel_sheet, gunzipped, parquet_frame
 from surefoot.table.rare import as_text
 from surefoot.table.text_column import DECIMALS, MISSING, OTHER, TextColumn, text_columns
 
 STANDARD_INPUT = "-"
 DECIMAL_ROWS = 1000
+SMALLEST_DECIMAL = 1e-6  # of thousandths: what is less is rounding
 NAMELESS = "\0column "  # before the number of a column without a name; no name in a file holds a zero byte
+# What people call tables, too: how it begins. Banks write web pages that are called .xls.
+OTHERS = {
+    b'{"': "JSON",
+    b"[{": "JSON",
+    b"<html": "a web page",
+    b"<!doctype": "a web page",
+    b"<table": "a web page",
+    b"<?xml": "XML",
+}
 GZIP, ZIP, PARQUET, OLD_EXCEL = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0"
 
 
@@ -66,6 +80,10 @@ class Reading:
         Whether it is written where days come before months: with decimal commas.
     decimals : dict
         Column whose numbers were written with a comma or a point -> the decimal sign.
+    beyond : dict
+        Column with values such as <0.1 -> what they are read as.
+    doubts : dict
+        Column with numbers that may not be what they are read as -> which, and why.
     """
 
     frame: pd.DataFrame
@@ -76,6 +94,8 @@ class Reading:
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     day_first: bool = False
     decimals: Mapping[str, str] = field(default_factory=dict)
+    beyond: Mapping[str, str] = field(default_factory=dict)
+    doubts: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         rows, columns = self.frame.shape
@@ -109,6 +129,8 @@ class Form:
         Column -> what is known of its decimal sign from the table of which a model was made.
     own_decimals : dict
         Column -> its decimal sign, whatever that of the others is.
+    numbers : sequence of str
+        Columns that held numbers in the table of which a model was made.
     """
 
     separator: str | None = None
@@ -121,6 +143,7 @@ class Form:
     missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     usual: Mapping[str, str] = field(default_factory=dict)
     own_decimals: Mapping[str, str] = field(default_factory=dict)
+    numbers: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -158,6 +181,11 @@ def read_table(source: str | os.PathLike[str], form: Form | None = None) -> Read
             return _with_text_decimal(parquet_frame(content, form.max_size), name, form, ("Parquet",))
         if content.startswith((ZIP, OLD_EXCEL)):
             return _excel(content, name, form)
+        other = next(
+            (what for begin, what in OTHERS.items() if content.lstrip()[:9].lower().startswith(begin)), ""
+        )
+        if other:
+            raise DataError(f"is {other}, which is not read; write the table as CSV, Parquet or Excel")
         return _text(content, name, form)
     except OSError as error:
         raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
@@ -197,7 +225,7 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     text, encoding = decoded(content)
     if "\0" in text:
         raise DataError("is neither text nor a table that can be read (CSV, Parquet, Excel)")
-    start = beginning(text)
+    start = below_titles(text, beginning(text), form.expected, form.separator)
     text = text[start.length :]
     separator = form.separator or start.separator or guessed_separator(text)
     names, header = _checked_names(text, separator, form)
@@ -225,8 +253,14 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
 
 def comments(start: Beginning) -> str:
     """That lines before the table are left out; "" where there are none but the separator's."""
-    count = start.lines - (start.separator is not None)
-    return f"{count} line{'s' * (count != 1)} of comments at its top left out" if count else ""
+    count = start.lines - start.titles - (start.separator is not None)
+    what = f"{count} line{'s' * (count != 1)} of comments at its top left out" if count else ""
+    return ", ".join(filter(None, (what, titles(start.titles))))
+
+
+def titles(count: int) -> str:
+    """That lines above the names of the columns are left out."""
+    return f"{count} line{'s' * (count != 1)} above the names left out" if count else ""
 
 
 def _written_floats(frame: pd.DataFrame, signs: Signs) -> dict[str, str]:
@@ -306,14 +340,14 @@ def with_decimal(layout: Layout, form: Form) -> tuple[pd.DataFrame, Signs, Form]
     used = form.decimal or "."
     if form.decimal is None:
         sample = layout.parsed(".", form, DECIMAL_ROWS)
-        commas = any(column.proves(",") for column in text_columns(sample, form.kept))
+        commas = any(column.proves(",") for column in text_columns(sample, form.kept, form.numbers))
         used = "," if commas and not _with_points(layout, form, sample)[0] else "."
     frame = layout.parsed(used, form)
     names = [*_zero_padded(layout, frame), *_pointed_months(layout, frame)]
     if names:
         form = replace(form, as_text=[*form.as_text, *names])
         frame = layout.parsed(used, form)
-    columns, proven = text_columns(frame, form.kept), "," if _fractions(frame) else ""
+    columns, proven = text_columns(frame, form.kept, form.numbers), "," if _fractions(frame) else ""
     if form.decimal is None and used == ".":
         points, doubtful = _with_points(layout, form, frame)
         columns, proven = [*columns, *doubtful], "." if points else ""
@@ -340,11 +374,24 @@ def _taken_for_numbers(
     Or where the table of which a model was made says so.
     """
     both = OTHER[used] in signs.own.values()
-    names = [name for name in _fractions(frame) if both or form.usual.get(name, used) != used]
+    names = [
+        name
+        for name in _fractions(frame)
+        if both or form.usual.get(name, used) != used or _may_be_grouped(frame[name])
+    ]
     if form.decimal is not None or not names:
         return []
     texts = layout.parsed(used, replace(form, as_text=[*form.as_text, *names]))
     return [column for name in names if (column := TextColumn.of(name, texts[name])).is_unclear]
+
+
+def _may_be_grouped(numbers: pd.Series) -> bool:
+    """Whether numbers may be 1.234 for 1234 beside 987: at most three decimals, and several have none."""
+    seen = np.unique(numbers.dropna().abs())
+    whole = seen % 1 == 0
+    thousandths = seen * GROUP
+    few_decimals = np.abs(thousandths.round() - thousandths).max() < SMALLEST_DECIMAL
+    return bool(whole.sum() >= SEVERAL and seen[-1] < GROUP and seen[~whole][0] >= 1 and few_decimals)
 
 
 def _with_points(layout: Layout, form: Form, frame: pd.DataFrame) -> tuple[bool, list[TextColumn]]:
@@ -408,23 +455,28 @@ def _refuse_uneven_rows(layout: Layout) -> None:
 
 
 def _excel(content: bytes, name: str, form: Form) -> Reading:
-    cells, title, count = excel_sheet(content, form.max_size)
-    cells = cells.dropna(how="all").dropna(how="all", axis=1)
+    found = excel_sheet(content, form.max_size, form.expected)
+    cells = found.cells.dropna(how="all").dropna(how="all", axis=1)
     if cells.empty:
-        raise DataError(f"sheet {title!r} is empty")
+        raise DataError(f"sheet {found.title!r} is empty")
+    above = max(line_of_names(cells.to_numpy().tolist(), form.expected) - 1, 0)
+    cells = cells.iloc[above:].dropna(how="all", axis=1)
     first = ["" if pd.isna(cell) else str(cell).strip() for cell in cells.iloc[0]]
     header = has_header(first, form.header, form.expected)
     names = checked_names(first) if header else numbered(len(first))
     frame = cells.iloc[1 if header else 0 :].set_axis(names, axis=1).reset_index(drop=True)
-    sheet = f"sheet {title!r} of {count}" if count > 1 else ""
-    how = ("Excel", sheet, "" if header else "no header")
+    sheet = f"sheet {found.title!r} of {found.sheets}" if found.sheets > 1 else ""
+    merged = "merged cells as their value" if found.merged else ""
+    how = ("Excel", sheet, merged, titles(above), "" if header else "no header")
     return _with_text_decimal(frame.infer_objects(), name, form, how)
 
 
 def _with_text_decimal(frame: pd.DataFrame, name: str, form: Form, how: Sequence[str]) -> Reading:
     """A table whose numbers are numbers, but for those that were typed as text."""
     frame = with_plain_cells(frame)
-    signs = signs_of(text_columns(frame, form.kept), form.decimal, form.usual, form.own_decimals)
+    signs = signs_of(
+        text_columns(frame, form.kept, form.numbers), form.decimal, form.usual, form.own_decimals
+    )
     return finished(frame, name, form, (*how, "decimal comma" if signs.table == "," else ""), signs)
 
 
@@ -436,7 +488,9 @@ def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str],
     units: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
     decimals: dict[str, str] = {}
-    for column in text_columns(found):
+    beyond: dict[str, str] = {}
+    doubts: dict[str, str] = {}
+    for column in text_columns(found, (), form.numbers):
         padded += [column.name] if column.padded else []
         if column.name in form.as_written:
             found[column.name] = as_labels(column.series)
@@ -447,6 +501,9 @@ def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str],
             decimals |= {column.name: signs.of(column.name)} if column.sign else {}
             units |= {column.name: column.unit} if column.unit else {}
             marks |= {column.name: column.marks} if column.marks else {}
+            said, doubt = (one(signs.of(column.name)) for one in (column.beyond, column.doubt))
+            beyond |= {column.name: said} if said else {}
+            doubts |= {column.name: doubt} if doubt else {}
         else:
             found[column.name] = column.stripped()
     notes = (
@@ -455,8 +512,8 @@ def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str],
         _blanks(padded),
         _holes(found.drop(columns=list(form.as_written), errors="ignore")),
     )
-    said, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
-    return Reading(found, name, said, known, units, marks, signs.table == ",", decimals)
+    how, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
+    return Reading(found, name, how, known, units, marks, signs.table == ",", decimals, beyond, doubts)
 
 
 def _refuse_unknown(names: Iterable[str], frame: pd.DataFrame) -> None:
@@ -510,8 +567,8 @@ def _blanks(names: Sequence[Any]) -> str:
 def _holes(frame: pd.DataFrame) -> str:
     """How much is missing, and where."""
     counts = frame.isna().sum()
-    where = [name for name, count in counts.items() if count]
-    total = int(counts.sum())
+    where = [name for name in frame.columns if counts[name] and not the_mark(frame[name])]
+    total = sum(int(counts[name]) for name in where)
     return f"{total:,} missing value{'s' * (total != 1)} in {_first(where)}" if where else ""
 
 

@@ -80,6 +80,11 @@ class Recipe:
         return {name: step.missing for name, step in self.steps.items() if step.missing}
 
     @property
+    def numbers(self) -> list[str]:
+        """Columns of numbers: in the next table, too, <0.1 is one."""
+        return [name for name, step in self.steps.items() if step.kind in (NUMBER, WHOLE)]
+
+    @property
     def usual(self) -> dict[str, str]:
         """What is known of the decimal signs of the next table; see `decimals.signs_of`."""
         found = {name: WHOLE if step.kind == WHOLE else step.decimal for name, step in self.steps.items()}

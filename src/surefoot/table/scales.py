@@ -13,6 +13,11 @@ SCALES = tuple(
         "none low medium high",
         "very_low low medium high very_high",
         "low moderate high",
+        "low med high",
+        "negative trace 1+ 2+ 3+ 4+",
+        "i ii iii iv v vi vii viii",
+        "stage_i stage_ii stage_iii stage_iv",
+        "minimal mild moderate severe",
         "small medium large",
         "xs s m l xl xxl",
         "never rarely sometimes often always",
@@ -38,13 +43,25 @@ BETWEEN = re.compile(
     rf"[\[(]?\s*(?P<low>{NUMBER})\s*(?:{DASH}|to|bis|\.\.+|,|<= ?[a-z]* ?<)\s*(?P<high>{NUMBER})\s*[\])]?",
     re.IGNORECASE,
 )
-BELOW = re.compile(rf"(?:<=?|≤|under|below|less than|up to|unter|bis)\s*(?P<high>{NUMBER})", re.IGNORECASE)
+BELOW_WORDS = "under|below|less than|up to|unter|bis"
+ABOVE_WORDS = "over|above|more than|at least|über|ab"
+BELOW = re.compile(
+    rf"(?:<=?|≤|{BELOW_WORDS})\s*(?P<high>{NUMBER})"
+    rf"|(?P<most>{NUMBER})\s*(?:and|or) (?:less|under|below|younger)",
+    re.IGNORECASE,
+)
 ABOVE = re.compile(
-    rf"(?:>=?|≥|over|above|more than|at least|über|ab)\s*(?P<low>{NUMBER})"
-    rf"|(?P<plus>{NUMBER})\s*(?:\+|and (?:more|over|above))",
+    rf"(?:>=?|≥|{ABOVE_WORDS})\s*(?P<low>{NUMBER})"
+    rf"|(?P<plus>{NUMBER})\s*(?:\+|(?:and|or) (?:more|over|above|older))",
     re.IGNORECASE,
 )
 
+# Bands of money: signs and groups of digits do not matter for their order.
+MONEY = re.compile(r"[$€£₹]|\b(?:USD|EUR|GBP|CHF)\b")
+GROUP = re.compile(r"(?<=\d)[,.'\s](?=\d{3}(?!\d))")
+THOUSANDS = re.compile(r"(?<=\d)k\b", re.IGNORECASE)
+# "1 - never", "2: rarely", "5 (always)", and 3 alone.
+NUMBERED = re.compile(rf"(?P<number>\d{{1,2}})(?:\s*(?:{DASH}|[:.)=(])\s*(?P<word>[^\d\s].*?)\)?)?")
 UNIT = re.compile(r"[\d+]\s*([^\W\d_]+)$")
 
 
@@ -59,10 +76,12 @@ def natural_order(texts: Sequence[str]) -> tuple[str, ...] | None:
     (('< 1 year', '1 year', '2 years', '10+ years'), ('0', '1', '2', '3+'))
     >>> natural_order(["own", "rent"]), natural_order(["1", "2", "3"])
     (None, None)
+    >>> natural_order(["2 - often", "1 - sometimes", "0 - never"])
+    ('0 - never', '1 - sometimes', '2 - often')
     """
     if len(texts) < 3:
         return None
-    return _on_a_scale(texts) or _intervals(texts)
+    return _on_a_scale(texts) or _intervals(texts) or _numbered(texts)
 
 
 def _on_a_scale(texts: Sequence[str]) -> tuple[str, ...] | None:
@@ -75,12 +94,32 @@ def _on_a_scale(texts: Sequence[str]) -> tuple[str, ...] | None:
     return None
 
 
+def _numbered(texts: Sequence[str]) -> tuple[str, ...] | None:
+    """Numbers with words of one scale, or without gaps and with words for the lowest and the highest alone.
+
+    Other words with numbers are lists: 1. single, 2. married; 9 (unknown).
+    """
+    found = {text: match for text in texts if (match := NUMBERED.fullmatch(text.strip()))}
+    if len(found) < len(texts) or len({int(match["number"]) for match in found.values()}) < len(texts):
+        return None
+    order = sorted(found, key=lambda text: int(found[text]["number"]))
+    words = {found[text]["word"]: text for text in order if found[text]["word"]}
+    if len(words) == len(texts):
+        ranked = _on_a_scale(list(words))
+        steps = [words[word] for word in ranked or ()]
+        return tuple(steps) if steps in (order, order[::-1]) else None
+    numbers = [int(found[text]["number"]) for text in order]
+    without_gaps = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return tuple(order) if without_gaps and set(words.values()) == {order[0], order[-1]} else None
+
+
 def _intervals(texts: Sequence[str]) -> tuple[str, ...] | None:
     """Intervals that do not overlap, lowest first; whole numbers too, if one of them is open: 0, 1, 2, 3+."""
     ends = {}
-    units = _units(texts)
+    units, money = _units(texts), any(map(MONEY.search, texts))
     for text in texts:
-        found = _ends(_without(units, text.strip()))
+        plain = THOUSANDS.sub("", _without(units, text.strip()))
+        found = _ends(GROUP.sub("", MONEY.sub("", plain)).strip() if money else plain)
         if found is None or found[0] > found[1]:
             return None
         ends[text] = found
@@ -108,7 +147,7 @@ def _ends(text: str) -> tuple[float, float] | None:
     if found := BETWEEN.fullmatch(text):
         return _value(found["low"]), _value(found["high"])
     if found := BELOW.fullmatch(text):
-        return -math.inf, _value(found["high"])
+        return -math.inf, _value(found["high"] or found["most"])
     if found := ABOVE.fullmatch(text):
         return _value(found["low"] or found["plus"]), math.inf
     if text.isdecimal() and (text == "0" or text[0] != "0"):

@@ -24,8 +24,14 @@ from surefoot.formats import one_line
 from surefoot.table.decimals import Signs, flag_of, other_sign, signs_of
 from surefoot.table.dialect import (
     MARKS,
+    MIXED,
     SEPARATORS,
+    UNUSED,
+    are_mixed,
     beginning,
+    below_titles,
+    codec,
+    counted,
     guessed_separator,
     has_header,
     uneven,
@@ -190,7 +196,7 @@ class Parquet(Streamed):
                 frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
                 frame.index = pd.RangeIndex(start, start + len(frame))
                 about = self.form.decimal, self.form.usual, self.form.own_decimals
-                signs = signs_of(text_columns(frame, self.form.kept), *about)
+                signs = signs_of(text_columns(frame, self.form.kept, self.form.numbers), *about)
                 yield Chunk(start, finished(frame, self.name, self.form, self.assumed, signs))
                 start += len(frame)
 
@@ -242,7 +248,7 @@ class Text(Streamed):
 
     def _check_decimal(self, frame: pd.DataFrame) -> None:
         """Refuse rows whose numbers are written in another way than those of the first rows."""
-        for column in text_columns(frame, self.form.kept):
+        for column in text_columns(frame, self.form.kept, self.form.numbers):
             sign = self.signs.of(column.name)
             if column.proves(OTHER[sign]):
                 where = f"from row {frame.index[0]} on {other_sign(column, sign)}, before it has none"
@@ -255,7 +261,7 @@ def _text(path: str, form: Form) -> Text:
         sample = "".join(itertools.islice(some, SAMPLE + 2))
     if not sample.strip():
         raise DataError("the file is empty")
-    start = beginning(sample)
+    start = below_titles(sample, beginning(sample), form.expected, form.separator)
     sample = sample[start.length :]
     separator = form.separator or start.separator or guessed_separator(sample)
     layout = _layout(sample, separator, form, start.lines)
@@ -289,7 +295,7 @@ def _surveyed(path: str, largest: int | None) -> tuple[str, str, int]:
     """Digest, encoding and number of lines of a text, from one pass over it."""
     digest, decoder, seen, size, lines = sha256(), codecs.getincrementaldecoder("utf-8")(), set(), 0, 0
     limit, complaint = _limit(path, largest)
-    plain, last = True, b"\n"
+    plain, last, wide, strange = True, b"\n", 0, 0
     with _opened(path) as file:
         start = file.read(4)
         mark = next((name for mark, name in MARKS.items() if start.startswith(mark)), None)
@@ -304,11 +310,13 @@ def _surveyed(path: str, largest: int | None) -> tuple[str, str, int]:
             if mark is None:
                 seen |= set(block)
                 plain = plain and _decodes(decoder, block)
+                wide, strange = (sum(pair) for pair in zip((wide, strange), counted(block), strict=True))
             block = file.read(CHUNK)
     if mark is None and 0 in seen:
         raise DataError("is neither text nor a table that can be read (CSV, Parquet, Excel)")
     plain = plain and _decodes(decoder, b"", final=True)
-    return digest.hexdigest(), mark or _encoding(plain, seen), lines + (last != b"\n")
+    mixed = MIXED if not plain and are_mixed(wide, strange) else None
+    return digest.hexdigest(), mark or mixed or _encoding(plain, seen), lines + (last != b"\n")
 
 
 def _limit(path: str, largest: int | None) -> tuple[int, str]:
@@ -325,10 +333,6 @@ def _decodes(decoder: Any, block: bytes, final: bool = False) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-# Bytes that are no character in Windows' encoding.
-UNUSED = {0x81, 0x8D, 0x8F, 0x90, 0x9D}
 
 
 def _encoding(plain: bool, seen: set[int]) -> str:
@@ -349,7 +353,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 
 def _lines(path: str, encoding: str) -> Generator[str, None, None]:
     """Lines with their ends; an endless one is refused."""
-    with _opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="") as text:
+    with _opened(path) as file, io.TextIOWrapper(file, *codec(encoding), newline="") as text:
         while line := text.readline(LONGEST_ROW):
             if len(line) >= LONGEST_ROW:
                 raise DataError(f"a line has more than {LONGEST_ROW:,} characters")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from surefoot.table.kinds import is_number
+from surefoot.table.dates import as_days
+from surefoot.table.kinds import EXCEL_EPOCH, PLAIN_EXCEL_DAYS, is_number
 from surefoot.table.rare import as_text
 
 # Surveys tell "refused", "does not know" and "not asked" apart: 97, 98, 99 or 77, 88, 99.
@@ -20,6 +22,9 @@ NINES = (
 )
 BELOW = (-1.0, -2.0, -7.0, -8.0, -9.0, -98.0, -99.0, -998.0, -999.0, -9998.0, -9999.0, -99999.0)
 FEWEST = 3  # rows: a value that occurs less often may be a value
+DATE_NAME = re.compile(
+    r"(^|[\W_])(dates?|datum|fecha|dato|data|dob|day|tag|born)($|[\W_\d])|[a-z]Date", re.IGNORECASE
+)
 FIRST_DAYS = ("1900-01-01", "1899-12-30", "9999-12-31", "2099-12-31", "1970-01-01")
 
 
@@ -37,6 +42,26 @@ def suspected_holes(frame: pd.DataFrame) -> list[str]:
         for name in frame.columns
         for text, count in _apart(frame[name])
     ]
+
+
+def suspected_days(frame: pd.DataFrame) -> list[str]:
+    """A sentence for each column that is called a date and holds days as Excel counts them.
+
+    Examples
+    --------
+    >>> suspected_days(pd.DataFrame({"date": [44256, 44300], "income": [44256, 44300]}))
+    ["'date': 44256 may be a day as Excel counts them, 2021-03-01; say --date date if it is"]
+    """
+    found = []
+    for name in frame.columns:
+        if not is_number(frame[name]) or not DATE_NAME.search(str(name)):
+            continue
+        seen = frame[name].dropna()
+        if len(seen) and (seen.between(*PLAIN_EXCEL_DAYS) & (seen % 1 == 0)).all():
+            day = as_days(seen.iloc[:1] - EXCEL_EPOCH).dt.strftime("%Y-%m-%d").iloc[0]
+            may_be = f"{as_text(seen.iloc[0])} may be a day as Excel counts them, {day}"
+            found.append(f"{name!r}: {may_be}; say --date {shlex.quote(str(name))} if it is")
+    return found
 
 
 def suspected_total(frame: pd.DataFrame) -> list[str]:

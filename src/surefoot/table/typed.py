@@ -24,16 +24,18 @@ from surefoot.table.kinds import (
     Column,
     are_names,
     decided,
+    truth_words,
     with_few_values,
 )
 from surefoot.table.kinds_text import kinds_text
-from surefoot.table.labelled import joined, number_faults
+from surefoot.table.labelled import joined, number_faults, row_of_text
+from surefoot.table.quantities import is_quantity
 from surefoot.table.reading import Form, Reading, duplicate_names, framed
 from surefoot.table.reading import read_table as read_file
 from surefoot.table.recipe import Recipe
 from surefoot.table.said import Said
-from surefoot.table.suspected import suspected_holes, suspected_total
-from surefoot.table.text_column import DASHES
+from surefoot.table.suspected import suspected_days, suspected_holes, suspected_total
+from surefoot.table.text_column import AMONG_NUMBERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +193,9 @@ def typed(reading: Reading, said: Said) -> Table:
 
 def _typed(reading: Reading, said: Said) -> Table:
     frame = _plain_days(reading.frame.drop(columns=list(said.drop), errors="ignore"))
+    spelling: tuple[str, ...] = ()
+    if said.label in frame.columns:
+        frame[said.label], spelling = truth_words(frame[said.label])
     said.check(list(reading.frame.columns))
     _refuse_label(reading.frame, said.label)
     if not len(frame):
@@ -213,9 +218,13 @@ def _typed(reading: Reading, said: Said) -> Table:
         columns[said.label] = _label_column(said.label, frame[said.label])
     order = [name for name in frame.columns if name in kept]
     table = pd.DataFrame({name: kept[name] for name in order}, columns=pd.Index(order))
-    notes = [*reading.notes, *(note for c in columns.values() for note in c.notes)]
+    notes = [*reading.notes, *spelling, *(note for c in columns.values() for note in c.notes)]
     kept_features = table[[name for name in order if name != said.label]]
-    notes += [*suspected_holes(kept_features), *suspected_total(kept_features)]
+    notes += [
+        *suspected_holes(kept_features),
+        *suspected_days(kept_features),
+        *suspected_total(kept_features),
+    ]
     kinds = _kinds([columns[name] for name in frame.columns])
     return Table(table, kinds, tuple(notes), Recipe.of(columns, said.label), said.label, reading.name)
 
@@ -242,8 +251,11 @@ def _described(column: Column, reading: Reading) -> Column:
         why = f"{column.why}, in {unit}" if unit else column.why
         decimal = reading.decimals.get(column.name, "")
         column = replace(column, why=why, unit=unit or column.unit, decimal=decimal)
-    notes = [f"{column.name!r}: {', '.join(map(repr, marks))} is taken as missing"] if marks else []
-    dashes = [mark for mark in column.missing if mark not in marks and mark in DASHES]
+    beyond = reading.beyond.get(column.name, "")
+    column = replace(column, why=f"{column.why}; {beyond}") if beyond else column
+    notes = [f"{column.name!r}: {said}" for said in (beyond, reading.doubts.get(column.name)) if said]
+    notes += [f"{column.name!r}: {', '.join(map(repr, marks))} is taken as missing"] if marks else []
+    dashes = [mark for mark in column.missing if mark not in marks and mark in AMONG_NUMBERS]
     notes += [f"{column.name!r}: {', '.join(map(repr, dashes))} is taken as missing"] if dashes else []
     return replace(
         column, notes=(*column.notes, *notes), missing=tuple(dict.fromkeys((*column.missing, *marks)))
@@ -287,9 +299,18 @@ def _refuse_faults(features: pd.DataFrame, said: Said) -> None:
         for name in features.columns
         if name not in taken and not _is_time(features[name]) and not are_names(features[name])
     ]
-    found = number_faults(features[looked])
-    if found:
-        raise DataError(joined(found))
+    wrong = [name for name in looked if number_faults(features[[name]])]
+    if wrong:
+        found = number_faults(features[wrong].apply(_without_numbers)) or number_faults(features[wrong])
+        raise DataError(row_of_text(features[wrong]) or joined(found))
+
+
+def _without_numbers(column: pd.Series) -> pd.Series:
+    """A column of text without what would be a number if no other cell were something else, such as 3 kg."""
+    if column.dtype.kind != "O":
+        return column
+    numbers = [value for value in column.dropna().unique() if isinstance(value, str) and is_quantity(value)]
+    return column.mask(column.isin(numbers), 0) if 2 * len(numbers) > column.nunique() else column
 
 
 def _is_time(column: pd.Series) -> bool:

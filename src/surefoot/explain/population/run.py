@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from numbers import Integral
@@ -343,8 +343,8 @@ def table_form(clf: Any, label: str | None = None) -> Form:
     recipe = clf.recipe_ or Recipe({})
     text += recipe.written_dates
     written = [label] if label and label not in names else []
-    missing, usual = recipe.missing, recipe.usual
-    return Form(as_written=written, as_text=text, expected=names, missing=missing, usual=usual)
+    form = Form(as_written=written, as_text=text, expected=names, missing=recipe.missing)
+    return replace(form, usual=recipe.usual, numbers=recipe.numbers)
 
 
 def _plain(value: Any) -> Any:

@@ -15,7 +15,7 @@ from surefoot.exceptions import DataError, ModelFileError, ProblemError
 from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.progress import alive
-from surefoot.table.again import read_like
+from surefoot.table.again import read_like, with_truths
 from surefoot.table.decimals import own_decimals
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import feature_table
@@ -91,7 +91,7 @@ def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClas
     if options.label not in reading.frame.columns:
         hint = suggestion(options.label, reading.frame.columns)
         raise DataError(f"{reading.name}: there is no label column {options.label!r}{hint}")
-    labels = reading.frame[options.label]
+    labels = with_truths(reading.frame[options.label], clf.classes_.tolist())
     return Dataset(X=rows, y=labels, class_names=tuple(str(c) for c in clf.classes_), title=reading.name)
 
 
@@ -102,7 +102,8 @@ def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkC
     reading = _read_again(options.training, form, clf)
     rows = feature_table(reading, clf.feature_labels_)
     others = [name for name in reading.frame.columns if str(name) not in names]
-    fits = [n for n in others if set(reading.frame[n].dropna().astype(str).str.strip()) == set(classes)]
+    frame = reading.frame.assign(**{n: with_truths(reading.frame[n], list(classes)) for n in others})
+    fits = [n for n in others if set(frame[n].dropna().astype(str).str.strip()) == set(classes)]
     if options.label is None and len(fits) != 1:
         which = "none" if not fits else ", ".join(repr(str(name)) for name in fits)
         raise DataError(
@@ -112,10 +113,10 @@ def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkC
     if label not in reading.frame.columns:
         hint = suggestion(label, reading.frame.columns)
         raise DataError(f"{reading.name}: there is no label column {label!r}{hint}")
-    if set(reading.frame[label].dropna().astype(str).str.strip()) != set(classes):
+    if set(frame[label].dropna().astype(str).str.strip()) != set(classes):
         raise DataError(f"{reading.name}: the column {label!r} does not hold the model's classes")
-    known = reading.frame[label].notna().to_numpy()
-    labels = reading.frame.loc[known, label].astype(str).str.strip().map(classes)
+    known = frame[label].notna().to_numpy()
+    labels = frame.loc[known, label].astype(str).str.strip().map(classes)
     return Dataset(X=rows[known], y=labels, class_names=tuple(classes), title=reading.name)
 
 
@@ -155,7 +156,9 @@ def rows_and_record(
         return rows_of_table(options, clf), None
     reading = _read_again(options.data, replace(form, as_written=[*form.as_written, label]), clf)
     rows = feature_table(reading, clf.feature_labels_, label=options.id)
-    return rows, reading.frame[label] if label in reading.frame.columns else None
+    if label not in reading.frame.columns:
+        return rows, None
+    return rows, with_truths(reading.frame[label], clf.classes_.tolist())
 
 
 def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Streamed:
@@ -224,7 +227,7 @@ def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
     """What is known about the next table from the one of which the model was made."""
     recipe = clf.recipe_ or Recipe({})
     text = [*_text_features(clf), *recipe.written_dates]
-    return {"as_text": text, "missing": recipe.missing, "usual": recipe.usual}
+    return {"as_text": text, "missing": recipe.missing, "usual": recipe.usual, "numbers": recipe.numbers}
 
 
 def _read_again(path: str, form: Form, clf: ConditionalGaussianNetworkClassifier) -> Reading:
