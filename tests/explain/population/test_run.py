@@ -147,7 +147,8 @@ def test_lines_that_no_run_wrote_count_for_nothing(explainer, rows, tmp_path, mo
         with pytest.raises(Stop):
             run(explainer, rows.head(4), output)
     with Journal(output) as journal:
-        journal.begin({key: journal.manifest[key] for key in journals.PARTS}, resume=True)
+        about = {key: value for key, value in journal.manifest.items() if key in journals.PARTS}
+        journal.begin(about, resume=True)
         part = journal.folder / "rows-000000.jsonl"
         part.write_bytes(part.read_bytes() + b"\0" * 40 + b"\n" + journal._checked(body))
     assert run(explainer, rows.head(4), output).computed in (1, 2)  # the line may stand in the place of one
@@ -366,7 +367,7 @@ def test_a_row_that_is_given_up_says_why(explainer, rows, tmp_path, monkeypatch)
     def finished(job, asked, _):
         return (job.given_up(row) if row.number == 3 else job.done(row) for row in asked)
 
-    monkeypatch.setattr("surefoot.explain.population.run.finished", finished)
+    monkeypatch.setattr("surefoot.explain.population.going_on.finished", finished)
     assert run(explainer, rows.head(5), tmp_path / "out.csv").reasons["worker_lost"] == 1
     found = pd.read_csv(tmp_path / "out.csv")
     assert found["reason"].fillna("").tolist() == ["", "", "", "worker_lost", ""]
@@ -400,7 +401,7 @@ def test_a_row_that_takes_its_process_along_is_given_up(tmp_path):
 
 def test_segments_are_kept_apart(explainer, rows, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(journals, "SEGMENT", 4)
-    monkeypatch.setattr("surefoot.explain.population.run.SEGMENT", 4)
+    monkeypatch.setattr("surefoot.explain.population.going_on.SEGMENT", 4)
     output = tmp_path / "out.parquet"
     with monkeypatch.context() as patch:
         stop_after(patch, 13)
