@@ -128,7 +128,9 @@ def test_an_audit_that_was_stopped_goes_on(undisturbed, capsys, monkeypatch):
     assert set(undisturbed.iterdir()) - before == {undisturbed / "g.csv.parts"}
     assert main([*ASK, *flags]) == 0
     assert pd.read_csv("g.csv").equals(pd.read_csv("w.csv"))
-    assert pd.read_csv("lines.csv").drop(columns="seconds").equals(pd.read_csv("x.csv").drop(columns="seconds"))
+    assert (
+        pd.read_csv("lines.csv").drop(columns="seconds").equals(pd.read_csv("x.csv").drop(columns="seconds"))
+    )
     assert set(undisturbed.iterdir()) - before == {undisturbed / name for name in OUTPUTS[1::2]}
 
 
