@@ -33,7 +33,7 @@ def test_everything_is_written(here, capsys):
     assert "of 16 rows are not decided yes" in said.out
     assert "90 % interval" in said.out
     assert "1 row without a value of 'code'" in said.out
-    assert "combination of 'code' and 'cards'; a single --by has the groups by one of them alone" in said.out
+    assert "groups are combinations of 'code' and 'cards'; those by one of them alone come first" in said.out
     assert [line for line in said.err.splitlines() if "wrote" in line] == [
         "surefoot: wrote a.csv", "surefoot: wrote t.csv", "surefoot: wrote a.html",
     ]  # fmt: skip

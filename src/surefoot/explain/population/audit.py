@@ -125,6 +125,11 @@ class Audit:
         """
         return replace(self, groups=grouped(self.frame, by))
 
+    @cached_property
+    def alone(self) -> tuple[Audit, ...]:
+        """The same audit by each thing alone that rows are grouped by, where these are several."""
+        return tuple(replace(self, groups=groups) for groups in self.groups.alone)
+
     def difference(self, method: str = "between_groups") -> pd.Series:
         """How far groups are apart in shares and costs; groups in which nobody was asked are left out.
 
@@ -187,8 +192,8 @@ class Audit:
         names = [one_line(repr(name)) for name in self.groups.names]
         if len(names) < 2:
             return []
-        said = f"each group is one combination of {in_a_row(names)}"
-        return [f"{said}; audit.regrouped(by) has the groups by one of them alone"]
+        said = f"groups are combinations of {in_a_row(names)}"
+        return [f"{said}; those by one of them alone come first, and each row counts in several lines"]
 
     def _unread(self) -> list[str]:
         """How many rows are not asked, and how many of them would be if their holes were filled."""
