@@ -429,3 +429,44 @@ def test_rows_with_the_same_values_are_explained_once(explainer, rows, expected,
     begun.clear()
     run(explainer.copy(time_limit=1e-9), twice, tmp_path / "out.csv")
     assert len(begun) > 30  # what was cut short may come out otherwise
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
+@pytest.mark.parametrize("how", ["written over", "appended to", "gone"])
+def test_a_table_that_is_written_to_while_it_is_read_is_refused(
+    explainer, rows, expected, tmp_path, monkeypatch, name, how
+):
+    """What was finished before is kept: it goes on where the table is what it was."""
+    table, output, done = tmp_path / name, tmp_path / "out.parquet", Job.done
+    rows.to_csv(table, index=False) if name == "in.csv" else rows.to_parquet(table)
+    content = table.read_bytes()
+
+    def written(self, row):
+        if row.number == 3:
+            changed = content.replace(b"=c9", b"=d9") if how == "written over" else content + b"\n"
+            table.unlink() if how == "gone" else table.write_bytes(changed)
+        return done(self, row)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Job, "done", written)
+        with pytest.raises(DataError, match=rf"{name}: (was written to while it was read|cannot be read)"):
+            run(explainer, table, output)
+    assert not output.exists()
+    table.write_bytes(content)
+    assert run(explainer, table, output).computed == 23
+    assert same(output, expected)
+
+
+def test_text_that_is_no_text_goes_through(explainer, clf, rows, tmp_path):
+    """Half of a surrogate pair, which no file holds, in a name and in a category."""
+    names = pd.Series(["\ud800x", *rows["id"][1:]], dtype=object)
+    odd = rows.astype({"housing": object}).assign(id=names).head(4)
+    odd.loc[1, "housing"] = "\udfffcastle"
+    proofs = tmp_path / "proofs.jsonl"
+    run(explainer, odd, tmp_path / "out.parquet", certificates=proofs)
+    table = pd.read_parquet(tmp_path / "out.parquet")
+    assert table["row"].tolist() == ["\\ud800x", "=c1", "=c2", "=c3"]
+    assert table["factual: housing"][1] == "\\udfffcastle"
+    found = Explanations.from_json(proofs.read_text())
+    assert [e.row for e in found] == table["row"].tolist()
+    assert [verify(e, clf).ok for e in found if e.status != "invalid"] == [True] * 3

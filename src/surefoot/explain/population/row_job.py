@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from surefoot.explain.population.columns import Column, fitting
+from surefoot.explain.population.columns import Column, fitting, valid
 from surefoot.explain.population.pool import LOSSES
 from surefoot.explain.population.table import line
 from surefoot.explain.result.batch import principal_features
@@ -70,8 +70,8 @@ class Job(NamedTuple):
     def done(self, row: Row) -> Done:
         """Explain one row; errors are stated in its line."""
         names = list(self.explainer.classifier.feature_labels_)
-        index = pd.Index([row.label], dtype=object)
-        frame = pd.DataFrame([row.cells], index, names, dtype=object)
+        label, *cells = [valid(one) if isinstance(one, str) else one for one in (row.label, *row.cells)]
+        frame = pd.DataFrame([cells], pd.Index([label], dtype=object), names, dtype=object)
         wanted = [self.target] if isinstance(self.target, list) else self.target
         e = explain_rows(self.explainer, frame, wanted, brief=True)[0]
         stopped = e.status.with_point is Status.INTERRUPTED
