@@ -167,8 +167,9 @@ def test_a_clear_difference_of_costs_is_said(audit):
     apart = in_two_groups(audit, [*np.linspace(1, 2, 40), *np.linspace(3, 4, 40)], names)
     assert "the share without a way is 0.0 % in every group" in answer_of(apart)[1]
     assert answer_of(apart)[2] == (
-        "Half of those asked need a change of 2.000 or less; by who, the median is larger for other (3.487, "
-        "3.333 to 3.641) than for one (1.487, 1.333 to 1.641), and these intervals do not overlap."
+        "For half of those asked a change that costs 2.000 or less is enough; by who, the median cost is "
+        "larger for other (3.487, 3.333 to 3.641) than for one (1.487, 1.333 to 1.641), and these intervals do "
+        "not overlap."
     )
     alike = in_two_groups(audit, [*np.linspace(1, 2, 40), *np.linspace(1.1, 2.1, 40)], names)
     assert "overlap" not in answer_of(alike)[2]
@@ -214,7 +215,7 @@ def test_a_difference_by_one_thing_alone_is_said_where_combinations_are_small(au
         "one (0.0 %, 0.0 % to 8.8 %); these intervals do not overlap."
     )
     assert (
-        "; by who, the median is larger for other (no way, no way to no way) than for one"
+        "; by who, the median cost is larger for other (no way, no way to no way) than for one"
         in answer_of(found)[2]
     )
 

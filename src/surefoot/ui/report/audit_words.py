@@ -209,7 +209,7 @@ def _costs(audit: Audit) -> str:
     half = (
         "Half or more of those asked have no way that is known"
         if middle == math.inf
-        else f"Half of those asked need a change of {number(middle)} or less"
+        else f"For half of those asked a change that costs {number(middle)} or less is enough"
     )
     half += _costs_apart(audit)
     counted = audit.cases.counted("blamed", (audit.cases.kind == NONE).nonzero()[0])
@@ -228,5 +228,5 @@ def _costs_apart(audit: Audit) -> str:
             dear, cheap = (_figure_words(large, place, "cost_median") for place in apart)
             by = in_a_row(list(map(str, one.groups.names)))
             apart_words = f"is larger for {dear} than for {cheap}, and these intervals do not overlap"
-            return f"; by {by}, the median {apart_words}"
+            return f"; by {by}, the median cost {apart_words}"
     return ""
