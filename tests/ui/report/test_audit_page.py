@@ -168,8 +168,8 @@ def test_a_clear_difference_of_costs_is_said(audit):
     assert "the share without a way is 0.0 % in every group" in answer_of(apart)[1]
     assert answer_of(apart)[2] == (
         "For half of those asked a change that costs 2.000 or less is enough; by who, the median cost is "
-        "larger for other (3.487, 3.333 to 3.641) than for one (1.487, 1.333 to 1.641), and these intervals do "
-        "not overlap."
+        "larger for other (3.487, 3.333 to 3.641) than for one (1.487, 1.333 to 1.641), and these intervals "
+        "do not overlap."
     )
     alike = in_two_groups(audit, [*np.linspace(1, 2, 40), *np.linspace(1.1, 2.1, 40)], names)
     assert "overlap" not in answer_of(alike)[2]
