@@ -20,7 +20,7 @@ NAMES = (
     "bound", "batch", "requests", "imports", "forgeries", "whole_numbers", "honest",
     "tables", "calibration", "holes", "mixed", "worth", "levers", "largest_share", "at_most", "combined",
     "best_probability", "hangs", "models", "alternatives", "kernel", "cli_fuzz", "limits", "verification",
-    "presets", "typed_back", "reasons", "enough", "faulty_tables", "kinds_rules", "population",
+    "presets", "fewest", "typed_back", "reasons", "enough", "faulty_tables", "kinds_rules", "population",
     "audit_coverage",
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ ROOT = Path(surefoot.__file__).parent
 # which models hand out and searches take.
 LAYERS = [
     {"exceptions", "status", "defaults", "formats", "days", "threads"}
-    | {"memory", "files", "plain", "views", "bars"},
+    | {"memory", "files", "plain", "views", "bars", "progress", "unforeseen"},
     {"problem"},
     {"table"},
     {"model", "datasets"},

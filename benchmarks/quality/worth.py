@@ -38,7 +38,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from benchmarks.asking import CounterfactualExplainer
 from benchmarks.quality.worth_peers import PEERS
 from surefoot import ConditionalGaussianNetworkClassifier, adopt, datasets, verify
-from surefoot.explain.ask.refits import Refits
+from surefoot.explain.ask.refits import RefittedModels
+from surefoot.explain.result.model_share import fresh_share
 from surefoot.model.mixed import log_density
 
 KEY = ["table", "model", "asked"]
@@ -129,7 +130,7 @@ class Case:
         self.original = MODELS[model]().fit(self.X, self.y)
         self.clf = adopt(self.original, (self.X, self.y))
         self.factuals = self.X[self.original.predict(self.X) != self.target].head(ROWS)
-        self.refits = Refits(self.original, self.clf, 1, (self.X, self.y))
+        self.refits = RefittedModels(self.original, self.clf, 1, (self.X, self.y))
         self.explainer = CounterfactualExplainer(self.original, data=(self.X, self.y), **SETTINGS)
         self.judges = Judges(other, other_y, self.target)
 
@@ -197,11 +198,11 @@ class Case:
         return asked.question.family(self.clf).distance(state, numbers)
 
     def shares(self, found):
-        asker, labels = self.explainer.asker, self.clf.classes_.tolist()
-        required = asker.builder(asker.first)._requirements(self.target, labels)
+        asker = self.explainer.asker
+        required = asker.builder(asker.first)._requirements(self.target)
         numbers, codes = self.clf.schema_.encode(found)
         return [
-            self.refits.share(required, z, tuple(int(c) for c in state))
+            fresh_share(self.refits, required, z, tuple(int(c) for c in state))
             for z, state in zip(numbers, codes, strict=True)
         ]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surefoot import datasets, plots
     from surefoot.exceptions import NoCounterfactualError
+    from surefoot.explain.answer.region import Region
     from surefoot.explain.constraints.actions import Action, Actions
     from surefoot.explain.constraints.linear import Rule
     from surefoot.explain.explainer import CounterfactualExplainer
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from surefoot.explain.result.batch import Explanations
     from surefoot.explain.result.explanation import Explanation
     from surefoot.explain.result.reasons import Reasons
-    from surefoot.explain.result.region import Region
-    from surefoot.explain.result.verification import Verification, verify
+    from surefoot.explain.verification import Verification, verify
     from surefoot.model.adopted import AdoptedClassifier
     from surefoot.model.adoption import adopt
     from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
@@ -51,27 +51,27 @@ _HOMES = {
     "Explanation": "explain.result.explanation",
     "Explanations": "explain.result.batch",
     "LinearGaussianNetwork": "model.network",
-    "Milp": "explain.answer.methods",
+    "Milp": "explain.ask.methods",
     "OneAction": "explain.population.one_action",
     "PRESETS": "explain.ask.presets",
     "NoCounterfactualError": "exceptions",
     "Nobody": "explain.population.nobody",
-    "Qcqp": "explain.answer.methods",
+    "Qcqp": "explain.ask.methods",
     "Quadratic": "problem.quadratic",
     "QuadraticModel": "model.quadratic_model",
     "Question": "problem.question",
     "Reasons": "explain.result.reasons",
     "Refits": "explain.ask.refits",
-    "Region": "explain.result.region",
+    "Region": "explain.answer.region",
     "RobustProblem": "problem.robust_problem",
     "Rule": "explain.constraints.linear",
     "Status": "status",
-    "Verification": "explain.result.verification",
+    "Verification": "explain.verification",
     "Whitening": "problem.geometry",
     "adopt": "model.adoption",
     "diagnose": "model.diagnosis",
     "select": "model.selection",
-    "verify": "explain.result.verification",
+    "verify": "explain.verification",
     "write_letter": "ui.letters.page",
     "write_report": "ui.report.page",
 }

@@ -50,6 +50,34 @@ def exact(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
+def value_text(value: Any) -> str:
+    """A value as people write it.
+
+    Examples
+    --------
+    >>> value_text(12345.5), value_text(3.0), value_text("own"), value_text(None)
+    ('12,345.5', '3', 'own', 'missing')
+    """
+    if value is None:
+        return "missing"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}".removesuffix(".0") if abs(value) < 1e15 else f"{value:g}"
+
+
+def named_value(value: Any) -> str:
+    """A value in a sentence: text that could be read as more than one word of it in quotes.
+
+    Examples
+    --------
+    >>> named_value("200 DM or more"), named_value("own"), named_value(5951.0)
+    ("'200 DM or more'", 'own', '5,951')
+    """
+    text = one_line(value_text(value))
+    is_word = text.replace("-", "").replace("_", "").isalnum()
+    return repr(text) if isinstance(value, str) and not is_word else text
+
+
 def share(value: float) -> str:
     """A probability in per cent; nearly sure is not sure.
 

@@ -12,7 +12,7 @@ import pytest
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, datasets
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.verification import verify
+from surefoot.explain.verification import verify
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
 from surefoot.status import Status

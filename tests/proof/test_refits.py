@@ -176,7 +176,7 @@ def test_a_margin_that_rounding_hides_counts_either_way():
 @pytest.mark.parametrize("hidden", [0, 2])
 def test_a_count_holds_from_what_is_sure_to_what_may_be(monkeypatch, hidden):
     """Seven refits agree for sure, and rounding hides two more: seven to nine of twelve are true."""
-    from surefoot.explain.ask.refits import lower_bound
+    from surefoot.explain.result.model_share import lower_bound
 
     verdicts = [True] * 7 + [None] * hidden + [False] * (5 - hidden)
     for share, least in [*((count, 7) for count in range(4, 13)), *((7, count) for count in range(4, 13))]:
@@ -188,7 +188,7 @@ def test_a_count_holds_from_what_is_sure_to_what_may_be(monkeypatch, hidden):
 
 
 def test_hits_have_the_bound_of_clopper_and_pearson():
-    from surefoot.explain.ask.refits import lower_bound
+    from surefoot.explain.result.model_share import lower_bound
 
     for hits, trials in ((0, 20), (1, 20), (13, 20), (20, 20), (3, 3), (0, 0)):
         assert exact._is_least_share(lower_bound(hits, trials), hits, trials)

@@ -121,6 +121,14 @@ def test_limits_hold_where_a_refutation_does_without_them():
     assert not refuted_at_once(limited, 0.0)  # in no time nothing is proven
 
 
+def test_the_walk_over_states_looks_at_the_clock_itself(monkeypatch):
+    """Of many states most are covered by the proofs of others: then no search looks at it."""
+    monkeypatch.setattr(states._States, "_refute_at_once", lambda *_: True)
+    posed = family(2, 0.0, 1, 0)
+    assert refuted_at_once(posed, 30)
+    assert not refuted_at_once(posed, -1.0)
+
+
 @pytest.fixture(scope="module")
 def moving():
     """A family whose nearest point has another state than today's, and that point."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from surefoot.experiments.log import Log, Record
 from surefoot.experiments.settings import Setting, classifier, data_set
-from surefoot.explain.answer.methods import Milp, Qcqp
+from surefoot.explain.ask.methods import Milp, Qcqp
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.explanation import Explanation
 from surefoot.status import Status

@@ -7,29 +7,30 @@ from os import PathLike
 from typing import Any, Literal
 
 from surefoot.exceptions import NoCounterfactualError, ProblemError
-from surefoot.explain.answer.methods import Qcqp
 from surefoot.explain.ask.asker import Asker
-from surefoot.explain.ask.diversity import check_differing
+from surefoot.explain.ask.methods import Qcqp
 from surefoot.explain.ask.presets import PRESET, Unset
 from surefoot.explain.ask.refits import refitted
 from surefoot.explain.ask.specification import Specification
 from surefoot.explain.ask.terms import EVEN, NO_MORE, Against, Distance, NoiseOn
 from surefoot.explain.constraints.actions import Actions
 from surefoot.explain.population.audit import audit as _audit
-from surefoot.explain.population.nobody import nobody as _nobody
 from surefoot.explain.population.one_action import one_action as _one_action
+from surefoot.explain.population.region_proof import nobody as _nobody
 from surefoot.explain.population.run import explain_to as _explain_to
 from surefoot.explain.population.table import explain_table as _explain_table
 from surefoot.explain.population.table import table_schema as _table_schema
-from surefoot.explain.progress import alive
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import Reasons, reasons_of_row
-from surefoot.explain.result.trade_off import trade_off as _trade_off
-from surefoot.explain.rows import RowExplainer, explain_rows
+from surefoot.explain.rows.batch_explainer import explain_rows
+from surefoot.explain.rows.diversity import check_differing
+from surefoot.explain.rows.row_explainer import RowExplainer
+from surefoot.explain.rows.trade_off import trade_off as _trade_off
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.robust_problem import RobustProblem
+from surefoot.progress import alive
 from surefoot.search.certified.clock import Clock
 from surefoot.threads import one_blas_thread
 

@@ -8,7 +8,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from surefoot import ConditionalGaussianNetworkClassifier, Explanation, datasets, verify
 from surefoot.exceptions import ProblemError
-from surefoot.explain.ask.refits import FRESH, RefittedModels, lower_bound
+from surefoot.explain.ask.refits import FRESH, RefittedModels
 from surefoot.model.refits import Bootstrap
 from tests.asking import CounterfactualExplainer
 
@@ -139,14 +139,6 @@ def test_models_of_other_features_are_refused(pima):
     other = ConditionalGaussianNetworkClassifier("naive").fit(data.X.iloc[:, :4], data.y)
     with pytest.raises(ProblemError, match="same features"):
         CounterfactualExplainer(clf, models=[other])
-
-
-def test_the_bound_is_that_of_clopper_and_pearson():
-    from scipy.stats import binom
-
-    for hits in (1, 50, 97, 100):
-        bound = lower_bound(hits, 100)
-        assert binom.sf(hits - 1, 100, bound) == pytest.approx(0.05, abs=1e-9)
 
 
 def test_refits_are_fitted_before_any_time_limit_runs(monkeypatch):

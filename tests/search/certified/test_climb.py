@@ -56,6 +56,43 @@ def test_climbs_end_where_nothing_is_lacking_or_nothing_helps(seed):
         assert least >= len(found)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_exchanged_features_are_the_fewest(seed):
+    """Without errors nothing undoes what a climb finds; features that lead uphill first need not stay."""
+    problem = within(random_problem(6, seed + 20, budget=0.0), 0.9)
+    climb = climb_of(problem)[1]
+    found = climb.order()
+    assert not climb.lacking
+    assert len(found) == fewest(problem)
+
+
+def test_what_leads_uphill_first_is_exchanged():
+    """The first feature alone lifts most; the second and third are enough, once both move."""
+    problem = within(random_problem(4, 1, budget=0.0), 1.0)
+    matrix = np.zeros((4, 4))
+    matrix[1, 2] = matrix[2, 1] = 0.5
+    margin = replace(
+        problem.requirements[0].margin,
+        matrix=matrix,
+        vector=np.array([0.6, 0.5, 0.1, 0.05]),
+        constant=-1.2,
+        center=np.zeros(4),
+    )
+    domain = replace(problem.domain, low=np.zeros(4), high=np.ones(4))
+    needs = replace(problem.requirements[0], margin=margin)
+    climb = climb_of(replace(problem, requirements=(needs,), factual=np.zeros(4), domain=domain))[1]
+    assert sorted(climb.order()) == [1, 2]
+
+
+def test_exchanges_end(monkeypatch):
+    """A wide table with much to exchange; what joins first is found all the same."""
+    monkeypatch.setattr("surefoot.search.certified.climb.MOVES", 0)
+    problem = within(random_problem(6, 20, budget=0.0), 0.9)
+    climb = climb_of(problem)[1]
+    assert climb.order()
+    assert not climb.lacking
+
+
 def test_of_millions_of_choices_few_features_are_found_at_once():
     """One feature far away is enough, but near by eleven others lead uphill faster."""
     n = 40

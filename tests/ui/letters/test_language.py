@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import surefoot.ui.letters.language as module
-from surefoot.explain.result.region import Interval
+from surefoot.explain.answer.region import Interval
 from surefoot.ui.letters.labels import Label, Labels
 from surefoot.ui.letters.language import Language, harmless, language, languages
 from surefoot.ui.letters.writer import Writer

@@ -23,9 +23,9 @@ from surefoot import (
     write_letter,
 )
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.ask.refits import ModelShare
+from surefoot.explain.answer.region import Interval, Region
 from surefoot.explain.result.batch import Explanations
-from surefoot.explain.result.region import Interval, Region
+from surefoot.explain.result.model_share import ModelShare
 from surefoot.ui.letters.labels import Labels, read_labels
 from surefoot.ui.letters.language import language, languages
 from surefoot.ui.letters.slots import TEMPLATES

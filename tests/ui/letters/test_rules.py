@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from surefoot import Action, Actions, ConditionalGaussianNetworkClassifier, CounterfactualExplainer
+from surefoot.explain.answer.region import Interval
 from surefoot.explain.constraints.at_most import AtMost
 from surefoot.explain.constraints.if_then import When
 from surefoot.explain.constraints.linear import Rule
 from surefoot.explain.constraints.link import Link
 from surefoot.explain.result.broken import broken_rules
-from surefoot.explain.result.region import Interval
 from surefoot.ui.letters.labels import Label, Labels
 from surefoot.ui.letters.language import language
 from surefoot.ui.letters.rule_words import rule_words

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.explain.ask.dates import with_date_texts
 from surefoot.explain.ask.refusal import Refusal
-from surefoot.explain.result.dates import with_date_texts
 from surefoot.plain import plain
 from surefoot.problem.answer import Answer, Round
 from surefoot.problem.question import Question

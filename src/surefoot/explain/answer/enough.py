@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from surefoot.exceptions import DataError
 from surefoot.explain.answer.decimals import cents, rounded_inwards, short_between
 from surefoot.explain.answer.outside import not_enough
-from surefoot.explain.result.dates import with_dates
-from surefoot.explain.result.region import Interval, Region
+from surefoot.explain.answer.region import Interval, Region
+from surefoot.explain.ask.dates import with_dates
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.domain import ValueSet
 from surefoot.problem.family import Family

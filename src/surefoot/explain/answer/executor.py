@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from inspect import signature
 from typing import Any, Protocol
@@ -18,79 +17,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import SurefootError
-from surefoot.explain.answer.methods import GRACE, SMALLEST_GAP, Settings, at_factual, search
 from surefoot.explain.answer.printable import SPARE, in_decimals
-from surefoot.formats import one_line, sentence
+from surefoot.explain.answer.search import GRACE, at_factual, search
+from surefoot.explain.ask.methods import SMALLEST_GAP
+from surefoot.explain.ask.task import Task
+from surefoot.formats import sentence
 from surefoot.problem.answer import Answer
 from surefoot.problem.family import Family
-from surefoot.problem.question import Question
-from surefoot.problem.robust_problem import RobustProblem
 from surefoot.search.certified import certificate
 from surefoot.status import Status
+from surefoot.unforeseen import unforeseen
 
 Array = NDArray[np.float64]
 
-LOG = logging.getLogger("surefoot")
-LOG.addHandler(logging.NullHandler())  # tracebacks are for those who ask for the log
+
+def answer_to(task: Task) -> Answer:
+    """Search; the point comes in the features' own units."""
+    start = time.perf_counter()
+    question, problem = task.question, task.problem
+    found = question.unwarped(_already_there(task) if task.is_there else _found(task))
+    if task.printable:
+        left = task.settings.options.time_limit - (time.perf_counter() - start)
+        found = in_decimals(question, problem, found, max(left, GRACE))
+    seconds = time.perf_counter() - start
+    return replace(found, seconds=seconds, search_seconds=seconds)
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """One problem, and how it is to be solved.
+def _found(task: Task) -> Answer:
+    """Run the method; with a narrower gap where rounding needs a part of it."""
+    settings = task.settings
+    if task.printable:
+        gap = max((1 - SPARE) * settings.options.gap, SMALLEST_GAP)
+        settings = replace(settings, options=replace(settings.options, gap=gap))
+    return search(task.method, task.problem, settings)
 
-    Parameters
-    ----------
-    problem : Family
-    question : Question
-    method : str
-    settings : Settings
-    printable : bool, default=False
-        Whether the point goes to short decimals, within the gap that was asked for.
-    """
 
-    problem: Family
-    question: Question
-    method: str
-    settings: Settings
-    printable: bool = False
-
-    def within(self, seconds: float) -> Task:
-        """The same task with so many seconds for all of it."""
-        return replace(self, settings=self.settings.within(seconds))
-
-    def answer(self) -> Answer:
-        """Search; the point comes in the features' own units."""
-        start = time.perf_counter()
-        question = self.question
-        found = self._already_there(self.problem.here) if self.is_there else self._search()
-        found = question.unwarped(found)
-        if self.printable:
-            left = self.settings.options.time_limit - (time.perf_counter() - start)
-            found = in_decimals(question, self.problem, found, max(left, GRACE))
-        seconds = time.perf_counter() - start
-        return replace(found, seconds=seconds, search_seconds=seconds)
-
-    @property
-    def is_there(self) -> bool:
-        """Whether the unchanged row is allowed and has the target, leaving errors aside."""
-        here, question = self.problem.here, self.question
-        return here.margin(here.factual) >= 0 and question.allows(question.factual, question.state)
-
-    def _search(self) -> Answer:
-        """Run the method; with a narrower gap where rounding needs a part of it."""
-        if not self.printable:
-            return search(self.method, self.problem, self.settings)
-        options = self.settings.options
-        narrow = replace(options, gap=max((1 - SPARE) * options.gap, SMALLEST_GAP))
-        return search(self.method, self.problem, replace(self.settings, options=narrow))
-
-    def _already_there(self, here: RobustProblem) -> Answer:
-        """Nothing needs to change; or, where a small error undoes it, the least change that makes it safe."""
-        found = replace(at_factual(here, self.settings.options.time_limit), state=self.question.state)
-        if found.worst is None or here.violation(here.factual, found.worst)[0] <= 0:
-            return found
-        safe = self._search()
-        return found if safe.point is None else safe
+def _already_there(task: Task) -> Answer:
+    """Nothing needs to change; or, where a small error undoes it, the least change that makes it safe."""
+    here = task.problem.here
+    found = replace(at_factual(here, task.settings.options.time_limit), state=task.question.state)
+    if found.worst is None or here.violation(here.factual, found.worst)[0] <= 0:
+        return found
+    safe = _found(task)
+    return found if safe.point is None else safe
 
 
 class Work(Protocol):
@@ -110,15 +79,8 @@ def attempt(work: Work) -> Answer:
         return work.answer()
     except SurefootError:
         raise
-    except Exception as error:  # of numpy or a solver: a defect of ours, which a user cannot mend
+    except Exception as error:
         return failed(Status.FAILED, work.task.problem, unforeseen(error))
-
-
-def unforeseen(error: Exception) -> str:
-    """The message about an unexpected error; its traceback goes to the log."""
-    LOG.error("unexpected error", exc_info=error)
-    kind = type(error).__name__
-    return f"An unexpected {kind} ({one_line(str(error))}) stopped it. Please report it, with the log."
 
 
 @contextmanager

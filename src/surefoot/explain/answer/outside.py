@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.explain.answer.decimals import rounded_outwards, short_between
-from surefoot.explain.result.region import NotEnough
+from surefoot.explain.answer.region import NotEnough
+from surefoot.explain.ask.row import class_position
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.mixed import State
 from surefoot.problem.quadratic import Quadratic
@@ -70,9 +71,7 @@ def _deviations(clf: ConditionalGaussianNetworkClassifier, question: Question) -
 
 
 def _decided(clf: ConditionalGaussianNetworkClassifier, numbers: Array, state: State) -> Any:
-    codes = np.array([state], dtype=np.intp)
-    scores = clf.class_scores(numbers[None], codes)[0]
-    return clf.classes_.tolist()[int(np.argmax(scores))]
+    return clf.classes_.tolist()[class_position(clf, numbers, state)]
 
 
 def _beyond(

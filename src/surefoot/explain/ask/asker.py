@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.exceptions import ProblemError, SurefootError
-from surefoot.explain.answer.executor import unforeseen
-from surefoot.explain.answer.methods import Settings
-from surefoot.explain.ask.diversity import NOTHING, Differing
-from surefoot.explain.ask.giving_way import Rung
+from surefoot.explain.ask.asked import Asked
+from surefoot.explain.ask.differing import NOTHING, Differing
 from surefoot.explain.ask.imputation import Filled, filled
-from surefoot.explain.ask.question_builder import Asked, QuestionBuilder
+from surefoot.explain.ask.methods import Settings
+from surefoot.explain.ask.question_builder import QuestionBuilder
 from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.ask.row import encoded, raw_values, split_rows, written_values
+from surefoot.explain.ask.rung import Rung
 from surefoot.explain.ask.specification import Specification
 from surefoot.explain.ask.target import each_target, several_targets
 from surefoot.explain.constraints.actions import Action, Actions
@@ -28,6 +28,7 @@ from surefoot.explain.constraints.document import Preset
 from surefoot.formats import sentence
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.geometry import HUGE
+from surefoot.unforeseen import unforeseen
 
 
 class Row(NamedTuple):
@@ -117,7 +118,7 @@ class Asker:
     def is_there(self, row: Row) -> bool:
         """Whether a row already has one of its targets; False for a row that cannot be read."""
         every = (self.asked_or_refused(self.first, row, target) for target in row.targets)
-        return any(isinstance(asked, Asked) and asked.inquiry.task.is_there for asked in every)
+        return any(isinstance(asked, Asked) and asked.task.is_there for asked in every)
 
     def builder(self, rung: Rung) -> QuestionBuilder:
         """The builder for these settings; a new one after the classifier was fitted again."""

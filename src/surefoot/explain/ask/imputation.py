@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.ask.row import raw_values
+from surefoot.explain.ask.row import encoded_with_holes
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.fitting import unwarped, warped
 from surefoot.model.holes import expected_values, marginal_log_density
@@ -34,16 +33,9 @@ def filled(row: Any, clf: ConditionalGaussianNetworkClassifier) -> Filled:
     Numbers that were whole in training are rounded, and none leaves the range seen there.
     """
     schema = clf.schema_
-    try:
-        numbers, state = schema.encode_row(raw_values(row, schema.names), holes=True)
-    except DataError as error:
-        raise ProblemError(f"the row cannot be explained: {error}") from None
-    holes = [schema.numbers[i] for i in np.flatnonzero(np.isnan(numbers))]
-    holes += [schema.categories[k] for k, code in enumerate(state) if code < 0]
+    numbers, state, holes = encoded_with_holes(row, schema)
     if not holes:
         return Filled(numbers, state)
-    if len(holes) == len(schema.names):
-        raise ProblemError("every value of the row is missing")
     z, codes = warped(numbers[None], clf.warps_), np.array([state], dtype=np.intp)
     scores = [
         np.log(prior) + marginal_log_density(network, z, codes)[0]

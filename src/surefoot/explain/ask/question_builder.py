@@ -5,55 +5,35 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError, SurefootWarning
-from surefoot.explain.answer.executor import Task
-from surefoot.explain.answer.methods import Settings
+from surefoot.explain.ask.asked import Asked, Noise
 from surefoot.explain.ask.coordinates import coordinates
-from surefoot.explain.ask.diversity import NOTHING, Differing, keeping_one
+from surefoot.explain.ask.dates import plain_cell
+from surefoot.explain.ask.differing import NOTHING, Differing, keeping_one
 from surefoot.explain.ask.imputation import Filled
+from surefoot.explain.ask.methods import Settings
 from surefoot.explain.ask.plausible import Plausible, density_floor, near_expected
 from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.refusal import Refusal
-from surefoot.explain.ask.row import as_numbers
+from surefoot.explain.ask.row import as_numbers, class_position
 from surefoot.explain.ask.target import chosen_target
+from surefoot.explain.ask.task import Task
 from surefoot.explain.ask.terms import EVEN, NO_MORE, Terms, positioned
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.constraints.document import NO_PRESET, Preset
-from surefoot.explain.diagnose.feasibility_oracle import Noise
-from surefoot.explain.diagnose.inquiry import Inquiry
-from surefoot.explain.result.assembly import class_position
-from surefoot.explain.result.dates import plain_cell
 from surefoot.formats import listed
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.decision import numbers_network
-from surefoot.problem.family import Family
 from surefoot.problem.mixed import State
 from surefoot.problem.question import Budget, Question
 from surefoot.problem.requirements import Away, Decision, Odds, Probability, Required
 
 Array = NDArray[np.float64]
-
-
-class Asked(NamedTuple):
-    """A row about which something can be asked."""
-
-    label: Any
-    inquiry: Inquiry
-
-    @property
-    def question(self) -> Question:
-        """What is asked."""
-        return self.inquiry.task.question
-
-    @property
-    def problem(self) -> Family:
-        """The problem that it poses."""
-        return self.inquiry.task.problem
 
 
 class QuestionBuilder:
@@ -127,7 +107,7 @@ class QuestionBuilder:
         typical = self.plausible.share is not None
         percentiles = clf.density_percentiles_[self.labels.index(wanted)] if typical else None
         task = Task(posed, question, self.method, self.settings, self.printable)
-        return Asked(label, Inquiry(task, self.constraints, self._noise(state), percentiles))
+        return Asked(label, task, self.constraints, self._noise(state), percentiles)
 
     def anywhere(self, factual: Array, state: State, target: Any, allowed: Allowed) -> Question:
         """Whether anything that is allowed has the target, however far from a row, if it is carried out well.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.formats import in_list
+from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.columns import is_missing
 from surefoot.model.schema import Schema
 from surefoot.problem.mixed import State
@@ -38,6 +39,19 @@ def encoded(row: Any, schema: Schema) -> tuple[Array, State]:
     except DataError as error:
         _refuse_holes(values, schema.names)
         raise ProblemError(f"the row cannot be explained: {error}") from None
+
+
+def encoded_with_holes(row: Any, schema: Schema) -> tuple[Array, State, list[int]]:
+    """The same where some values may be missing, and the positions of the features that are."""
+    try:
+        numbers, state = schema.encode_row(raw_values(row, schema.names), holes=True)
+    except DataError as error:
+        raise ProblemError(f"the row cannot be explained: {error}") from None
+    holes = [j for j, x in zip(schema.numbers, numbers, strict=True) if np.isnan(x)]
+    holes += [j for j, code in zip(schema.categories, state, strict=True) if code < 0]
+    if len(holes) == len(schema.names):
+        raise ProblemError("every value of the row is missing")
+    return numbers, state, holes
 
 
 def written_values(row: Any, schema: Schema, state: State) -> dict[str, str]:
@@ -131,3 +145,11 @@ def _number(value: Any) -> float:
 
 def _shown(value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def class_position(clf: ConditionalGaussianNetworkClassifier, numbers: Array, state: State) -> int:
+    """Position of the class that is predicted for a row that was read.
+
+    scikit-learn's validation costs more than the search.
+    """
+    return int(np.argmax(clf.class_scores(numbers[None], np.array([state], dtype=np.intp))[0]))

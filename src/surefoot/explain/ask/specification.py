@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from surefoot.exceptions import ProblemError
-from surefoot.explain.answer.methods import GAPS, SMALLEST_GAP, Milp, as_method, chosen_method
+from surefoot.explain.ask.methods import GAPS, SMALLEST_GAP, Milp, as_method, chosen_method
 from surefoot.explain.ask.plausible import checked_plausible
 from surefoot.explain.ask.presets import PRESET, PRESETS, settled
 from surefoot.explain.ask.terms import Terms

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.exceptions import ProblemError
+from surefoot.explain.ask.asked import Noise
 from surefoot.explain.constraints.arithmetic import ContradictionError
 from surefoot.explain.constraints.constraint_set import Allowed, ConstraintSet
 from surefoot.explain.diagnose.relaxations import Relaxation, without
@@ -34,13 +35,6 @@ Array = NDArray[np.float64]
 ANY_GAP = 1.0  # where it matters whether there is a point, not how near it is: the first one will do
 NEARLY = 0.1  # gap with which ways out are compared
 ONE_SEARCH = 1.0  # seconds; a single hard search must not use up the time of all others
-
-
-class Noise(NamedTuple):
-    """What the ball under other constraints depends on: a budget, and features, parents before children."""
-
-    budget: float
-    order: tuple[int, ...]
 
 
 class Verdict(NamedTuple):

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from surefoot.explain.answer.executor import Task, unforeseen
-from surefoot.explain.constraints.constraint_set import ConstraintSet
+from surefoot.explain.answer.executor import answer_to
+from surefoot.explain.ask.asked import Asked
+from surefoot.explain.ask.task import Task
 from surefoot.explain.diagnose.best import best_probability
 from surefoot.explain.diagnose.brief import briefly
 from surefoot.explain.diagnose.conflict import diagnosed
-from surefoot.explain.diagnose.feasibility_oracle import FeasibilityOracle, Noise, is_empty
+from surefoot.explain.diagnose.feasibility_oracle import FeasibilityOracle, is_empty
 from surefoot.explain.diagnose.largest_share import largest_share
 from surefoot.problem.answer import Answer
 from surefoot.search.certified.clock import Clock
 from surefoot.status import Status
-
-Array = NDArray[np.float64]
+from surefoot.unforeseen import unforeseen
 
 # Of the time that is left, for the highest probability; the rest is for what stands in the way. Ten times
 # less, and with short limits the bound would hardly ever be better than the threshold.
@@ -29,39 +26,36 @@ BEST_VERSION = 4  # of certificates that bound it; all others are written as rea
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """A task with the constraints behind it: where nothing exists, they say what stands in the way.
+    """A task, and what its constraints say where nothing exists: which of them stand in the way.
 
     Parameters
     ----------
-    task : Task
-    constraints : ConstraintSet
-    noise : Noise or None
-        Where features that must not change land exactly: lifting such a constraint changes the ball too.
-        None where the ball does not depend on the constraints.
-    percentiles : array or None
-        Of the target's own log densities, where answers must be typical of it.
-    diagnose : bool, default=True
+    asked : Asked
+    diagnose : bool
         Whether to say why there is no answer.
     brief : bool, default=False
         Whether to say it in brief: which constraints stand in the way by themselves, and nothing of the
         highest probability.
     """
 
-    task: Task
-    constraints: ConstraintSet
-    noise: Noise | None = None
-    percentiles: Array | None = None
-    diagnose: bool = True
+    asked: Asked
+    diagnose: bool
     brief: bool = False
 
-    def within(self, seconds: float, diagnose: bool = True, brief: bool = False) -> Inquiry:
-        """The same with so many seconds for all of it."""
-        return replace(self, task=self.task.within(seconds), diagnose=diagnose, brief=brief)
+    @classmethod
+    def about(cls, asked: Asked, seconds: float, *, diagnose: bool, brief: bool = False) -> Inquiry:
+        """An inquiry about a row, with so many seconds for all of it."""
+        return cls(asked._replace(label=None, task=asked.task.within(seconds)), diagnose, brief)
+
+    @property
+    def task(self) -> Task:
+        """The task in it."""
+        return self.asked.task
 
     def answer(self) -> Answer:
         """Search; where nothing exists, say which constraints stand in the way. All within the time limit."""
         clock = Clock(self.task.settings.options.time_limit)
-        found = self.task.answer()
+        found = answer_to(self.task)
         if not self.diagnose or not self._is_hopeless(found):
             return found
         if found.status is Status.INFEASIBLE and not self.brief:
@@ -101,10 +95,11 @@ class Inquiry:
     def _why_none(self, seconds: float) -> tuple[tuple[str, ...], str]:
         """The constraints that exclude each other, and what would have to be given up."""
         problem, question = self.task.problem, self.task.question
-        if self.percentiles is not None and not self.brief:
-            reachable = largest_share(problem, question, self.percentiles, seconds)
+        _, _, constraints, noise, percentiles = self.asked
+        if percentiles is not None and not self.brief:
+            reachable = largest_share(problem, question, percentiles, seconds)
             if reachable is not None:
                 return ("plausible",), reachable.words()
         patience = min(PATIENCE, max(seconds, 0.0))
-        oracle = FeasibilityOracle(problem, question, self.constraints, patience, self.noise)
+        oracle = FeasibilityOracle(problem, question, constraints, patience, noise)
         return briefly(oracle) if self.brief else diagnosed(oracle)

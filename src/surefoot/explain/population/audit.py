@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from surefoot import __version__
 from surefoot.exceptions import ProblemError
-from surefoot.explain.ask.question_builder import Asked
+from surefoot.explain.ask.asked import Asked
 from surefoot.explain.ask.row import split_rows
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.arithmetic import is_number
@@ -36,10 +36,12 @@ from surefoot.explain.population.columns import as_frame, result_columns
 from surefoot.explain.population.going_on import explained_into
 from surefoot.explain.population.groups import EVERYBODY, Groups, grouped
 from surefoot.explain.population.journal import Journal
+from surefoot.explain.population.one_action import OneAction, one_action
 from surefoot.explain.population.pool import finished
+from surefoot.explain.population.regions import regions
 from surefoot.explain.population.row_job import SEVERAL, Job, Row
 from surefoot.explain.population.run import digest, fingerprints
-from surefoot.explain.rows import check_n_jobs
+from surefoot.explain.rows.batch_explainer import check_n_jobs
 from surefoot.files import write_whole
 from surefoot.formats import in_a_row, listed, one_line
 from surefoot.problem.question import Question
@@ -49,7 +51,6 @@ from surefoot.views import view
 
 if TYPE_CHECKING:
     from surefoot.explain.explainer import CounterfactualExplainer
-    from surefoot.explain.population.one_action import OneAction
 
 # What groups are compared by; the others are counts, ends of intervals and words.
 COMPARED = ("none_share", "cost_median", "cost_90", "burden")
@@ -251,8 +252,6 @@ class Audit:
             ``region`` (as `CounterfactualExplainer.nobody` takes it), ``words``, ``rows`` of the table in
             it, ``asked`` (those that are not decided as the target: all of them), ``proof`` (a `Nobody`).
         """
-        from surefoot.explain.population.regions import regions
-
         return regions(self.explainer, self._features, self.target, depth, most=most, time_limit=time_limit)
 
     def one_action(self, group: Any = None, most: int = 2, **settings: Any) -> OneAction:
@@ -269,8 +268,6 @@ class Audit:
             row bounds what any change could do; ``explanations=None`` searches that anew, with at most
             ``most`` changes, which gives better bounds.
         """
-        from surefoot.explain.population.one_action import one_action
-
         rows = self._asked_in(group)
         known = {"explanations": self.explained.iloc[rows], **settings}
         return one_action(self.explainer, self._features.iloc[rows], self.target, most, **known)

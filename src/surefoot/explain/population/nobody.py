@@ -1,4 +1,4 @@
-"""Nobody: the proof that no person of a region has a way to the target, or a person who has one."""
+"""Nobody: what is said of a region and what proves it, as a value and as a file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from surefoot.days import date_text
-from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.ask.target import chosen_target
+from surefoot.exceptions import DataError
 from surefoot.explain.ask.terms import EVEN
-from surefoot.explain.population.persons import WHOLE
-from surefoot.explain.population.region_search import FORMAT, VERSION, search_region
 from surefoot.explain.result.document import json_text
 from surefoot.explain.result.explanation import Explanation
 from surefoot.files import write_whole
@@ -24,7 +21,6 @@ from surefoot.plain import (
     entries,
     finite,
     parsed,
-    plain,
     position,
     sequence,
     shallow,
@@ -36,8 +32,8 @@ from surefoot.plain import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from surefoot.explain.explainer import CounterfactualExplainer
-
+FORMAT, VERSION = "surefoot-nobody", 1
+WHOLE = "whole"  # every whole number, in the place of a list of values
 KEYS = (
     "format", "version", "models", "features", "target", "holds", "region", "declared", "requirements",
     "tree", "proofs", "explanation", "context",
@@ -155,64 +151,6 @@ class Nobody:
 def is_about_region(values: Any) -> bool:
     """Whether a document is one about a region."""
     return isinstance(values, Mapping) and values.get("format") == FORMAT
-
-
-def nobody(
-    explainer: CounterfactualExplainer,
-    region: Mapping[Any, Any],
-    target: Any = None,
-    time_limit: float | None = None,
-) -> Nobody:
-    """Prove that nobody in a region has the target or a way to it; or find somebody who has.
-
-    It is about every person whose features lie in the region, seen or not: none of them is decided as
-    the target (threshold included), and none of them gets there by an allowed change. Allowed is what
-    `explain` allows after all that comes from the preset has given way. A proof does without errors
-    (``budget``), if-then rules and what is plausible of single features: what is proven without them
-    holds with them; where it cannot be proven without them, ``holds`` may be None.
-
-    Parameters
-    ----------
-    region : dict of feature -> values
-        A pair (low, high) of a number, where None is the end of the range seen in training and an
-        infinite end is open; a single value; or a list of values. A feature that is left out may be
-        anything: a number within the range seen in training, whole where it was whole there, and every
-        value of a category.
-    target : label, optional
-        Default: the class that is wanted (``classifier.wanted_``).
-    time_limit : float, optional
-        Seconds for all of it. Default: that of the explainer.
-
-    Returns
-    -------
-    Nobody
-        ``holds`` is True (proven; ``certificate`` is what `verify` checks), False (``person`` has a way,
-        and ``explanation`` says which) or None (undecided in time; ``words`` says why).
-
-    Examples
-    --------
-    >>> from surefoot import ConditionalGaussianNetworkClassifier, CounterfactualExplainer, datasets
-    >>> bank = datasets.load_banknote()
-    >>> clf = ConditionalGaussianNetworkClassifier().fit(bank.X, bank.y)
-    >>> explainer = CounterfactualExplainer(clf, immutable=bank.feature_names)
-    >>> region = {"variance": (3, None), "skewness": (2, 8), "curtosis": (-2, 2), "entropy": (-3, None)}
-    >>> explainer.nobody(region, target=1).holds
-    True
-    """
-    seconds = explainer.options.time_limit if time_limit is None else time_limit
-    if not seconds > 0 or math.isnan(seconds):
-        raise ProblemError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
-    found, explanation = search_region(explainer, region, wanted_class(explainer, target), seconds)
-    return Nobody({key: plain(found[key]) for key in KEYS}, explanation)
-
-
-def wanted_class(explainer: CounterfactualExplainer, target: Any) -> Any:
-    """The one class that is asked about, whoever it is for."""
-    labels = explainer.classifier.classes_.tolist()
-    wanted = explainer.asker.wanted(target)
-    if wanted is None:
-        raise ProblemError(f"name the target: one of the classes {labels}")
-    return chosen_target(wanted, labels, 0)
 
 
 def _check_context(values: Any, features: list[Any]) -> None:

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.answer.executor import answers
-from surefoot.explain.ask.giving_way import Rung
-from surefoot.explain.ask.question_builder import Asked
+from surefoot.explain.ask.asked import Asked
+from surefoot.explain.ask.nested import asks_for_more
+from surefoot.explain.ask.rung import Rung
 from surefoot.explain.ask.target import chosen_target
 from surefoot.explain.constraints.arithmetic import is_number
+from surefoot.explain.diagnose.inquiry import Inquiry
 from surefoot.explain.population.intervals import rank
 from surefoot.explain.population.serving import Serving
 from surefoot.explain.population.shared_change import (
@@ -30,9 +32,7 @@ from surefoot.explain.population.shared_change import (
     parts_that_fit,
 )
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.nested import asks_for_more
-from surefoot.explain.result.reasons import named_value, value_text
-from surefoot.formats import in_a_row, in_list, number, part
+from surefoot.formats import in_a_row, in_list, named_value, number, part, value_text
 from surefoot.problem.question import Question
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
@@ -226,7 +226,7 @@ class _Group:
         wanted = _one_target(explainer, frame, target)
         rows = asker.rows(frame, wanted)
         entries = [asker.asked_or_refused(rung, row, wanted) for row in rows]
-        there = [isinstance(e, Asked) and e.inquiry.task.is_there for e in entries]
+        there = [isinstance(e, Asked) and e.task.is_there for e in entries]
         if all(there):
             raise ProblemError(f"every row is decided as {wanted!r} already; there is nothing to change")
         asked = {k: e for k, e in enumerate(entries) if isinstance(e, Asked) and not there[k]}
@@ -366,7 +366,7 @@ def _other_class(explainer: CounterfactualExplainer, frame: pd.DataFrame, labels
 
 def _searched(asked: dict[int, Asked], seconds: float, n_jobs: int | None) -> dict[int, Individual]:
     """What the certified search finds for each row by itself."""
-    work = [(k, one.inquiry.within(seconds, diagnose=False)) for k, one in asked.items()]
+    work = [(k, Inquiry.about(one, seconds, diagnose=False)) for k, one in asked.items()]
     with answers(work, n_jobs) as stream:
         found = dict(stream)
     individuals = {}

@@ -17,11 +17,10 @@ from surefoot.explain.constraints.constraint import Constraint
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.linear import Rule
 from surefoot.explain.constraints.number import MOST_LISTED
+from surefoot.explain.population.nobody import WHOLE
 from surefoot.formats import exact
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.plain import plain
-
-WHOLE = "whole"
 
 
 def region_document(

@@ -23,6 +23,7 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import rounded_down, rounded_up
 from surefoot.explain.constraints.constraint_set import Allowed
 from surefoot.explain.diagnose.feasibility_oracle import ANY_GAP
+from surefoot.explain.population.nobody import FORMAT, VERSION
 from surefoot.explain.population.persons import declared_document, left_out, region_document
 from surefoot.explain.result.explanation import Explanation
 from surefoot.model.content import classifier_content
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-FORMAT, VERSION = "surefoot-nobody", 1
 # Splits on the way to a part. Ten times more, and the checker would refuse the tree.
 DEEPEST = 80
 # Seconds for the explanation of one person who should have a way. Ten times longer would use up the time of

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from surefoot.bars import stepped
 from surefoot.exceptions import ProblemError
 from surefoot.explain.answer.decimals import short_between
-from surefoot.explain.population.nobody import nobody, region_words, wanted_class
+from surefoot.explain.population.nobody import region_words
+from surefoot.explain.population.region_proof import nobody, wanted_class
 from surefoot.explain.population.region_search import RegionSearch
 from surefoot.search.certified.clock import Clock
 from surefoot.threads import one_blas_thread

@@ -13,7 +13,7 @@ from surefoot.explain.population.columns import Column, fitting, valid
 from surefoot.explain.population.pool import LOSSES
 from surefoot.explain.population.table import line
 from surefoot.explain.result.batch import principal_features
-from surefoot.explain.rows import explain_rows
+from surefoot.explain.rows.batch_explainer import explain_rows
 from surefoot.formats import escaped
 from surefoot.status import Status
 

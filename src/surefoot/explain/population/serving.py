@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.explain.ask.question_builder import Asked
+from surefoot.explain.ask.asked import Asked
 from surefoot.explain.population.shared_change import MOVE, Part
 from surefoot.problem.either import Either, Way
 from surefoot.problem.family import MixedRequirement

@@ -18,7 +18,7 @@ from surefoot.explain.population.columns import (
 )
 from surefoot.explain.result.batch import entry
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.rows import explain_rows
+from surefoot.explain.rows.batch_explainer import explain_rows
 from surefoot.status import Status
 
 if TYPE_CHECKING:

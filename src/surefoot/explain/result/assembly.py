@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.explain.answer.bound_recheck import LARGE, is_doubtful, rechecked
-from surefoot.explain.ask.refits import ModelShare, RefittedModels, kept_share
+from surefoot.explain.ask.refits import RefittedModels
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import model_cautions
 from surefoot.explain.result.context import Context
 from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.model_share import ModelShare, fresh_share, kept_share
 from surefoot.explain.result.words import miss_words
 from surefoot.formats import share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
@@ -35,20 +36,15 @@ MISSED = 1e-8  # of the scores: what rounding does to them is less
 LOWEST = Fraction(-(10**300))  # scores so far below the highest are as good as this
 
 
-def class_position(clf: Classifier, factual: Array, state: State) -> int:
-    """Position of the class that is predicted for a row that was read."""
-    return int(np.argmax(_scores(clf, [factual], [state])[0]))
-
-
 def assembled(
     clf: Classifier,
     question: Question,
     problem: Family,
     answer: Answer,
     *,
-    refits: RefittedModels | None = None,
-    seconds: float = np.inf,
-    made_by: Any = None,
+    refits: RefittedModels | None,
+    seconds: float,
+    made_by: Any,
     **known: Any,
 ) -> Explanation:
     """The Explanation of one row, from its question, the problem that this poses, and the answer to it.
@@ -166,7 +162,8 @@ def _made_safe(
         return ""
     d = worst_perturbation(here, here.factual, time_limit=min(1.0, max(seconds, 0.0))).perturbation
     labels, rows = clf.classes_.tolist(), [question.factual, question.perturbed(question.factual, d)]
-    chances = _judged(_scores(clf, rows, [question.state] * 2), labels.index(question.target))
+    scores = np.asarray(clf.class_scores(np.array(rows), _codes([question.state] * 2)))
+    chances = _judged(scores, labels.index(question.target))
     chance, lower = "", "can undo that"
     if clf.has_probability:
         now, worst = (share(p) for _, p in chances)
@@ -184,7 +181,7 @@ def _model_share(
     there = question.warped(answer.point)
     if refits is not None and refits.fresh:
         among_all = question.against == "all"
-        return refits.share(_deciding(question), there, answer.state, among_all)
+        return fresh_share(refits, _deciding(question), there, answer.state, among_all)
     agree = [
         _lacking(refit, question, _precise_scores(refit, [there], [answer.state])[0]) <= 0
         for refit in clf.refits_
@@ -268,11 +265,6 @@ def _judged(scores: Array, t: int) -> list[tuple[int, float]]:
     # Not SciPy's logsumexp, which does the same: it took a fifth of the time of assembling an explanation.
     weights = np.exp(scores - scores[np.arange(len(scores)), best, None])
     return list(zip(best.tolist(), (weights[:, t] / weights.sum(axis=1)).tolist(), strict=True))
-
-
-def _scores(clf: Classifier, rows: list[Array], states: list[State]) -> Array:
-    """Scores of rows that were read; scikit-learn's validation costs more than the search."""
-    return np.asarray(clf.class_scores(np.array(rows), _codes(states)))
 
 
 def _codes(states: list[State]) -> NDArray[np.intp]:

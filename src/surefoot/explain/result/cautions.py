@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.explain.ask.row import class_position
 from surefoot.explain.result.words import imputed_words, miss_words
 from surefoot.formats import in_a_row, in_list, number, share
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
@@ -168,7 +169,7 @@ def _about_row(clf: Classifier, question: Question) -> Iterator[Caution]:
             f"{question.number_names[j]} is {number(x[j])}, {side}, where no training row lies. Check the "
             "value; if it is right, the model has nothing to go by.",
         )
-    z, codes = question.warped(x)[None], _codes(question.state)
+    z, codes = question.warped(x)[None], np.array([question.state], dtype=np.intp)
     lowest = clf.density_percentiles_[:, 0]
     floors = lowest - SAME_DENSITY * np.maximum(1.0, np.abs(lowest))
     each = zip(clf.networks_, floors.tolist(), strict=True)
@@ -237,7 +238,7 @@ def _extremes(
         usual = then.copy()
         usual[j] = expected[j]
         x = question.unwarped_values(usual)
-        if int(np.argmax(clf.class_scores(x[None], _codes(answer.state))[0])) != t:
+        if class_position(clf, x, answer.state) != t:
             keep = ", or keep it as it is" if then[j] != now[j] else ""
             yield Caution(
                 "one_extreme_value",
@@ -256,7 +257,3 @@ def class_means(clf: Classifier, label: Any) -> Array:
 def _means(network: Network, n: int, k: int) -> Array:
     holes = np.full((1, n), np.nan), np.full((1, k), -1, dtype=np.intp)
     return np.asarray(expected_values(network, *holes)[0][0])
-
-
-def _codes(state: tuple[int, ...]) -> NDArray[np.intp]:
-    return np.array([state], dtype=np.intp)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.explain.ask.refits import ModelShare
 from surefoot.explain.result.cautions import Caution
+from surefoot.explain.result.model_share import ModelShare
 from surefoot.problem.question import Question
 
 Array = NDArray[np.float64]

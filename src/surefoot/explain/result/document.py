@@ -31,15 +31,15 @@ from surefoot.explain.answer.claims import (
     named,
     repeated,
 )
-from surefoot.explain.ask.refits import ModelShare
+from surefoot.explain.answer.region import Region
+from surefoot.explain.ask.dates import with_dates, with_days
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.cautions import CODES, OWN_CODES, Caution
 from surefoot.explain.result.context import Context, OtherTarget
-from surefoot.explain.result.dates import with_dates, with_days
 from surefoot.explain.result.explanation import Explanation
+from surefoot.explain.result.model_share import ModelShare
 from surefoot.explain.result.question_consistency import check_declared
 from surefoot.explain.result.reasons import Reasons
-from surefoot.explain.result.region import Region
 from surefoot.formats import escaped
 from surefoot.plain import (
     each,

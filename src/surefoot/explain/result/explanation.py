@@ -13,13 +13,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot.exceptions import DataError
-from surefoot.explain.ask.refits import ModelShare
+from surefoot.explain.ask.dates import with_dates
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.result.best_words import best_words
 from surefoot.explain.result.cautions import Caution, own_cautions
 from surefoot.explain.result.changes import changes_table, expectations_table, largest_first
 from surefoot.explain.result.context import Context, OtherTarget
-from surefoot.explain.result.dates import with_dates
+from surefoot.explain.result.model_share import ModelShare
 from surefoot.explain.result.words import kept_words, preset_words
 from surefoot.formats import one_line
 from surefoot.problem.answer import Answer, Round
@@ -28,9 +28,9 @@ from surefoot.status import Status
 from surefoot.views import view
 
 if TYPE_CHECKING:
+    from surefoot.explain.answer.region import Region
     from surefoot.explain.result.levers import Levers
     from surefoot.explain.result.reasons import Reasons
-    from surefoot.explain.result.region import Region
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.ask.diversity import keeping_one
+from surefoot.explain.ask.differing import keeping_one
 from surefoot.explain.ask.plausible import Plausible, checked_plausible
 from surefoot.explain.constraints.category import Category
 from surefoot.explain.constraints.constraint_set import ConstraintSet

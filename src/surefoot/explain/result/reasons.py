@@ -13,9 +13,9 @@ import pandas as pd
 
 from surefoot.days import date_text
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.ask.row import raw_values
+from surefoot.explain.ask.row import encoded_with_holes
 from surefoot.explain.ask.target import chosen_target
-from surefoot.formats import in_list, one_line
+from surefoot.formats import in_list, named_value
 from surefoot.model.class_values import values_of_model
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.model.evidence import evidence
@@ -179,17 +179,11 @@ def reasons_of_row(
 ) -> Reasons:
     """Why a row was decided as it was; what is missing in it has no weight."""
     schema = clf.schema_
-    try:
-        numbers, state = schema.encode_row(raw_values(row, schema.names), holes=True)
-    except DataError as error:
-        raise ProblemError(f"the row cannot be explained: {error}") from None
-    holes = [schema.names[j] for j, i in zip(schema.numbers, numbers, strict=True) if np.isnan(i)]
-    holes += [schema.names[j] for j, code in zip(schema.categories, state, strict=True) if code < 0]
-    if len(holes) == len(schema.names):
-        raise ProblemError("every value of the row is missing")
+    numbers, state, holes = encoded_with_holes(row, schema)
     if holes and hasattr(clf, "scores_"):
+        name = schema.names[holes[0]]
         raise ProblemError(
-            f"the row's value of {holes[0]!r} is missing, which the adopted model does not allow; "
+            f"the row's value of {name!r} is missing, which the adopted model does not allow; "
             "impute='expected' fills holes"
         )
     labels = clf.classes_.tolist()
@@ -276,31 +270,3 @@ def _reason(values: Any) -> Reason:
     if not (math.isnan(share) or 0 <= share <= 1):
         raise DataError("the share of a reason must lie between 0 and 1")
     return Reason(label(entry["feature"], "feature"), value, finite(entry["weight"], "weight"), usual, share)
-
-
-def value_text(value: Any) -> str:
-    """A value as people write it.
-
-    Examples
-    --------
-    >>> value_text(12345.5), value_text(3.0), value_text("own"), value_text(None)
-    ('12,345.5', '3', 'own', 'missing')
-    """
-    if value is None:
-        return "missing"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    return f"{value:,}".removesuffix(".0") if abs(value) < 1e15 else f"{value:g}"
-
-
-def named_value(value: Any) -> str:
-    """A value in a sentence: text that could be read as more than one word of it in quotes.
-
-    Examples
-    --------
-    >>> named_value("200 DM or more"), named_value("own"), named_value(5951.0)
-    ("'200 DM or more'", 'own', '5,951')
-    """
-    text = one_line(value_text(value))
-    is_word = text.replace("-", "").replace("_", "").isalnum()
-    return repr(text) if isinstance(value, str) and not is_word else text

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.days import date_text
+from surefoot.explain.ask.dates import date_names
 from surefoot.explain.ask.refusal import Refusal
 from surefoot.explain.constraints.constraint_set import DATA
 from surefoot.explain.constraints.document import read_actions, read_preset
 from surefoot.explain.constraints.feature import SAID, Action, between, value_words
 from surefoot.explain.constraints.linear import rule_text
-from surefoot.explain.result.dates import date_names
 from surefoot.formats import exact, first_names, in_list, number, share
 from surefoot.problem.either import Way
 from surefoot.problem.question import Question
@@ -220,12 +220,9 @@ def _required(asked: Required, question: Question) -> str:
     alone = "" if asked.robust else ", errors apart"
     if isinstance(asked, DensityFloor):
         return f"the log density of class {asked.label} is at least {asked.floor:.6g}{alone}"
-    if isinstance(asked, Odds):
-        odds = f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} %"
-        return f"{odds} against {asked.rival}{alone}"
-    if isinstance(asked, Probability):
-        odds = f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} %"
-        return f"{odds} among all classes{alone}"
+    if isinstance(asked, Odds | Probability):
+        whom = f"against {asked.rival}" if isinstance(asked, Odds) else "among all classes"
+        return f"{asked.target} has a probability of at least {100 * asked.threshold:.10g} % {whom}{alone}"
     ahead = f"the decision value of {asked.target} is at least {asked.value:g} above"
     return f"{ahead} that of {asked.rival}{alone}"
 

@@ -21,6 +21,7 @@ Where to find what (docs/certified.md derives it):
 """
 
 from surefoot.search.certified.answer import certificate, certified_search, is_robust, proven_robustness
+from surefoot.search.certified.climb import few_enough
 from surefoot.search.certified.robustness import Robustness
 from surefoot.search.certified.states import certified_states, refuted_at_once
 
@@ -29,6 +30,7 @@ __all__ = [
     "certificate",
     "certified_search",
     "certified_states",
+    "few_enough",
     "is_robust",
     "proven_robustness",
     "refuted_at_once",

@@ -151,6 +151,7 @@ class _States:
         """Whether every state is refuted by one bound, first those that may gain most: they cover others."""
         stack: list[tuple[int, ...]] = [()]
         while stack:
+            self.clock.check()
             values = stack.pop()
             if self.cover.covers(0.0, values, np.inf):
                 continue

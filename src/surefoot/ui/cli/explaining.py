@@ -12,7 +12,7 @@ from surefoot.explain.ask.row import FILLS
 from surefoot.explain.explainer import CounterfactualExplainer
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.trade_off import VALUES
+from surefoot.explain.rows.trade_off import VALUES
 from surefoot.files import write_whole
 from surefoot.status import Status
 from surefoot.ui.cli.explaining_all import explain_to_file, goes_to_file, refuse_unused, say_holes

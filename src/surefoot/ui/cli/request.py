@@ -10,7 +10,7 @@ from typing import Any
 
 from surefoot.days import Day, as_day
 from surefoot.exceptions import ProblemError
-from surefoot.explain.answer.methods import Milp, Qcqp
+from surefoot.explain.ask.methods import Milp, Qcqp
 from surefoot.explain.ask.presets import PRESET
 from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.constraints.constraint_set import DATA

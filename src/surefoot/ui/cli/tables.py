@@ -12,9 +12,9 @@ import pandas as pd
 
 from surefoot.datasets import Dataset, Table
 from surefoot.exceptions import DataError, ModelFileError, ProblemError
-from surefoot.explain.progress import alive
 from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
+from surefoot.progress import alive
 from surefoot.table.again import read_like
 from surefoot.table.decimals import own_decimals
 from surefoot.table.kinds_text import kinds_text

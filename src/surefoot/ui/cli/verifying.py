@@ -10,7 +10,7 @@ from surefoot.exceptions import DataError
 from surefoot.explain.population.nobody import Nobody, is_about_region
 from surefoot.explain.result.batch import Explanations, documents_of
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.verification import Verification, verify_all, verify_regions
+from surefoot.explain.verification import Verification, verify_all, verify_regions
 from surefoot.files import read_limited
 from surefoot.formats import first_names, one_line
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier

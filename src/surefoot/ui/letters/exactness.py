@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from surefoot.explain.answer.region import Region
 from surefoot.explain.result.cautions import HALF
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.region import Region
 from surefoot.ui.letters.language import mark
 from surefoot.ui.letters.ways import needed, not_enough_words
 from surefoot.ui.letters.writer import Writer

@@ -10,11 +10,11 @@ import re
 from typing import Any
 
 from surefoot.days import as_date, as_days
+from surefoot.explain.ask.dates import date_names
 from surefoot.explain.constraints.actions import Action, Actions
 from surefoot.explain.constraints.constraint import Constraint
 from surefoot.explain.constraints.document import read_actions
 from surefoot.explain.result.broken import broken_rules
-from surefoot.explain.result.dates import date_names
 from surefoot.explain.result.explanation import Explanation
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.problem.question import Question

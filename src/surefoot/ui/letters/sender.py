@@ -8,9 +8,9 @@ from typing import Any
 
 from surefoot.days import as_days
 from surefoot.explain.answer.decimals import count_decimals
+from surefoot.explain.answer.region import Interval, Region
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.reasons import PRINCIPAL
-from surefoot.explain.result.region import Interval, Region
 from surefoot.formats import first_names, one_line
 from surefoot.ui.letters.content import Request
 from surefoot.ui.letters.language import harmless

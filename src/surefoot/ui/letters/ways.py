@@ -12,8 +12,8 @@ import pandas as pd
 
 from surefoot.days import as_date, as_days
 from surefoot.explain.answer.decimals import count_decimals
+from surefoot.explain.answer.region import NotEnough, Region
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.region import NotEnough, Region
 from surefoot.ui.letters.labels import Labels
 from surefoot.ui.letters.writer import Writer
 

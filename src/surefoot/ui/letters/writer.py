@@ -10,8 +10,8 @@ from numbers import Real
 from typing import Any
 
 from surefoot.days import as_date
+from surefoot.explain.answer.region import Interval
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.region import Interval
 from surefoot.problem.question import Question
 from surefoot.table.rare import RARE
 from surefoot.ui.letters.labels import Labels

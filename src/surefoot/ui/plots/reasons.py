@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from surefoot.explain.result.reasons import Reason, Reasons, value_text
+from surefoot.explain.result.reasons import Reason, Reasons
+from surefoot.formats import value_text
 from surefoot.ui.plots.style import (
     FACTUAL,
     INK,

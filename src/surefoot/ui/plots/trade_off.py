@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.exceptions import DataError
-from surefoot.explain.result.trade_off import TradeOff
+from surefoot.explain.rows.trade_off import TradeOff
 from surefoot.problem.question import Question
 from surefoot.ui.plots.style import FACTUAL, MUTED, TARGET, hide_frame, label_axes, pyplot
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from surefoot.days import date_text
-from surefoot.explain.result.dates import date_names
+from surefoot.explain.ask.dates import date_names
 from surefoot.explain.result.display_digits import today_text
 from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import exact, number, one_line, share

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.explain.result.trade_off import TradeOff
 from surefoot.explain.result.words import allowed_words
+from surefoot.explain.rows.trade_off import TradeOff
 from surefoot.formats import number, share
 from surefoot.problem.question import Question
 from surefoot.status import Status

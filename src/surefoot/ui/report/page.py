@@ -12,7 +12,7 @@ from surefoot.exceptions import DataError
 from surefoot.explain.population.audit import Audit
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.trade_off import TradeOff
+from surefoot.explain.rows.trade_off import TradeOff
 from surefoot.files import write_whole
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier

@@ -13,7 +13,7 @@ from surefoot import plots
 from surefoot.exceptions import DataError, MissingDependencyError
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.trade_off import TradeOff
+from surefoot.explain.rows.trade_off import TradeOff
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.plots.style import NEGLIGIBLE
 from surefoot.ui.plots.values import Values, is_change, is_cost

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from surefoot.explain.result.reasons import Reason, Reasons, value_text
-from surefoot.formats import number, one_line
+from surefoot.explain.result.reasons import Reason, Reasons
+from surefoot.formats import number, one_line, value_text
 from surefoot.ui.plots.style import shortened
 
 # Lines on each side. Ten times as many would print every feature of a wide table.

@@ -385,40 +385,36 @@ def _changes(e: Explanation) -> tuple[tuple[Change, ...], tuple[Move, ...]]:
 
 
 def _change(values: Values, line: dict[Any, Any], size: float) -> Change:
-    feature, (before, after) = line["feature"], _classes(values.explanation)
     return Change(
-        feature=str(feature),
-        depends_on=str(line["depends on"]),
-        start=values.today(feature),
-        end=values.reached[feature],
+        **_of_either_kind(values, line),
         deviations=f"{size:+.2f}",
         size=size,
-        expected_before=values.expected(feature, line["expected before"], before),
-        expected_after=values.expected(feature, line["expected after"], after),
         z_score=f"{line['z-score']:+.2f}",
         unusual=abs(line["z-score"]) > UNUSUAL,
-        unit=values.unit(feature),
+        unit=values.unit(line["feature"]),
     )
 
 
 def _move(values: Values, line: dict[Any, Any]) -> Move:
-    feature, (before, after) = line["feature"], _classes(values.explanation)
     return Move(
-        feature=str(feature),
-        depends_on=str(line["depends on"]),
-        start=values.today(feature),
-        counted_as=values.counted_as(feature),
-        end=values.reached[feature],
-        price=f"{values.price(feature):g}",
-        expected_before=values.expected(feature, line["expected before"], before),
-        expected_after=values.expected(feature, line["expected after"], after),
+        **_of_either_kind(values, line),
+        counted_as=values.counted_as(line["feature"]),
+        price=f"{values.price(line['feature']):g}",
         unusual=line["expected after"] < RARE,
     )
 
 
-def _classes(e: Explanation) -> tuple[Any, Any]:
-    """The classes in which values are expected, before and after the change."""
-    return e.factual_class, e.target
+def _of_either_kind(values: Values, line: dict[Any, Any]) -> dict[str, str]:
+    """What is said of numbers and categories alike."""
+    feature, e = line["feature"], values.explanation
+    return {
+        "feature": str(feature),
+        "depends_on": str(line["depends on"]),
+        "start": values.today(feature),
+        "end": values.reached[feature],
+        "expected_before": values.expected(feature, line["expected before"], e.factual_class),
+        "expected_after": values.expected(feature, line["expected after"], e.target),
+    }
 
 
 def _measured(e: Explanation) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import inf, isnan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from surefoot.exceptions import DataError, ProblemError
+from surefoot.explain.population.nobody import Nobody
 from surefoot.explain.result.cautions import model_cautions
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.model_consistency import check_by_model, check_plausible
@@ -19,9 +20,6 @@ from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier as Classifier
 from surefoot.model.content import classifier_content
 from surefoot.problem.question import Question
-
-if TYPE_CHECKING:
-    from surefoot.explain.population.nobody import Nobody
 
 REFUSAL = "refusal"  # the claim of an invalid request
 Verdict = Literal["holds", "FAILS", "not proved"]
@@ -121,8 +119,6 @@ def verify(
     """
     seconds = _seconds(time_limit)
     if isinstance(explanation, Mapping):
-        from surefoot.explain.population.nobody import Nobody
-
         explanation = Nobody.from_dict(explanation)
     own = explanation if isinstance(explanation, Explanation) else explanation.explanation
     others = models or (() if own is None else own.searched_with)

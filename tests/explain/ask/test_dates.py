@@ -16,7 +16,7 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import DataError, ProblemError
-from surefoot.explain.result.verification import Verification
+from surefoot.explain.verification import Verification
 from surefoot.model.content import classifier_content
 from surefoot.proof import exact
 

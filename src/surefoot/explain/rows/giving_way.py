@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import NamedTuple, cast
 
+from surefoot.explain.ask.rung import Rung
 from surefoot.explain.result.explanation import Explanation
-from surefoot.explain.result.fewer import with_fewer_ruled_out
+from surefoot.explain.rows.fewer import with_fewer_ruled_out
 from surefoot.status import Status
 
 # Share of the time that is left, for settings that may give way. With a tenth of it rows that take long are
@@ -20,22 +21,6 @@ NARROW = 0.1
 # larger gaps did not shrink in five times the time: ten times larger, and all such rows take all of it.
 WITHIN_REACH = 0.2
 STAYS = (Status.INVALID, Status.INTERRUPTED_NO_POINT, Status.FAILED)  # other settings would not help
-
-
-class Rung(NamedTuple):
-    """The settings that may give way.
-
-    Parameters
-    ----------
-    at_most : int or None
-        How many features change at most.
-    plausible, budget : bool
-        Whether what is asked for in these holds; if not, nothing is asked for.
-    """
-
-    at_most: int | None
-    plausible: bool = True
-    budget: bool = True
 
 
 class Step(NamedTuple):
@@ -56,9 +41,10 @@ class Step(NamedTuple):
 
 
 Ladder = Generator[Step, Explanation, None]
+Few = Callable[[Explanation], int | None]
 
 
-def ladder(first: Rung, free: frozenset[str]) -> Ladder:
+def ladder(first: Rung, free: frozenset[str], few: Few) -> Ladder:
     """The settings to ask with, one after the other; the explanation of each is sent back.
 
     The number of changes gives way first: without a limit there is an answer or there is none, and if there
@@ -69,6 +55,8 @@ def ladder(first: Rung, free: frozenset[str]) -> Ladder:
     first : Rung
     free : frozenset of str
         The settings that come from the preset, and ask for something.
+    few : callable
+        From an answer to about how many changes seem to be enough; None where nothing is known.
     """
     stages = [first]
     for name in ("plausible", "budget"):
@@ -81,22 +69,28 @@ def ladder(first: Rung, free: frozenset[str]) -> Ladder:
         if limited and _gives_way(found):
             found = yield Step(stage._replace(at_most=None), last)
             if found.answer.point is not None:
-                yield from _fewest(stage, found)
+                yield from _fewest(stage, found, few(found))
         if not _gives_way(found):
             return
 
 
-def _fewest(stage: Rung, known: Explanation) -> Ladder:
+def _fewest(stage: Rung, known: Explanation, few: int | None) -> Ladder:
     """The smallest number of changes with an answer that withstands as much as the known one.
 
-    From below as long as it is proven that there is none: few changes are soon excluded. Then by halving.
+    What seems to be enough comes first. Then from below as long as it is proven that there is none: few
+    changes are soon excluded. Then one less than is enough, if that was so few already, or else by halving.
     What is left of the time is for an answer that was cut short on the way, but nearly proven.
     """
     assert stage.at_most is not None
     first = too_few = stage.at_most
     enough, rising, best = len(known.changed), True, known
+    near = few is not None and first < few < enough
+    if near:
+        found = yield Step(stage._replace(at_most=few), False, NARROW)
+        near = _withstands_as_much(found, known)
+        enough, best = (len(found.changed), found) if near else (enough, best)
     while enough - too_few > 1:
-        middle = (too_few + enough) // 2
+        middle = enough - 1 if near else (too_few + enough) // 2
         tried = min(too_few + max((too_few - first) // 2, 1), middle) if rising else middle
         found = yield Step(stage._replace(at_most=tried), False, NARROW)
         if _withstands_as_much(found, known):
@@ -132,10 +126,12 @@ class Climb:
     first : Rung
     free : frozenset of str
         The settings that come from the preset, and ask for something.
+    few : callable, optional
+        From an answer to about how many changes seem to be enough; by default nothing is known.
     """
 
-    def __init__(self, first: Rung, free: frozenset[str]) -> None:
-        self.first, self._ladder = first, ladder(first, free)
+    def __init__(self, first: Rung, free: frozenset[str], few: Few = lambda _: None) -> None:
+        self.first, self._ladder = first, ladder(first, free, few)
         self.step, self.goes_on = next(self._ladder), True
         self.reached = first
         self.found: Explanation | None = None

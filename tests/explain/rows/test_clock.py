@@ -8,9 +8,9 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, datasets
 from surefoot.exceptions import NoCounterfactualError, ProblemError
-from surefoot.explain import rows
 from surefoot.explain.answer import executor as answering
 from surefoot.explain.ask import question_builder as asking
+from surefoot.explain.rows import row_explainer
 from tests.asking import CounterfactualExplainer
 
 
@@ -103,6 +103,6 @@ def test_the_guard_does_not_hide_interrupts(monkeypatch, bank, asked):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(rows, "attempt", interrupted)
+    monkeypatch.setattr(row_explainer, "attempt", interrupted)
     with pytest.raises(KeyboardInterrupt):
         asked.explain(bank.X.iloc[0])

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from surefoot.explain.result.nested import asks_for_more
+from surefoot.explain.ask.nested import asks_for_more
+from surefoot.explain.result.explanation import Explanation
 from surefoot.problem.question import Question
 from surefoot.views import view
 
 if TYPE_CHECKING:
     from surefoot.explain.explainer import CounterfactualExplainer
-    from surefoot.explain.result.explanation import Explanation
 
 VALUES: dict[str, tuple[Any, ...]] = {
     "budget": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2),

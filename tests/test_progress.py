@@ -4,9 +4,9 @@ import io
 import sys
 import time
 
-from surefoot import ConditionalGaussianNetworkClassifier
-from surefoot.explain import progress, rows
-from surefoot.explain.progress import alive
+from surefoot import ConditionalGaussianNetworkClassifier, progress
+from surefoot.explain.rows import row_explainer
+from surefoot.progress import alive
 from tests.asking import CounterfactualExplainer
 
 
@@ -54,13 +54,13 @@ def test_only_single_explanations_show_it(bundled, monkeypatch):
     clf = ConditionalGaussianNetworkClassifier("naive").fit(bank.X, bank.y)
     monkeypatch.setattr(progress, "PATIENCE", 0.01)
     monkeypatch.setattr(sys, "stderr", Terminal())
-    real = rows.attempt
+    real = row_explainer.attempt
 
     def slow(task):
         time.sleep(0.1)
         return real(task)
 
-    monkeypatch.setattr(rows, "attempt", slow)
+    monkeypatch.setattr(row_explainer, "attempt", slow)
     CounterfactualExplainer(clf).explain(bank.X.iloc[0])
     assert "searching" in sys.stderr.getvalue()
     monkeypatch.setattr(sys, "stderr", Terminal())

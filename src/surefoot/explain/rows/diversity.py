@@ -5,37 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from surefoot.exceptions import DataError, ProblemError
+from surefoot.exceptions import ProblemError
+from surefoot.explain.ask.differing import Differing
 from surefoot.explain.constraints.arithmetic import is_number
+from surefoot.explain.result.explanation import Explanation
 from surefoot.formats import in_list
 from surefoot.plain import refuse_huge
-from surefoot.problem.either import Limit
 from surefoot.problem.question import Question
 from surefoot.problem.requirements import Away
-
-if TYPE_CHECKING:
-    from surefoot.explain.result.explanation import Explanation
-
-Array = NDArray[np.float64]
-
-
-class Differing(NamedTuple):
-    """What earlier answers ask of the next one."""
-
-    keeping: tuple[tuple[Any, ...], ...] = ()  # at least one feature of each keeps its value of today
-    away: tuple[Away, ...] = ()
-
-    def declared(self) -> dict[str, Any]:
-        """As files write it."""
-        return {"keeping": [[str(name) for name in one] for one in self.keeping]} if self.keeping else {}
-
-
-NOTHING = Differing()
 
 
 def differing_from(earlier: Sequence[Explanation], differ: str, apart: float) -> Differing:
@@ -51,24 +30,6 @@ def _away(e: Explanation, apart: float) -> Away:
     assert e.answer.point is not None
     point = question.warped(e.answer.point).tolist()
     return Away(tuple(point), float(apart), question.factual_class, question.state)
-
-
-def keeping_one(
-    features: Sequence[Any], names: Sequence[Any], numbers: Sequence[int], factual: Array
-) -> Limit:
-    """At least one of some features keeps today's value, as a limit on how many change.
-
-    The factual's values are those of the numbers, which are features by position.
-    """
-    unknown = [name for name in features if name not in names]
-    if unknown:
-        raise DataError(f"{unknown[0]!r} is no feature of the model")
-    named = {list(names).index(name) for name in features}
-    categories = [j for j in range(len(names)) if j not in numbers]
-    own = tuple(i for i, j in enumerate(numbers) if j in named)
-    today = tuple(float(factual[i]) for i in own)
-    chosen = tuple(k for k, j in enumerate(categories) if j in named)
-    return Limit(len(named) - 1, own, today, chosen, f"one of these stays: {', '.join(map(str, features))}")
 
 
 def difference_words(e: Explanation, earlier: Sequence[Explanation], differ: str, apart: float) -> str:

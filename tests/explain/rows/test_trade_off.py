@@ -5,7 +5,7 @@ import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, datasets, verify, write_report
 from surefoot.exceptions import DataError
-from surefoot.explain.result.trade_off import TradeOff
+from surefoot.explain.rows.trade_off import TradeOff
 from surefoot.ui.report.costs import _more, curves_of
 from tests.asking import CounterfactualExplainer
 

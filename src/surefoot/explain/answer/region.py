@@ -13,8 +13,7 @@ import pandas as pd
 
 from surefoot.days import as_date, as_days, date_text
 from surefoot.exceptions import DataError
-from surefoot.explain.result.reasons import named_value, value_text
-from surefoot.formats import in_a_row, in_list, one_line
+from surefoot.formats import in_a_row, in_list, named_value, one_line, value_text
 from surefoot.plain import end, entries, finite, label, plain, sequence
 
 NUMBER_KEYS = ("feature", "low", "high", "proven")

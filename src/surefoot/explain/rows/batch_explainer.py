@@ -1,29 +1,22 @@
-"""Rows explained, one or many: asked, answered, and asked again where something of a preset gives way."""
+"""Many rows explained together, here or in other processes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from surefoot.exceptions import ProblemError, SurefootError
-from surefoot.explain.answer.executor import answers, attempt, failed, unforeseen
-from surefoot.explain.ask.asker import Asker, Refused, Row
-from surefoot.explain.ask.diversity import difference_words, differing_from
-from surefoot.explain.ask.giving_way import Climb, Step
-from surefoot.explain.ask.question_builder import Asked
-from surefoot.explain.ask.row import row_label
+from surefoot.exceptions import ProblemError
+from surefoot.explain.answer.executor import answers, failed
+from surefoot.explain.ask.asked import Asked
+from surefoot.explain.ask.asker import Refused, Row
 from surefoot.explain.diagnose.inquiry import Inquiry
-from surefoot.explain.result.assembly import assembled, refused
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.explain.result.targets import nearest
-from surefoot.problem.answer import Answer
-from surefoot.search.certified.clock import Clock
+from surefoot.explain.rows.row_explainer import RowExplainer
 from surefoot.search.paper.backends import choose_backend
 from surefoot.status import Status
 from surefoot.threads import one_blas_thread
@@ -54,88 +47,6 @@ def explain_rows(
     with one_blas_thread():
         asked, each = explainer.asker.rows(rows, target), RowExplainer(explainer.asker, explainer)
         return Explanations(BatchExplainer(each, asked, n_jobs, brief).carried_out(progress))
-
-
-@dataclass(frozen=True, eq=False)
-class RowExplainer:
-    """Explains one row at a time.
-
-    Parameters
-    ----------
-    asker : Asker
-    made_by : CounterfactualExplainer
-        What explanations keep as their maker.
-    """
-
-    asker: Asker
-    made_by: Any
-
-    def climbed(self, row: Any, targets: tuple[Any, ...], clock: Clock) -> Climb:
-        """A row asked about; and asked again where something of the preset gives way."""
-        climb = self.climb()
-        while climb.goes_on:
-            climb.send(self._nearest(climb.step, row, targets, clock, climb.share(clock.left)))
-        return climb
-
-    def climb(self) -> Climb:
-        """A climb for one row, before the first question."""
-        return Climb(self.asker.first, self.asker.spec.may_give_way)
-
-    def alternatives(
-        self, row: Any, target: Any, clock: Clock, *, n: int, differ: str, apart: float
-    ) -> list[Explanation]:
-        """So many explanations at most, nearest first, each different from all before it."""
-        climb = self.climbed(row, (target,), clock)
-        found = [climb.explanation]
-        # Where nothing has to change, nothing else is worth looking for.
-        while len(found) < n and clock.left > 0 and 0 < found[-1].distance < np.inf:
-            differing = differing_from(found, differ, apart)
-            asked = self.asker.asked(climb.reached, row, target, row_label(row), differing)
-            explanation = _lasting(self._answered(asked, clock, clock.left, diagnose=False), clock.spent)
-            if explanation.answer.point is None:
-                break
-            words = difference_words(explanation, found, differ, apart)
-            found.append(replace(explanation, answer=replace(explanation.answer, advice=words)))
-        return found
-
-    def _nearest(
-        self, step: Step, row: Any, targets: tuple[Any, ...], clock: Clock, seconds: float
-    ) -> Explanation:
-        """The explanation of the nearest of some targets, which share the seconds."""
-        found: list[Explanation] = []
-        end = clock.spent + seconds
-        for number, target in enumerate(targets):
-            asked = self.asker.asked(step.rung, row, target, row_label(row))
-            part = max(end - clock.spent, 0.0) / (len(targets) - number)
-            found.append(self._answered(asked, clock, part, diagnose=step.final))
-        return _lasting(nearest(found), clock.spent)
-
-    def _answered(self, asked: Asked, clock: Clock, seconds: float, diagnose: bool) -> Explanation:
-        """The explanation of one question, within so many seconds."""
-        inquiry = asked.inquiry.within(seconds, diagnose=diagnose and self.asker.spec.diagnose)
-        return self.explanation(asked, attempt(inquiry), clock.left)
-
-    def explanation(self, asked: Asked, found: Answer, seconds: float = np.inf) -> Explanation:
-        """An answer with what the classifier says of it; where that fails, one that says so."""
-        place = self.asker.classifier, asked.question, asked.problem
-        by = {"refits": self.asker.refits, "seconds": seconds, "made_by": self.made_by}
-        known = self._known(asked.label) | by
-        try:
-            return assembled(*place, found, **known)
-        except SurefootError:
-            raise
-        except Exception as error:
-            nothing = failed(Status.FAILED, asked.problem, unforeseen(error))
-            return assembled(*place, nothing, **known)
-
-    def refusal(self, found: Refused, label: Any) -> Explanation:
-        """The explanation of a row about which nothing can be asked."""
-        answer = Answer(Status.INVALID, advice=found.why)
-        return refused(self.asker.classifier, found.row, answer, **self._known(label))
-
-    def _known(self, label: Any) -> dict[str, Any]:
-        spec = self.asker.spec
-        return {"tol": float(spec.paper.tol), "method": spec.method, "row": label}
 
 
 class BatchExplainer:
@@ -207,14 +118,10 @@ class BatchExplainer:
         """What is carried out for one of several questions about a row, which share its time."""
         climb, spec = self.climbs[k], self.each.asker.spec
         seconds = climb.share(spec.options.time_limit - self.spent[k]) / sharing
-        return asked.inquiry.within(seconds, diagnose=climb.step.final and spec.diagnose, brief=self.brief)
+        why = climb.step.final and spec.diagnose
+        return Inquiry.about(asked, seconds, diagnose=why, brief=self.brief)
 
     def _take(self, k: int, found: Explanation, bar: Any) -> None:
         self.climbs[k].send(found)
         if not self.climbs[k].goes_on:
             bar.update()
-
-
-def _lasting(explanation: Explanation, seconds: float) -> Explanation:
-    """The explanation, which took so many seconds in all."""
-    return replace(explanation, answer=replace(explanation.answer, seconds=seconds))

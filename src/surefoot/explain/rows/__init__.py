@@ -1,0 +1,1 @@
+"""One row or many: asked, answered, and asked again."""
