@@ -470,3 +470,15 @@ def test_text_that_is_no_text_goes_through(explainer, clf, rows, tmp_path):
     found = Explanations.from_json(proofs.read_text())
     assert [e.row for e in found] == table["row"].tolist()
     assert [verify(e, clf).ok for e in found if e.status != "invalid"] == [True] * 3
+
+
+def test_a_row_that_had_no_time_to_become_safer_is_asked_again(clf, rows, tmp_path):
+    """It has the target, and its line does not say that time was up."""
+    asking, output = CounterfactualExplainer(clf, budget=0.4), tmp_path / "out.parquet"
+    expected = asking.explain_table(rows.set_index("id"), "yes").reset_index(drop=True)
+    run(asking.copy(time_limit=1e-9), rows, output)
+    hurried = pd.read_parquet(output)
+    safer = (hurried["status"] == "already_target") & (expected["status"] == "optimal")
+    assert safer.any()
+    run(asking, rows, output, retry="time_limit")
+    assert same(output, expected)

@@ -63,10 +63,18 @@ def _open_rows(
 
 def _finished(journal: Journal, job: Job, segment: int, again: Collection[Status]) -> set[int]:
     """The rows of a segment that need not be asked again."""
-    width, status = len(job.columns), [column.name for column in job.columns].index("status")
-    records = [one for one in journal.records(segment).values() if len(one.line) == width]
+    names = [column.name for column in job.columns]
+    status, coverage = names.index("status"), names.index("coverage")
+    records = [one for one in journal.records(segment).values() if len(one.line) == len(names)]
     known = [one for one in records if one.line[status] in set(Status) and journal.is_whole(one)]
-    return {one.number for one in known if Status(one.line[status]).with_point not in again}
+    ends = {one.number: _ends(one.line[status], one.line[coverage]) for one in known}
+    return {number for number, there in ends.items() if not there & set(again)}
+
+
+def _ends(status: str, coverage: float | None) -> set[Status]:
+    """How a row ended; one that has the target, but not safely, may have had no time for more."""
+    unsafe = status == Status.ALREADY_TARGET and coverage is not None and coverage < 1
+    return {Status(status).with_point, *([Status.TIME_LIMIT] if unsafe else [])}
 
 
 def _without_twins(rows: Iterator[Row], twins: Twins, journal: Journal, bar: Any) -> Iterator[Row]:
