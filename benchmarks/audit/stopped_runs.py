@@ -7,7 +7,7 @@ once (rows in flight at a kill are not counted: nothing is known of them), and w
 behind.
 
 usage: python benchmarks/audit/stopped_runs.py [--data pima] [--rows 20000] [--kills 10] [--jobs 2]
-                                               [--seed 0] [--full-disk]
+                                               [--seed 0] [--full-disk] [--audit]
 
 ``--full-disk`` needs the rights to mount a small file system in memory, and runs on it with too little room.
 """
@@ -52,8 +52,13 @@ def prepared(folder, rows, name):
 
 
 def command(output, asked):
-    flags = ("--all", "--target", DATA[asked.data][3], "--id", "id", "--quiet", "--jobs", str(asked.jobs))
-    return [sys.executable, "-m", "surefoot", "explain", "m.json", "d.csv", *flags, "--output", output]
+    flags = ("--target", DATA[asked.data][3], "--id", "id", "--quiet", "--jobs", str(asked.jobs))
+    what = (
+        ("audit", "--by", "age:25,40", "--table", output)
+        if asked.audit
+        else ("explain", "--all", "--output", output)
+    )
+    return [sys.executable, "-m", "surefoot", what[0], "m.json", "d.csv", *flags, *what[1:]]
 
 
 def kept(folder, output):
@@ -132,6 +137,7 @@ def main():
     for name, value in (("rows", 20_000), ("kills", 10), ("jobs", 2), ("seed", 0)):
         about.add_argument(f"--{name}", type=int, default=value)
     about.add_argument("--full-disk", action="store_true")
+    about.add_argument("--audit", action="store_true", help="surefoot audit in the place of explain --all")
     asked = about.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -149,7 +155,7 @@ def main():
             time.sleep(0.5)
         said = again.communicate()[1]
         print(f"finished more than once: {twice}")
-        print(next(line for line in said.splitlines() if "explanations:" in line))
+        print(next((line for line in said.splitlines() if "explanations:" in line), ""))
         print(f"kept rows never fell: {counts == sorted(counts)}; equal tables: {equal(folder, 'o.csv')}")
         print(f"left: {sorted(os.listdir(folder))}; processes left behind: {left_behind(folder)}")
         if asked.full_disk:

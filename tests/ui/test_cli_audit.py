@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from surefoot.explain.population.row_job import Job
 from surefoot.ui.cli import main
 from tests.ui.mixed import toy_model, toy_table
 
@@ -32,7 +33,7 @@ def test_everything_is_written(here, capsys):
     assert "of 16 rows are not decided yes" in said.out
     assert "90 % interval" in said.out
     assert "1 row without a value of 'code'" in said.out
-    assert "combination of 'code' and 'cards'; a single --by has the groups by one of them alone" in said.out
+    assert "groups are combinations of 'code' and 'cards'; those by one of them alone come first" in said.out
     assert [line for line in said.err.splitlines() if "wrote" in line] == [
         "surefoot: wrote a.csv", "surefoot: wrote t.csv", "surefoot: wrote a.html",
     ]  # fmt: skip
@@ -69,6 +70,7 @@ def test_groups_to_standard_output(here, capsys):
         (["--html", "-"], "cannot go to standard output"),
         (["--html", "a.html", "--output", "a.html"], "same place"),
         (["--by", "a:b"], "no column 'a:b'"),
+        (["--restart"], "--restart goes with --output, --table or --html and a file"),
     ],
 )
 def test_what_is_wrong_is_one_line(here, capsys, flags, message):
@@ -89,3 +91,63 @@ def test_rows_with_holes_are_told_which_flag_fills_them(here, capsys):
     )
     assert said in " ".join(capsys.readouterr().out.split())
     assert said in (here / "h.html").read_text(encoding="utf-8")
+
+
+OUTPUTS = ("--output", "g.csv", "--html", "page.html", "--table", "lines.csv")
+
+
+def stopped_after(monkeypatch, count, flags):
+    """Stop an audit as Ctrl-C does, after so many rows; which rows it began."""
+    done, begun = Job.done, []
+
+    def stop(self, row):
+        if len(begun) == count:
+            raise KeyboardInterrupt
+        begun.append(row.number)
+        return done(self, row)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Job, "done", stop)
+        assert main([*ASK, *flags]) == 130
+    return begun
+
+
+@pytest.fixture
+def undisturbed(here):
+    assert main([*ASK, "--by", "cards:3,5", "--output", "w.csv", "--table", "x.csv"]) == 0
+    return here
+
+
+def test_an_audit_that_was_stopped_goes_on(undisturbed, capsys, monkeypatch):
+    """Also by other groups: what was searched does not depend on them."""
+    before, flags = set(undisturbed.iterdir()), ["--by", "cards:3,5", *OUTPUTS]
+    begun = stopped_after(monkeypatch, 5, ["--by", "code", *OUTPUTS])
+    begun += stopped_after(monkeypatch, 4, flags)
+    assert "finished rows are kept in g.csv.parts, and the same command goes on" in capsys.readouterr().err
+    assert begun == list(range(9))
+    assert set(undisturbed.iterdir()) - before == {undisturbed / "g.csv.parts"}
+    assert main([*ASK, *flags]) == 0
+    assert pd.read_csv("g.csv").equals(pd.read_csv("w.csv"))
+    assert (
+        pd.read_csv("lines.csv").drop(columns="seconds").equals(pd.read_csv("x.csv").drop(columns="seconds"))
+    )
+    assert set(undisturbed.iterdir()) - before == {undisturbed / name for name in OUTPUTS[1::2]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (["--immutable", "income"], "the question"),
+        (["--time-limit", "7"], "the time limit has changed since this run began"),
+        (["--id", "name"], "the table has changed"),
+    ],
+)
+def test_an_audit_goes_on_only_with_what_it_began_with(here, capsys, monkeypatch, changed, message):
+    stopped_after(monkeypatch, 5, ["--html", "g.html"])
+    capsys.readouterr()
+    assert main([*ASK, "--html", "g.html", *changed]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "--restart" in said
+    assert main([*ASK, "--html", "g.html", *changed, "--restart"]) == 0
+    assert not (here / "g.html.parts").exists()

@@ -87,18 +87,25 @@ def test_workers_end_with_the_command(tmp_path, number, seconds):
     ("number", "status"),
     only([(signal.SIGTERM, -signal.SIGTERM)], [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)]),
 )
-def test_an_audit_that_is_stopped_says_that_nothing_is_kept(tmp_path, number, status):
+@pytest.mark.parametrize("flags", [[], ["--html", "a.html"]])
+def test_an_audit_that_is_stopped_says_what_is_kept(tmp_path, number, status, flags):
     X, y = toy_table(3000)
     X.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
     toy_model().save(tmp_path / "m.json")
     command = [sys.executable, "-m", "surefoot", "audit", "m.json", "d.csv", "--target", "yes", "--jobs", "2"]
     with open(tmp_path / "err", "wb") as err:
         process = subprocess.Popen(
-            [*command, "--quiet"], cwd=tmp_path, stderr=err, stdout=subprocess.DEVNULL, preexec_fn=_stops
+            [*command, *flags, "--quiet"],
+            cwd=tmp_path,
+            stderr=err,
+            stdout=subprocess.DEVNULL,
+            preexec_fn=_stops,
         )
         try:
             assert waited_for(lambda: len(children(process.pid)) >= 2 or process.poll() is not None)
             assert process.poll() is None, "the audit was over before it could be stopped"
+            if flags:
+                assert waited_for(lambda: list(tmp_path.glob("a.html.parts/rows-*")))
             workers = children(process.pid)
             process.send_signal(number)
             assert process.wait(LONG) == status
@@ -107,7 +114,8 @@ def test_an_audit_that_is_stopped_says_that_nothing_is_kept(tmp_path, number, st
             process.kill()
     said = (tmp_path / "err").read_text()
     assert said.count("\n") == 1
-    assert "so nothing is kept" in said
+    assert ("kept in a.html.parts, and the same command goes on" if flags else "nothing is kept") in said
+    assert (tmp_path / "a.html.parts" / "manifest.json").exists() == bool(flags)
 
 
 def _stops():

@@ -152,7 +152,7 @@ def feature_table(
     if label is None:
         return rows
     called = [str(value) if np.ndim(value) else value for value in frame[label].tolist()]  # a list, as text
-    return rows.set_axis(called, axis=0)
+    return rows.set_axis(pd.Index(called, dtype=object), axis=0)  # of any text, as far as it is text at all
 
 
 def two_valued_numbers(frame: pd.DataFrame) -> list[Any]:

@@ -173,14 +173,33 @@ class Held(Streamed):
 def _held(reading: Reading, form: Form) -> Held:
     frame = reading.frame
     digest = sha256(repr([(str(name), str(kind)) for name, kind in frame.dtypes.items()]).encode())
-    for column in range(frame.shape[1]):
-        values = frame.iloc[:, column]
-        digest.update(pd.util.hash_pandas_object(values.astype(str), index=True).to_numpy().tobytes())
+    for values in (frame.index, *(frame.iloc[:, column] for column in range(frame.shape[1]))):
+        digest.update(ascii(values.tolist()).encode())  # which any text can be written as
     return Held(reading.name, digest.hexdigest(), reading.assumed, form, len(frame), reading)
 
 
+Stamp = tuple[int, int, int]
+
+
 @dataclass(frozen=True, eq=False)
-class Parquet(Streamed):
+class OnDisk(Streamed):
+    """A file, and what told that it was the same when its fingerprint was taken."""
+
+    stamp: Stamp
+
+    def check(self) -> None:
+        """Refuse rows that were read after the file was written to: they are of another table."""
+        if _stamp(self.name) != self.stamp:
+            raise DataError("was written to while it was read; its rows may be of two tables")
+
+
+def _stamp(path: str) -> Stamp:
+    found = os.stat(path)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@dataclass(frozen=True, eq=False)
+class Parquet(OnDisk):
     """A Parquet file, read by row groups."""
 
     def chunks(self, size: int) -> Iterator[Chunk]:
@@ -190,6 +209,7 @@ class Parquet(Streamed):
         start = 0
         with _complaints(self.name), pq.ParquetFile(self.name) as file:
             for batch in _batches(file, size):
+                self.check()
                 frame = batch.to_pandas()
                 named = any(level is not None for level in frame.index.names)
                 frame = frame.reset_index(drop=not named)
@@ -213,6 +233,7 @@ def _parquet(path: str, form: Form) -> Parquet:
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow") from None
+    stamp = _stamp(path)
     try:
         about = pq.read_metadata(path)
     except Exception as error:  # the reader has errors of its own
@@ -223,11 +244,11 @@ def _parquet(path: str, form: Form) -> Parquet:
         digest = sha256()
         while block := file.read(CHUNK):
             digest.update(block)
-    return Parquet(path, digest.hexdigest(), ("Parquet",), form, about.num_rows)
+    return Parquet(path, digest.hexdigest(), ("Parquet",), form, about.num_rows, stamp)
 
 
 @dataclass(frozen=True, eq=False)
-class Text(Streamed):
+class Text(OnDisk):
     """A text table whose encoding, separator and names are known."""
 
     encoding: str
@@ -239,6 +260,7 @@ class Text(Streamed):
         start = 0
         with _complaints(self.name):
             for text, count in _pieces(self.name, self.encoding, self.layout, size):
+                self.check()
                 layout = replace(self.layout, text=text, header=False, skipped=0)
                 frame = layout.parsed(self.signs.table, self.form)
                 frame.index = pd.RangeIndex(start, start + count)
@@ -256,6 +278,7 @@ class Text(Streamed):
 
 
 def _text(path: str, form: Form) -> Text:
+    stamp = _stamp(path)
     digest, encoding, lines = _surveyed(path, form.max_size)
     with closing(_lines(path, encoding)) as some:
         sample = "".join(itertools.islice(some, SAMPLE + 2))
@@ -278,7 +301,7 @@ def _text(path: str, form: Form) -> Text:
     )
     rows = lines - layout.header - layout.skipped
     layout = replace(layout, text="")
-    about = (path, digest, tuple(filter(None, assumed)), form, max(rows, 0))
+    about = (path, digest, tuple(filter(None, assumed)), form, max(rows, 0), stamp)
     return Text(*about, encoding, layout, signs)
 
 

@@ -14,7 +14,6 @@ from surefoot.exceptions import ProblemError
 from surefoot.explain.population.audit import Audit
 from surefoot.explain.population.cases import COLUMNS, Cases, cases_of
 from surefoot.explain.population.groups import grouped
-from surefoot.explain.population.row_job import Done
 from tests.asking import CounterfactualExplainer
 from tests.ui.mixed import toy_model, toy_table
 
@@ -247,13 +246,11 @@ def test_nobody_asked(explainer, rows):
 
 def stopped(statuses, distances, bounds):
     """An audit's cases of rows that ended like this."""
-    n = len(statuses)
     table = pd.DataFrame({
         "status": statuses, "distance": distances, "lower_bound": bounds, "cautions": "",
-        "factual: a": 0.0, "counterfactual: a": 1.0,
+        "factual: a": 0.0, "counterfactual: a": 1.0, "blamed": "[]", "principal": "[]",
     })  # fmt: skip
-    done = [Done(k, [], [], None) for k in range(n)]
-    return cases_of(table, done, [False] * n, ["a"], "no single restriction")
+    return cases_of(table, [False] * len(table), ["a"], "no single restriction")
 
 
 def test_a_search_that_was_stopped_counts_with_what_is_proven():

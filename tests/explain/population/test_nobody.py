@@ -1,5 +1,6 @@
 """Nobody in this region: against trying every person and every change, and what it says."""
 
+import itertools
 import json
 import math
 import subprocess
@@ -9,7 +10,10 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import surefoot
 from surefoot import Action, Actions, CounterfactualExplainer, Nobody, datasets, verify
@@ -151,6 +155,52 @@ def test_logistic_regression():
     met = asked.nobody({"plas": (120, None)}, asked.classifier.classes_[0])
     assert met.holds is False
     assert asked.explain(met.person, met.target).counterfactual is not None
+
+
+@cache
+def scored():
+    """Loans by logistic regression; duration and amount may fall a little, all else stays."""
+    credit = datasets.load_german_credit()
+    X, names = credit.X[["checking_account", "savings", "duration_months", "credit_amount"]], FALLS
+    encoder = make_column_transformer(
+        (OneHotEncoder(), ["checking_account", "savings"]), ("passthrough", [*names])
+    )
+    model = make_pipeline(encoder, StandardScaler(), LogisticRegression()).fit(X, credit.y)
+    actions = {name: Action("fall", most=most) for name, most in names.items()}
+    stays = dict.fromkeys(["checking_account", "savings"], "stay")
+    return model, X, CounterfactualExplainer(model, actions=Actions({**stays, **actions}), data=(X, credit.y))
+
+
+FALLS = {"duration_months": 6, "credit_amount": 1000}
+
+
+def best_score(model, X, account, savings, months):
+    """The highest score that anybody gets to: a sum of a part for each feature, each at its best."""
+    every = pd.DataFrame(
+        itertools.product(account, savings, months, X["credit_amount"].agg(["min", "max"])), columns=X.columns
+    )
+    some = itertools.chain.from_iterable(itertools.combinations(FALLS, k) for k in range(len(FALLS) + 1))
+    tables = [
+        every.assign(**{n: np.maximum(every[n] - FALLS[n], X[n].min()) for n in names}) for names in some
+    ]
+    return max(model.decision_function(table).max() for table in tables)
+
+
+@pytest.mark.parametrize("months", only([25, 37], range(7, 73, 3)))
+@pytest.mark.parametrize("savings", [["below 100 DM"], ["below 100 DM", "100 to 500 DM"], None])
+def test_a_region_of_three_features_is_decided_without_a_solver(months, savings):
+    """Everybody who has no money in the account and asks for a long loan, as ReVer (ICML 2025) asks."""
+    model, X, asked = scored()
+    region = {"checking_account": "below 0 DM", "duration_months": (months, None)}
+    found = asked.nobody({**region, "savings": savings} if savings else region, "good")
+    ends = months, X["duration_months"].max()
+    best = best_score(model, X, ["below 0 DM"], savings or X["savings"].unique(), ends)
+    assert found.holds is bool(best < 0)
+    assert verify(found, asked.classifier).ok
+    if not found.holds:
+        assert model.predict(found.person.to_frame().T)[0] == "bad"
+        assert model.predict(found.explanation.counterfactual.to_frame().T)[0] == "good"
+        assert asked.explain(found.person, "good").counterfactual is not None
 
 
 def test_ends_beyond_the_data():

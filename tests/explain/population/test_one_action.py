@@ -129,6 +129,25 @@ def test_no_change_of_the_grid_is_better(refused, coarse, budget):
     assert half.cost == pytest.approx(ranked[:, 2].min())
 
 
+def test_no_change_beyond_the_grid_beats_the_bounds(refused):
+    """Moves and steps of any size, which no grid holds."""
+    asking, rows, rng = explainer(), refused.head(9), np.random.default_rng(0)
+    found, top = asking.one_action(rows, "good"), lending()[0]["income"].max()
+    sizes = {"income": (0, 1500), "months": (-50, 0), "debt": (-3000, 0)}
+    steps = [
+        (n, STEP, float(round(rng.uniform(*ends))), None) for n, ends in sizes.items() for _ in range(20)
+    ]
+    moves = [("housing", MOVE, math.nan, "own"), ("savings", MOVE, math.nan, "much")]
+    every = [pair for pair in itertools.combinations([*steps, *moves], 2) if pair[0][0] != pair[1][0]]
+    chosen = [every[k] for k in rng.choice(len(every), 150, replace=False)]
+    ranked = np.sort([cost_by_hand(asking, rows, one, {"income": (0, top)}) for one in chosen], axis=1)
+    assert np.isfinite(ranked).sum(axis=1).max() > 1
+    assert (ranked >= np.sort(found.table["least"]) * (1 - 1e-9)).all()
+    for price in (0.5, 1.0, 2.0, math.inf):
+        at = asking.one_action(rows, "good", price=price) if math.isfinite(price) else found
+        assert ((ranked <= price) & np.isfinite(ranked)).sum(axis=1).max() <= round(at.bound * len(rows))
+
+
 def test_of_changes_that_cost_the_same_the_one_that_serves_most_is_taken(refused):
     """Every move of a category costs one: a share that the first of them serves says nothing of the rest."""
     moves = Actions({"housing": Action(), "savings": Action()}, at_most=1)

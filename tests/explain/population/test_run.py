@@ -147,7 +147,8 @@ def test_lines_that_no_run_wrote_count_for_nothing(explainer, rows, tmp_path, mo
         with pytest.raises(Stop):
             run(explainer, rows.head(4), output)
     with Journal(output) as journal:
-        journal.begin({key: journal.manifest[key] for key in journals.PARTS}, resume=True)
+        about = {key: value for key, value in journal.manifest.items() if key in journals.PARTS}
+        journal.begin(about, resume=True)
         part = journal.folder / "rows-000000.jsonl"
         part.write_bytes(part.read_bytes() + b"\0" * 40 + b"\n" + journal._checked(body))
     assert run(explainer, rows.head(4), output).computed in (1, 2)  # the line may stand in the place of one
@@ -366,7 +367,7 @@ def test_a_row_that_is_given_up_says_why(explainer, rows, tmp_path, monkeypatch)
     def finished(job, asked, _):
         return (job.given_up(row) if row.number == 3 else job.done(row) for row in asked)
 
-    monkeypatch.setattr("surefoot.explain.population.run.finished", finished)
+    monkeypatch.setattr("surefoot.explain.population.going_on.finished", finished)
     assert run(explainer, rows.head(5), tmp_path / "out.csv").reasons["worker_lost"] == 1
     found = pd.read_csv(tmp_path / "out.csv")
     assert found["reason"].fillna("").tolist() == ["", "", "", "worker_lost", ""]
@@ -400,7 +401,7 @@ def test_a_row_that_takes_its_process_along_is_given_up(tmp_path):
 
 def test_segments_are_kept_apart(explainer, rows, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(journals, "SEGMENT", 4)
-    monkeypatch.setattr("surefoot.explain.population.run.SEGMENT", 4)
+    monkeypatch.setattr("surefoot.explain.population.going_on.SEGMENT", 4)
     output = tmp_path / "out.parquet"
     with monkeypatch.context() as patch:
         stop_after(patch, 13)
@@ -428,3 +429,56 @@ def test_rows_with_the_same_values_are_explained_once(explainer, rows, expected,
     begun.clear()
     run(explainer.copy(time_limit=1e-9), twice, tmp_path / "out.csv")
     assert len(begun) > 30  # what was cut short may come out otherwise
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
+@pytest.mark.parametrize("how", ["written over", "appended to", "gone"])
+def test_a_table_that_is_written_to_while_it_is_read_is_refused(
+    explainer, rows, expected, tmp_path, monkeypatch, name, how
+):
+    """What was finished before is kept: it goes on where the table is what it was."""
+    table, output, done = tmp_path / name, tmp_path / "out.parquet", Job.done
+    rows.to_csv(table, index=False) if name == "in.csv" else rows.to_parquet(table)
+    content = table.read_bytes()
+
+    def written(self, row):
+        if row.number == 3:
+            changed = content.replace(b"=c9", b"=d9") if how == "written over" else content + b"\n"
+            table.unlink() if how == "gone" else table.write_bytes(changed)
+        return done(self, row)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Job, "done", written)
+        with pytest.raises(DataError, match=rf"{name}: (was written to while it was read|cannot be read)"):
+            run(explainer, table, output)
+    assert not output.exists()
+    table.write_bytes(content)
+    assert run(explainer, table, output).computed == 23
+    assert same(output, expected)
+
+
+def test_text_that_is_no_text_goes_through(explainer, clf, rows, tmp_path):
+    """Half of a surrogate pair, which no file holds, in a name and in a category."""
+    names = pd.Series(["\ud800x", *rows["id"][1:]], dtype=object)
+    odd = rows.astype({"housing": object}).assign(id=names).head(4)
+    odd.loc[1, "housing"] = "\udfffcastle"
+    proofs = tmp_path / "proofs.jsonl"
+    run(explainer, odd, tmp_path / "out.parquet", certificates=proofs)
+    table = pd.read_parquet(tmp_path / "out.parquet")
+    assert table["row"].tolist() == ["\\ud800x", "=c1", "=c2", "=c3"]
+    assert table["factual: housing"][1] == "\\udfffcastle"
+    found = Explanations.from_json(proofs.read_text())
+    assert [e.row for e in found] == table["row"].tolist()
+    assert [verify(e, clf).ok for e in found if e.status != "invalid"] == [True] * 3
+
+
+def test_a_row_that_had_no_time_to_become_safer_is_asked_again(clf, rows, tmp_path):
+    """It has the target, and its line does not say that time was up."""
+    asking, output = CounterfactualExplainer(clf, budget=0.4), tmp_path / "out.parquet"
+    expected = asking.explain_table(rows.set_index("id"), "yes").reset_index(drop=True)
+    run(asking.copy(time_limit=1e-9), rows, output)
+    hurried = pd.read_parquet(output)
+    safer = (hurried["status"] == "already_target") & (expected["status"] == "optimal")
+    assert safer.any()
+    run(asking, rows, output, retry="time_limit")
+    assert same(output, expected)

@@ -152,10 +152,10 @@ def test_how_costs_are_counted(settings, words):
 
 
 def in_two_groups(audit, costs, names):
-    """An audit in which everybody has a way, at these costs, and belongs to the group of this name."""
+    """An audit in which all have a way at these costs, or none where infinite, in groups of these names."""
     n = len(costs)
     frame = pd.concat([audit.frame] * n, ignore_index=True).head(n)
-    kind, nothing = np.array(["found"] * n, dtype=object), [()] * n
+    kind, nothing = np.where(np.isinf(costs), "none", "found").astype(object), [()] * n
     cases = Cases(kind, np.array(costs), np.array(costs), nothing, nothing, nothing, nothing)
     found = replace(audit, frame=frame, cases=cases)
     return found.regrouped(pd.Series(names, name="who"))
@@ -167,8 +167,9 @@ def test_a_clear_difference_of_costs_is_said(audit):
     apart = in_two_groups(audit, [*np.linspace(1, 2, 40), *np.linspace(3, 4, 40)], names)
     assert "the share without a way is 0.0 % in every group" in answer_of(apart)[1]
     assert answer_of(apart)[2] == (
-        "Half of those asked need a change of 2.000 or less (median for other 3.487, 3.333 to 3.641; "
-        "for one 1.487, 1.333 to 1.641; these intervals do not overlap)."
+        "For half of those asked a change that costs 2.000 or less is enough; by who, the median cost is "
+        "larger for other (3.487, 3.333 to 3.641) than for one (1.487, 1.333 to 1.641), and these intervals "
+        "do not overlap."
     )
     alike = in_two_groups(audit, [*np.linspace(1, 2, 40), *np.linspace(1.1, 2.1, 40)], names)
     assert "overlap" not in answer_of(alike)[2]
@@ -187,11 +188,56 @@ def test_a_group_of_one_is_listed_and_not_judged(audit):
 def test_groups_by_two_things_say_that_they_are_combinations(audit):
     both = audit.regrouped(["member", {"cards": [3]}])
     assert both.notes[0] == (
-        "each group is one combination of 'member' and 'cards'; audit.regrouped(by) has the groups by one of "
-        "them alone"
+        "groups are combinations of 'member' and 'cards'; those by one of them alone come first, and each "
+        "row counts in several lines"
     )
     alone = both.regrouped("member")
+    pd.testing.assert_frame_equal(both.alone[0].by_group, alone.by_group)
+    assert alone.alone == ()
+    names = [line[0].removesuffix(" (few)") for line in group_lines(both, "all")]
+    assert names == [
+        "all", "member: False", "member: True", "cards: below 3", "cards: 3 and above",
+        "False, below 3", "False, 3 and above", "True, below 3", "True, 3 and above",
+    ]  # fmt: skip
     assert alone.by_group["asked"].sum() == both.by_group["asked"].sum()
     assert not any("combination" in note for note in alone.notes)
     again = audit.explainer.audit(audit.frame, "yes", by="member", progress=False)
     pd.testing.assert_frame_equal(alone.by_group, again.by_group)
+
+
+def test_a_difference_by_one_thing_alone_is_said_where_combinations_are_small(audit):
+    """Twenty of each combination are too few to compare; forty by one thing are not."""
+    costs = np.where(np.arange(80) < 40, np.linspace(1, 2, 80), np.inf)
+    who, when = ["one"] * 40 + ["other"] * 40, ["then", "now"] * 40
+    found = in_two_groups(audit, costs, who).regrouped({"who": np.array(who), "when": np.array(when)})
+    assert answer_of(found)[1] == (
+        "By who, the share without a way is largest for other (100.0 %, 91.2 % to 100.0 %) and smallest for "
+        "one (0.0 %, 0.0 % to 8.8 %); these intervals do not overlap."
+    )
+    assert (
+        "; by who, the median cost is larger for other (no way, no way to no way) than for one"
+        in answer_of(found)[2]
+    )
+
+
+def test_groups_that_differ_are_named_though_the_extremes_overlap(audit):
+    """Largest and smallest are groups of 30; of the two large ones in between it is clear."""
+    sizes, none = {"a": 30, "b": 600, "c": 600, "d": 30}, {"a": 5, "b": 90, "c": 30, "d": 1}
+    costs = np.concatenate([np.where(np.arange(n) < none[k], np.inf, 1.0) for k, n in sizes.items()])
+    found = in_two_groups(audit, costs, np.repeat(list(sizes), list(sizes.values())))
+    assert answer_of(found)[1] == (
+        "By who, the share without a way is larger for b (15.0 %, 12.2 % to 18.1 %) than for c (5.0 %, "
+        "3.4 % to 7.1 %), and these intervals do not overlap."
+    )
+
+
+def test_an_interval_that_says_nothing_says_so(audit):
+    """Of one row, of nine half of whom have a way, and of forty."""
+    costs = np.concatenate([[1.0], np.tile([1.0, np.inf], 5)[:9], np.linspace(1, 2, 40)])
+    found = in_two_groups(audit, costs, ["alone"] + ["few"] * 9 + ["many"] * 40)
+    lines = group_lines(found, "all")
+    assert {line[0]: (line[7], line[9]) for line in lines[1:]} == {
+        "alone (few)": ("too few to tell", "too few to tell"),
+        "few (few)": ("too few to tell", "1.000 to no way"),
+        "many": ("0.0 % to 8.8 %", "1.333 to 1.641"),
+    }

@@ -43,6 +43,7 @@ def test_the_page_opens_with_the_answer(batch, tmp_path):
     if "infeasible" in counts:
         assert f"For {counts['infeasible']} it is proven that no allowed change is enough." in page
         assert "in the way: " in page
+        assert "with one of these restrictions lifted, others may still stand in the way" in page
     assert page.count("<article>") == asked
     assert '<th>why</th><th class="number">rows</th>' in page
 
@@ -62,6 +63,15 @@ def test_many_rows_are_folded(batch, tmp_path):
     many = type(batch)(list(batch) * 8)
     page = write_report(many, tmp_path / "p.html").read_text()
     assert "rows that are not decided as wanted (not printed while this is closed)" in page
+    assert '<section class="folded">' in page  # and so without a heading above nothing in print
+    assert '<section class="folded">' not in write_report(batch, tmp_path / "p.html").read_text()
+
+
+def test_one_feature_reads_well(batch):
+    single = [e for e in batch if len(e.changed) == 1]
+    assert single
+    said = batch_answer(type(batch)(single))
+    assert said[1].startswith("Half of them or more change a single feature; most often: income (")
 
 
 def test_presets_that_differ_say_of_how_many_rows():

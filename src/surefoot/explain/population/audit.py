@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -25,24 +25,27 @@ from surefoot.explain.population.cases import (
     COLUMNS,
     COUNTS,
     FOUND,
+    NO_SINGLE,
     NONE,
-    SEVERAL,
     UNASKED,
     UNREAD,
     Cases,
     cases_of,
 )
 from surefoot.explain.population.columns import as_frame, result_columns
+from surefoot.explain.population.going_on import explained_into
 from surefoot.explain.population.groups import EVERYBODY, Groups, grouped
+from surefoot.explain.population.journal import Journal
 from surefoot.explain.population.one_action import OneAction, one_action
 from surefoot.explain.population.pool import finished
 from surefoot.explain.population.regions import regions
-from surefoot.explain.population.row_job import Done, Job, Row
-from surefoot.explain.population.run import fingerprints
+from surefoot.explain.population.row_job import SEVERAL, Job, Row
+from surefoot.explain.population.run import digest, fingerprints
 from surefoot.explain.rows.batch_explainer import check_n_jobs
 from surefoot.files import write_whole
 from surefoot.formats import in_a_row, listed, one_line
 from surefoot.problem.question import Question
+from surefoot.table.stream import streamed
 from surefoot.table.writing import csv_text
 from surefoot.views import view
 
@@ -123,6 +126,11 @@ class Audit:
         """
         return replace(self, groups=grouped(self.frame, by))
 
+    @cached_property
+    def alone(self) -> tuple[Audit, ...]:
+        """The same audit by each thing alone that rows are grouped by, where these are several."""
+        return tuple(replace(self, groups=groups) for groups in self.groups.alone)
+
     def difference(self, method: str = "between_groups") -> pd.Series:
         """How far groups are apart in shares and costs; groups in which nobody was asked are left out.
 
@@ -185,8 +193,8 @@ class Audit:
         names = [one_line(repr(name)) for name in self.groups.names]
         if len(names) < 2:
             return []
-        said = f"each group is one combination of {in_a_row(names)}"
-        return [f"{said}; audit.regrouped(by) has the groups by one of them alone"]
+        said = f"groups are combinations of {in_a_row(names)}"
+        return [f"{said}; those by one of them alone come first, and each row counts in several lines"]
 
     def _unread(self) -> list[str]:
         """How many rows are not asked, and how many of them would be if their holes were filled."""
@@ -382,21 +390,68 @@ def audit(
     below -1        10      4      2     2
     -1 and above    25     15     13     2
     """
+    return audited(explainer, frame, target, by, n_jobs=n_jobs, ci=ci, progress=progress)
+
+
+def audited(
+    explainer: CounterfactualExplainer,
+    frame: Any,
+    target: Any,
+    by: Any,
+    *,
+    n_jobs: int | None,
+    ci: float,
+    progress: bool,
+    journal: Journal | None = None,
+    resume: bool = True,
+) -> Audit:
+    """The same; with a journal it goes on from the rows that are finished there, whatever the groups are."""
     from joblib import effective_n_jobs
+    from tqdm.auto import tqdm
 
     clf = explainer.classifier
     _check(frame, ci, n_jobs)
     wanted = _one_target(explainer, target)
     split = split_rows(frame, clf.feature_labels_)
     groups = grouped(frame, by)
-    job = Job(explainer, wanted, result_columns(clf))
+    job = Job(explainer, wanted, result_columns(clf, SEVERAL))
     rows = (Row(k, label, list(cells)) for k, (label, cells) in enumerate(zip(*split, strict=True)))
-    explained = finished(job, rows, effective_n_jobs(n_jobs))
-    done = sorted(_watched(explained, len(frame), progress), key=lambda one: one.number)
-    table = as_frame(job.columns, [one.line for one in done], frame.index)
+    if journal is not None:
+        journal.begin(_about(job, frame), resume)
+    with tqdm(total=len(frame), desc="explaining", unit="row", disable=not progress) as bar:
+        lines = _lines(job, rows, effective_n_jobs(n_jobs), bar, journal)
+    table = as_frame(job.columns, lines, frame.index)
     accepted = _accepted(explainer, frame, wanted, table)
-    cases = cases_of(table, done, accepted, clf.feature_labels_, SEVERAL if explainer.diagnose else UNASKED)
-    return Audit(explainer, frame, wanted, float(ci), groups, cases, table)
+    otherwise = NO_SINGLE if explainer.diagnose else UNASKED
+    cases = cases_of(table, accepted, clf.feature_labels_, otherwise)
+    return Audit(explainer, frame, wanted, float(ci), groups, cases, table.drop(columns=list(SEVERAL)))
+
+
+def _about(job: Job, frame: pd.DataFrame) -> dict[str, Any]:
+    """What must be the same when an audit goes on, by the keys of the manifest; groups may be others."""
+    features = frame[list(job.explainer.classifier.feature_labels_)]
+    return {
+        **fingerprints(job.explainer),
+        "target": repr(job.target),
+        "time_limit": job.explainer.options.time_limit,
+        "table": streamed(features).fingerprint,
+        "columns": digest(list(job.columns)),
+        "version": __version__,
+    }
+
+
+def _lines(job: Job, rows: Iterable[Row], n_jobs: int, bar: Any, journal: Journal | None) -> list[list[Any]]:
+    """The lines of all rows, in order."""
+    found: dict[int, list[Any]] = {}
+    if journal is not None:
+        explained_into(journal, job, rows, n_jobs, bar)
+        for segment in journal.segments():
+            found |= {number: one.line for number, one in journal.records(segment).items()}
+    else:
+        for done in finished(job, rows, n_jobs):
+            found[done.number] = done.line
+            bar.update()
+    return [found[number] for number in sorted(found)]
 
 
 def _check(frame: Any, ci: Any, n_jobs: Any) -> None:
@@ -417,12 +472,6 @@ def _one_target(explainer: CounterfactualExplainer, target: Any) -> Any:
     if np.ndim(wanted):
         raise ProblemError(f"an audit is about one target, not {wanted!r}")
     return labels[labels.index(chosen_target(wanted, labels, 0))]
-
-
-def _watched(done: Iterator[Done], rows: int, progress: bool) -> Iterator[Done]:
-    from tqdm.auto import tqdm
-
-    yield from tqdm(done, total=rows, desc="explaining", unit="row", disable=not progress)
 
 
 def _accepted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from surefoot.explain.population.columns import valid
 from surefoot.explain.population.intervals import quantile, quantile_interval, share_interval
-from surefoot.explain.population.row_job import Done
+from surefoot.explain.population.row_job import BLAMED, PRINCIPAL
 from surefoot.status import Status
 
 Array = NDArray[np.float64]
@@ -25,7 +26,7 @@ COLUMNS = (
     "cost_median", "cost_median_low", "cost_median_high", "cost_90", "burden", "blamed",
 )  # fmt: skip
 COUNTS = COLUMNS[:5]
-SEVERAL, UNASKED = "no single restriction", "not looked for"
+NO_SINGLE, UNASKED = "no single restriction", "not looked for"
 MIDDLE, FAR = 0.5, 0.9
 # Restrictions that the column `blamed` names. Ten times larger, and a cell of it fills a page.
 MOST_BLAMED = 3
@@ -88,16 +89,13 @@ class Cases:
         return sorted(found.items(), key=lambda pair: (-pair[1], str(pair[0])))
 
 
-def cases_of(
-    table: pd.DataFrame, done: Sequence[Done], accepted: Iterable[bool], features: Any, otherwise: str
-) -> Cases:
-    """What became of each row, from its line of the table and what the line has in one cell.
+def cases_of(table: pd.DataFrame, accepted: Iterable[bool], features: Sequence[Any], otherwise: str) -> Cases:
+    """What became of each row, from its line of the table.
 
     Parameters
     ----------
     table : DataFrame
-    done : sequence of Done
-        In the order of the table.
+        With the columns `SEVERAL`.
     accepted : iterable of bool
         Which rows are decided as the target.
     features : sequence
@@ -112,12 +110,12 @@ def cases_of(
     bounds = np.maximum(np.nan_to_num(table["lower_bound"].to_numpy(float), nan=0.0, posinf=math.inf), 0.0)
     finished = np.array([status is Status.OPTIMAL for status in statuses])
     low = np.where(kind == NONE, math.inf, np.where(finished, high, np.minimum(bounds, high)))
-    blamed = [
-        (one.blamed or (otherwise,)) if which == NONE else () for one, which in zip(done, kinds, strict=True)
-    ]
+    several = [tuple(json.loads(one)) or (otherwise,) for one in table[BLAMED]]
+    blamed = [what if which == NONE else () for what, which in zip(several, kinds, strict=True)]
     changed = _changed(table, features, kind == FOUND)
     asked = np.isin(kind, (FOUND, NONE, UNDECIDED))
-    principal = [one.principal if was else () for one, was in zip(done, asked, strict=True)]
+    against = [tuple(features[j] for j in json.loads(one)) for one in table[PRINCIPAL]]
+    principal = [what if was else () for what, was in zip(against, asked, strict=True)]
     codes = table["cautions"].fillna("")
     cautions = [tuple(c.split()) if was else () for c, was in zip(codes, asked, strict=True)]
     return Cases(kind, low, high, blamed, changed, principal, cautions)

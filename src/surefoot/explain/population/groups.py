@@ -45,6 +45,12 @@ class Groups:
         """What rows are grouped by."""
         return list(self.labels.columns)
 
+    @property
+    def alone(self) -> list[Groups]:
+        """The groups by each column alone, where there are several."""
+        several = self.names if len(self.names) > 1 else []
+        return [Groups(self.labels.iloc[:, [k]], self.orders[k : k + 1]) for k in range(len(several))]
+
     def places(self) -> dict[tuple[Any, ...], np.ndarray]:
         """The rows of each group that occurs, by its values, in order."""
         ranks = [{value: k for k, value in enumerate(order)} for order in self.orders]

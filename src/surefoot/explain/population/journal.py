@@ -39,6 +39,7 @@ PARTS = {
     "table": "the table",
     "id": "the column that names the rows",
     "columns": "the columns of the output",
+    "time_limit": "the time limit",
     "version": "the version of surefoot",
 }
 PLURAL = (PARTS["actions"], PARTS["columns"])

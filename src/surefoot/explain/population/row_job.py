@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from surefoot.explain.population.columns import Column, fitting
+from surefoot.explain.population.columns import Column, fitting, valid
 from surefoot.explain.population.pool import LOSSES
 from surefoot.explain.population.table import line
 from surefoot.explain.result.batch import principal_features
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from surefoot.explain.explainer import CounterfactualExplainer
 
 LOST = "worker_lost"
+# Columns of an audit, as JSON: one by one what the line has in one cell, what stands in the way and the
+# features of the principal reasons, by position.
+SEVERAL = BLAMED, PRINCIPAL = "blamed", "principal"
 
 
 class Row(NamedTuple):
@@ -34,8 +37,7 @@ class Row(NamedTuple):
 class Done(NamedTuple):
     """A row that is explained.
 
-    Its line of the table, its proof if that is wanted; and one by one what the line has in one cell: what
-    stands in the way, and the features of the principal reasons.
+    Its line of the table, and its proof if that is wanted.
     """
 
     number: int
@@ -43,8 +45,6 @@ class Done(NamedTuple):
     line: list[Any]
     proof: bytes | None
     interrupted: bool = False
-    blamed: tuple[str, ...] = ()
-    principal: tuple[Any, ...] = ()
 
 
 class Job(NamedTuple):
@@ -70,8 +70,8 @@ class Job(NamedTuple):
     def done(self, row: Row) -> Done:
         """Explain one row; errors are stated in its line."""
         names = list(self.explainer.classifier.feature_labels_)
-        index = pd.Index([row.label], dtype=object)
-        frame = pd.DataFrame([row.cells], index, names, dtype=object)
+        label, *cells = [valid(one) if isinstance(one, str) else one for one in (row.label, *row.cells)]
+        frame = pd.DataFrame([cells], pd.Index([label], dtype=object), names, dtype=object)
         wanted = [self.target] if isinstance(self.target, list) else self.target
         e = explain_rows(self.explainer, frame, wanted, brief=True)[0]
         stopped = e.status.with_point is Status.INTERRUPTED
@@ -81,8 +81,9 @@ class Job(NamedTuple):
         if self.proofs:
             text = json.dumps(e.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
             proof = gzip.compress(escaped(text).encode("utf-8") + b"\n", mtime=0)
-        why = e.conflict, principal_features(e)
-        return Done(row.number, row.cells, line(e, self.columns), proof, stopped, *why)
+        principal = [names.index(name) for name in principal_features(e)]
+        several = {BLAMED: json.dumps(e.conflict), PRINCIPAL: json.dumps(principal)}
+        return Done(row.number, row.cells, line(e, self.columns, several), proof, stopped)
 
     def given_up(self, row: Row) -> Done:
         """The line of a row whose processes were lost."""
@@ -96,6 +97,7 @@ class Job(NamedTuple):
             "conflict": "",
             "cautions": "",
             "reasons": "",
+            **dict.fromkeys(SEVERAL, "[]"),
         }
         values = [known.get(about.name) for about in self.columns[: -2 * len(row.cells)]]
         values += [*row.cells, *[None] * len(row.cells)]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -20,12 +18,11 @@ from surefoot import __version__
 from surefoot.exceptions import DataError, ProblemError
 from surefoot.explain.ask.target import chosen_target, several_targets
 from surefoot.explain.population.columns import Column, result_columns, valid
-from surefoot.explain.population.journal import SEGMENT, Journal
+from surefoot.explain.population.going_on import explained_into, saying_what_is_kept
+from surefoot.explain.population.journal import Journal
 from surefoot.explain.population.output import Summary, check_places, is_parquet, put_in_place
-from surefoot.explain.population.pool import finished
 from surefoot.explain.population.row_job import Job, Row
 from surefoot.explain.population.table import ENOUGH
-from surefoot.explain.population.twins import Twins
 from surefoot.status import Status
 from surefoot.table.again import chunk_reader
 from surefoot.table.labelled import feature_table
@@ -98,7 +95,7 @@ class Run:
             "target": repr(_plain(self.target)),
             "table": self.source.fingerprint,
             "id": self.id,
-            "columns": _digest(kept),
+            "columns": digest(kept),
             "version": __version__,
         }
 
@@ -112,9 +109,8 @@ class Run:
             journal.begin(about, resume)
             schema = self.explainer.classifier.schema_
             whole = [valid(schema.names[j]) for j in schema.numbers if schema.whole[j]]
-            with _saying_what_is_kept(journal.folder):
-                computed = self._explained(journal)
-                journal.sync()
+            computed = self._explained(journal)
+            with saying_what_is_kept(journal.folder):
                 summary = put_in_place(journal, self.columns, whole, self.certificates, self.words)
             summary.computed = computed
             journal.finish(keep=summary.stopped(Status.TIME_LIMIT) > 0, about=about)
@@ -140,52 +136,20 @@ class Run:
         from tqdm.auto import tqdm
 
         job = Job(self.explainer, self.target, self.columns, self.certificates is not None, self.enough)
-        computed, twins = 0, Twins([column.name for column in self.columns])
+        again = {RETRIED[name] for name in self.retry}
         with tqdm(total=self.source.rows, desc="explaining", unit="row", disable=not self.progress) as bar:
-            rows = self._open_rows(journal, bar)
-            if self.certificates is None:  # which name their row
-                rows = self._without_twins(rows, twins, journal, bar)
-            for done in finished(job, rows, self.n_jobs):
-                twins.learn(done.cells, done.line)
-                journal.add(done.number, done.line, done.proof)
-                computed += 1
-                bar.update()
+            computed = explained_into(journal, job, self._rows(), self.n_jobs, bar, again)
             bar.total = bar.n  # lines of a file may be more than its rows
             bar.refresh()
-        return computed + twins.found
+        return computed
 
-    def _without_twins(self, rows: Iterator[Row], twins: Twins, journal: Journal, bar: Any) -> Iterator[Row]:
-        """The rows whose answer is not known from a row with the same values."""
-        for row in rows:
-            line = twins.line(row)
-            if line is None:
-                yield row
-            else:
-                journal.add(row.number, line)
-                bar.update()
-
-    def _open_rows(self, journal: Journal, bar: Any) -> Iterator[Row]:
-        """The rows of the table that are not finished."""
-        known, at = set[int](), -1
+    def _rows(self) -> Iterator[Row]:
+        """The rows of the table."""
         for start, reading in self.source.chunks(self.chunk):
             table = self._features(reading)
             values = table.to_numpy(dtype=object).tolist()
             for k, (label, row) in enumerate(zip(table.index.tolist(), values, strict=True)):
-                if (start + k) // SEGMENT != at:
-                    at = (start + k) // SEGMENT
-                    known = self._finished(journal, at)
-                if start + k in known:
-                    bar.update()
-                else:
-                    yield Row(start + k, label, row)
-
-    def _finished(self, journal: Journal, segment: int) -> set[int]:
-        """The rows of a segment that need not be asked again."""
-        again = {RETRIED[name] for name in self.retry}
-        width, status = len(self.columns), [column.name for column in self.columns].index("status")
-        records = [one for one in journal.records(segment).values() if len(one.line) == width]
-        known = [one for one in records if one.line[status] in set(Status) and journal.is_whole(one)]
-        return {one.number for one in known if Status(one.line[status]).with_point not in again}
+                yield Row(start + k, label, row)
 
 
 def fingerprints(explainer: CounterfactualExplainer) -> dict[str, Any]:
@@ -194,19 +158,9 @@ def fingerprints(explainer: CounterfactualExplainer) -> dict[str, Any]:
     others = () if explainer.refits is None else explainer.refits.searched
     return {
         "model": [explainer.classifier.fingerprint_, *(clf.fingerprint_ for clf in others)],
-        "question": _digest(sorted(given.items())),
-        "actions": _digest(explainer.actions),
+        "question": digest(sorted(given.items())),
+        "actions": digest(explainer.actions),
     }
-
-
-@contextmanager
-def _saying_what_is_kept(folder: Path) -> Iterator[None]:
-    """An error of the disk, which may be full, says that nothing is lost."""
-    try:
-        yield
-    except OSError as error:
-        kept = f"{error.strerror or error}; finished rows are kept, and the same command goes on"
-        raise OSError(error.errno or errno.EIO, kept, error.filename or str(folder)) from None
 
 
 def explain_to(
@@ -356,5 +310,6 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """A short fingerprint of what a value's ``repr`` shows."""
     return sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()[:16]

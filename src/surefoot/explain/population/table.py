@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,8 +98,8 @@ def reason(e: Explanation) -> str:
     return REASONS.get(e.status, str(e.status))
 
 
-def line(e: Explanation, columns: Sequence[Column]) -> list[Any]:
-    """The values of one line of the table; infinite numbers stay, what is unknown is None."""
+def line(e: Explanation, columns: Sequence[Column], more: Mapping[str, str] | None = None) -> list[Any]:
+    """The values of one line of the table, and of further columns; infinite numbers stay, unknown is None."""
     known: dict[str, Any] = {name: entry(e, name) for name in (*NUMBERS, "message", "advice", "reasons")}
     known |= {"row": e.row, "status": str(e.status), "reason": reason(e)}
     known |= {"factual_class": e.factual_class, "target": e.target}
@@ -110,6 +110,7 @@ def line(e: Explanation, columns: Sequence[Column]) -> list[Any]:
     names = len(e.question.features)
     after = [None] * names if e.counterfactual is None else e.counterfactual.tolist()
     values = [*e.factual.tolist(), *after]
+    known |= more or {}
     head = [known[about.name] for about in columns[: -2 * names]]
     pairs = zip([*head, *values], columns, strict=True)
     return [fitting(_shown(value), about.kind) for value, about in pairs]

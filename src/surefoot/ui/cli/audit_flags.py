@@ -44,4 +44,10 @@ def audit_flags(command: argparse.ArgumentParser) -> None:
     file_flag(outputs, "--html", "FILE", "write a page to read", Output)
     file_flag(outputs, "--output", "FILE", "write the figures of each group as CSV; '-': to stdout", Output)
     file_flag(outputs, "--table", "FILE", "write the explanation of each row as CSV, with its groups", Output)
+    outputs.add_argument(
+        "--restart",
+        action="store_true",
+        help="begin again; else an audit that was stopped goes on: each finished row is kept in FILE.parts, "
+        "beside the first of --output, --table and --html, until all are there",
+    )
     outputs.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.explainer import CounterfactualExplainer
-from surefoot.explain.population.audit import Audit
+from surefoot.explain.population.audit import Audit, audited
+from surefoot.explain.population.journal import Journal
 from surefoot.files import write_whole
+from surefoot.ui.cli.explaining_all import STOPPED, has_room_beside
 from surefoot.ui.cli.flags import refuse_no_jobs
 from surefoot.ui.cli.main import DONE, say, show_sentences
 from surefoot.ui.cli.spoken import spoken
@@ -18,9 +20,9 @@ from surefoot.ui.cli.stopping import stopped, termination_as_interrupt
 from surefoot.ui.cli.tables import rows_with_groups
 from surefoot.ui.report.audit_page import audit_page
 
-STOPPED = (
-    "surefoot: stopped; an audit needs all of its rows, so nothing is kept. surefoot explain --all keeps "
-    "each row that is finished"
+NOTHING_KEPT = (
+    "surefoot: stopped; nothing is kept, as nothing goes to a file. With --output, --table or --html each "
+    "finished row is kept beside it"
 )
 
 
@@ -30,39 +32,54 @@ def check_flags(options: argparse.Namespace) -> None:
         raise ProblemError("--alternatives are about one row; an audit is about all")
     if options.save_models:
         raise ProblemError("--save-models goes with surefoot explain; an audit writes no proofs")
+    if options.restart and _place(options) is None:
+        raise ProblemError("--restart goes with --output, --table or --html and a file")
     refuse_no_jobs(options)
+
+
+def _place(options: argparse.Namespace) -> str | None:
+    """The file beside which finished rows are kept; None where no output is one."""
+    return next(filter(has_room_beside, (options.output, options.table, options.html)), None)
 
 
 def run(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> int:
     """Ask about every row, and say and write what was found."""
-    found: Audit | None = None
-    with termination_as_interrupt(STOPPED) as terminated, suppress(KeyboardInterrupt):
-        found = _audited(explainer, target, options)
-    if found is None:
-        return stopped(STOPPED, terminated)
-    if options.output == "-":
-        sys.stdout.write(str(found.to_csv()))
-    else:
-        show_sentences(f"{spoken(str(found))}\n")
-    _write(found, options)
-    return DONE
+    place = _place(options)
+    kept = STOPPED.format(place) if place else NOTHING_KEPT
+    is_done = False
+    with termination_as_interrupt(kept) as terminated, suppress(KeyboardInterrupt):
+        with Journal(place) if place else nullcontext() as journal:
+            _write(_audited(explainer, target, options, journal), options)
+            if journal is not None:
+                journal.remove()
+        is_done = True
+    return DONE if is_done else stopped(kept, terminated)
 
 
-def _audited(explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace) -> Audit:
+def _audited(
+    explainer: CounterfactualExplainer, target: Any, options: argparse.Namespace, journal: Journal | None
+) -> Audit:
     by = [_group(text) for text in options.by]
     plain = [name for name, ends in by if ends is None]
     frame = rows_with_groups(options, explainer.classifier, [name for name, _ in by], plain)
-    return explainer.audit(
+    return audited(
+        explainer,
         frame,
         target,
         [name if ends is None else {name: ends} for name, ends in by],
         n_jobs=options.jobs,
         ci=options.ci,
         progress=not options.quiet,
+        journal=journal,
+        resume=not options.restart,
     )
 
 
 def _write(found: Audit, options: argparse.Namespace) -> None:
+    if options.output == "-":
+        sys.stdout.write(str(found.to_csv()))
+    else:
+        show_sentences(f"{spoken(str(found))}\n")
     for path, which in ((options.output, "groups"), (options.table, "table")):
         if path == "-" and which == "table":
             sys.stdout.write(str(found.to_csv(which=which)))

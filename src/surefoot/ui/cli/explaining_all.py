@@ -23,9 +23,14 @@ STOPPED = "surefoot: stopped; finished rows are kept in {}.parts, and the same c
 
 def goes_to_file(options: argparse.Namespace) -> bool:
     """Whether the table goes to a file of its own, and nothing needs all explanations at once."""
-    if options.output in (None, "-") or options.json or options.html:
+    return has_room_beside(options.output) and not (options.json or options.html)
+
+
+def has_room_beside(output: str | None) -> bool:
+    """Whether an output is a file beside which finished rows can be kept."""
+    if output in (None, "-"):
         return False
-    path = Path(options.output)
+    path = Path(output)
     return (path.is_file() or not path.exists()) and os.access(path.parent, os.W_OK)
 
 

@@ -11,7 +11,6 @@ WHOLE_PHRASES = {
     "fit the model with marginals='gaussian'": "make the model with surefoot fit --marginals gaussian",
     "fit it with marginals='gaussian'": "make it with surefoot fit --marginals gaussian",
     "fit with calibration='temperature'": "use surefoot fit --calibration temperature",
-    "audit.regrouped(by) has": "a single --by has",
     "impute='expected'": "--impute",
     "plausible=('conditional', k)": "--plausible conditional K",
     "plausible must be": "--plausible must be",

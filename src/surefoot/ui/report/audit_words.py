@@ -15,7 +15,9 @@ from surefoot.problem.question import Question
 
 # Groups that the text shows. Ten times larger, and a terminal shows the last of them only.
 MOST_LINES = 30
-NO_WAY, NOT_KNOWN = "no way", "not known"
+NO_WAY, NOT_KNOWN, TOO_FEW = "no way", "not known", "too few to tell"
+# Width of an interval of a share beyond which it says nothing. Were it ten times larger, each would do.
+WIDE = 0.5
 TOGETHER = {1.0: "added up", 2.0: "as the root of their squares", math.inf: "the largest alone"}
 
 
@@ -43,18 +45,26 @@ def _columns(audit: Audit) -> list[str]:
 def group_lines(audit: Audit, everybody: str) -> list[list[str]]:
     """The figures of all rows and of each group, as text."""
     lines = [_cells(everybody, audit.overall)]
-    if audit.is_grouped:
-        every = zip(marked_names(audit.by_group), audit.by_group.to_dict("records"), strict=True)
-        lines += [_cells(name, figures) for name, figures in every]
+    for one in (*audit.alone, *([audit] if audit.is_grouped else [])):
+        by = f"{one.groups.names[0]}: " if one is not audit else ""
+        every = zip(marked_names(one.by_group), one.by_group.to_dict("records"), strict=True)
+        lines += [_cells(f"{by}{name}", figures) for name, figures in every]
     return lines
 
 
 def _cells(name: str, figures: Any) -> list[str]:
     counts = [f"{figures[column]:,}" for column in COUNTS]
-    shares = [share(figures["none_share"]), interval(figures, "none_share")]
+    shares = [share(figures["none_share"]), _told(figures, "none_share")]
     median, far = _cost(figures, "cost_median", MIDDLE), _cost(figures, "cost_90", FAR)
     burden = number(figures["burden"])
-    return [one_line(name), *counts, *shares, median, interval(figures, "cost_median"), far, burden]
+    return [one_line(name), *counts, *shares, median, _told(figures, "cost_median"), far, burden]
+
+
+def _told(figures: Any, name: str) -> str:
+    """The ends of an interval, or that it says nothing."""
+    width = figures[f"{name}_high"] - figures[f"{name}_low"]
+    nothing = width > WIDE if name == "none_share" else math.isnan(figures[f"{name}_low"])
+    return TOO_FEW if figures["asked"] and nothing else interval(figures, name)
 
 
 def group_names(table: pd.DataFrame) -> list[str]:
@@ -147,24 +157,50 @@ def cost_words(question: Question) -> str:
 
 
 def _by_group(audit: Audit) -> str:
-    """Which groups are farthest apart, among those with enough rows to say so."""
+    """Which groups differ in the share without a way, among those with enough rows to say so.
+
+    Where no combination of several things says so, one of these alone may.
+    """
+    every = (audit, *audit.alone)
+    apart = (one for one in every if _apart(_judged(one), "none_share"))
+    return _shares(next(apart, None) or next((one for one in every if len(_judged(one)) > 1), audit))
+
+
+def _shares(audit: Audit) -> str:
+    """The largest and the smallest share; or those that differ most clearly, where these do not."""
     large = _judged(audit)
     by = in_a_row(list(map(str, audit.groups.names)))
     if len(large) < 2:
         fewer = "no group has" if large.empty else "only one group has"
         return f"By {by}, {fewer} {FEW} rows asked or more: too few to compare groups."
-    ordered = large.sort_values("none_share", kind="stable")
-    (last, first), names = (ordered.iloc[0], ordered.iloc[-1]), group_names(ordered)
-    if first["none_share"] == last["none_share"]:
-        same = share(first["none_share"])
+    ends = int(large["none_share"].argmax()), int(large["none_share"].argmin())
+    if large["none_share"].iloc[ends[0]] == large["none_share"].iloc[ends[1]]:
+        same = share(large["none_share"].iloc[0])
         return f"By {by}, the share without a way is {same} in every group with {FEW} rows asked or more."
-    apart = first["none_share_low"] > last["none_share_high"]
     among = "" if len(large) == len(audit.by_group) else f", among groups with {FEW} rows asked or more"
-    return (
-        f"By {by}{among}, the share without a way is largest for {names[-1]} ({share(first['none_share'])}, "
-        f"{interval(first, 'none_share')}) and smallest for {names[0]} ({share(last['none_share'])}, "
-        f"{interval(last, 'none_share')}); these intervals {'do not overlap' if apart else 'overlap'}."
-    )
+    said, clear = f"By {by}{among}, the share without a way is", _apart(large, "none_share")
+    overlap = not _apart(large.iloc[list(ends)], "none_share")
+    if clear and overlap:
+        more, less = (_figure_words(large, place, "none_share") for place in clear)
+        return f"{said} larger for {more} than for {less}, and these intervals do not overlap."
+    most, least = (_figure_words(large, place, "none_share") for place in ends)
+    how = "overlap" if overlap else "do not overlap"
+    return f"{said} largest for {most} and smallest for {least}; these intervals {how}."
+
+
+def _apart(table: pd.DataFrame, name: str) -> tuple[int, int] | None:
+    """The two groups whose intervals are farthest apart, the larger first; None where all overlap."""
+    if len(table) < 2:
+        return None
+    most, least = int(table[f"{name}_low"].argmax()), int(table[f"{name}_high"].argmin())
+    return (most, least) if table[f"{name}_low"].iloc[most] > table[f"{name}_high"].iloc[least] else None
+
+
+def _figure_words(table: pd.DataFrame, place: int, name: str) -> str:
+    """A group with its figure and the interval of that."""
+    figures = table.iloc[place]
+    said = share(figures[name]) if name == "none_share" else _cost(figures, name, MIDDLE)
+    return f"{group_names(table)[place]} ({said}, {interval(figures, name)})"
 
 
 def _costs(audit: Audit) -> str:
@@ -173,7 +209,7 @@ def _costs(audit: Audit) -> str:
     half = (
         "Half or more of those asked have no way that is known"
         if middle == math.inf
-        else f"Half of those asked need a change of {number(middle)} or less"
+        else f"For half of those asked a change that costs {number(middle)} or less is enough"
     )
     half += _costs_apart(audit)
     counted = audit.cases.counted("blamed", (audit.cases.kind == NONE).nonzero()[0])
@@ -185,17 +221,12 @@ def _costs(audit: Audit) -> str:
 
 def _costs_apart(audit: Audit) -> str:
     """The two groups whose median costs differ most clearly, if their intervals do not overlap."""
-    large = _judged(audit)
-    if not audit.is_grouped or len(large) < 2:
-        return ""
-    least, most = int(large["cost_median_high"].argmin()), int(large["cost_median_low"].argmax())
-    if not large["cost_median_low"].iloc[most] > large["cost_median_high"].iloc[least]:
-        return ""
-    dear, cheap = (_median_words(large, place) for place in (most, least))
-    return f" (median {dear}; {cheap}; these intervals do not overlap)"
-
-
-def _median_words(table: pd.DataFrame, place: int) -> str:
-    figures = table.iloc[place]
-    name, median = group_names(table)[place], _cost(figures, "cost_median", MIDDLE)
-    return f"for {name} {median}, {interval(figures, 'cost_median')}"
+    for one in (audit, *audit.alone):
+        large = _judged(one)
+        apart = _apart(large, "cost_median")
+        if apart:
+            dear, cheap = (_figure_words(large, place, "cost_median") for place in apart)
+            by = in_a_row(list(map(str, one.groups.names)))
+            apart_words = f"is larger for {dear} than for {cheap}, and these intervals do not overlap"
+            return f"; by {by}, the median cost {apart_words}"
+    return ""

@@ -36,9 +36,8 @@ def batch_answer(batch: Explanations) -> list[str]:
         often = Counter(feature for e in changed for feature in e.changed).most_common(3)
         named = ", ".join(f"{in_list(str(name))} ({count:,})" for name, count in often)
         middle = statistics.median_low(numbers)
-        lines.append(
-            f"Half of them change {middle} feature{'s' * (middle != 1)} or fewer; most often: {named}."
-        )
+        few = "a single feature" if middle == 1 else f"{middle} features or fewer"
+        lines.append(f"Half of them or more change {few}; most often: {named}.")
     proven = sum(e.status is Status.INFEASIBLE for e in batch)
     unread = sum(e.status is Status.INVALID for e in batch)
     open_ = asked - len(changed) - proven - unread

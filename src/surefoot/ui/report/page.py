@@ -150,6 +150,7 @@ def _batch(batch: Explanations, title: str) -> str:
         most_open=MOST_OPEN,
         answer=batch_answer(batch),
         why=why_none(batch),
+        conflicts=any(e.conflict for e in batch),
         reasons=counted_reasons(batch),
         cautions=counted_cautions(batch),
         # One at a time: a page may hold thousands.
