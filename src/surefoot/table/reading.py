@@ -48,12 +48,9 @@ SMALLEST_DECIMAL = 1e-6  # of thousandths: what is less is rounding
 NAMELESS = "\0column "  # before the number of a column without a name; no name in a file holds a zero byte
 # What people call tables, too: how it begins. Banks write web pages that are called .xls.
 OTHERS = {
-    b'{"': "JSON",
-    b"[{": "JSON",
-    b"<html": "a web page",
-    b"<!doctype": "a web page",
-    b"<table": "a web page",
-    b"<?xml": "XML",
+    "JSON": re.compile(r"\s*(\{|\[\s*[\[{])"),
+    "a web page": re.compile(r"\s*<(html|!doctype|table)", re.IGNORECASE),
+    "XML": re.compile(r"\s*<\?xml"),
 }
 GZIP, ZIP, PARQUET, OLD_EXCEL = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0"
 
@@ -181,11 +178,6 @@ def read_table(source: str | os.PathLike[str], form: Form | None = None) -> Read
             return _with_text_decimal(parquet_frame(content, form.max_size), name, form, ("Parquet",))
         if content.startswith((ZIP, OLD_EXCEL)):
             return _excel(content, name, form)
-        other = next(
-            (what for begin, what in OTHERS.items() if content.lstrip()[:9].lower().startswith(begin)), ""
-        )
-        if other:
-            raise DataError(f"is {other}, which is not read; write the table as CSV, Parquet or Excel")
         return _text(content, name, form)
     except OSError as error:
         raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
@@ -225,6 +217,7 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     text, encoding = decoded(content)
     if "\0" in text:
         raise DataError("is neither text nor a table that can be read (CSV, Parquet, Excel)")
+    refuse_other(text)
     start = below_titles(text, beginning(text), form.expected, form.separator)
     text = text[start.length :]
     separator = form.separator or start.separator or guessed_separator(text)
@@ -249,6 +242,13 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     found = finished(frame, name, form, assumed, signs)
     found = replace(found, notes=tuple(filter(None, (comments(start), *found.notes))))
     return replace(found, decimals={**_written_floats(frame, signs), **found.decimals})
+
+
+def refuse_other(text: str) -> None:
+    """Refuse text that is no table of rows and separators."""
+    other = next((what for what, begin in OTHERS.items() if begin.match(text)), "")
+    if other:
+        raise DataError(f"is {other}, which is not read; write the table as CSV, Parquet or Excel")
 
 
 def comments(start: Beginning) -> str:

@@ -52,6 +52,7 @@ from surefoot.table.reading import (
     finished,
     numbered,
     read_table,
+    refuse_other,
     row_before,
     with_decimal,
 )
@@ -284,6 +285,7 @@ def _text(path: str, form: Form) -> Text:
         sample = "".join(itertools.islice(some, SAMPLE + 2))
     if not sample.strip():
         raise DataError("the file is empty")
+    refuse_other(sample)
     start = below_titles(sample, beginning(sample), form.expected, form.separator)
     sample = sample[start.length :]
     separator = form.separator or start.separator or guessed_separator(sample)
