@@ -274,7 +274,7 @@ def test_lines_above_the_names_are_left_out_where_the_names_are_known(file, abov
 )
 def test_what_is_no_table_is_called_what_it_is(file, text, what):
     for reader in (read, streamed):
-        with pytest.raises(DataError, match=f"data.csv: is {what}, which is not read; write the table as CSV"):
+        with pytest.raises(DataError, match=f"data.csv: is {what}, which is not read; write the table"):
             reader(file(text))
 
 

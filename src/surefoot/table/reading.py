@@ -459,7 +459,7 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
     cells = found.cells.dropna(how="all").dropna(how="all", axis=1)
     if cells.empty:
         raise DataError(f"sheet {found.title!r} is empty")
-    above = max(line_of_names(cells.to_numpy().tolist(), form.expected) - 1, 0)
+    above = max(line_of_names(cells.itertuples(index=False, name=None), form.expected) - 1, 0)
     cells = cells.iloc[above:].dropna(how="all", axis=1)
     first = ["" if pd.isna(cell) else str(cell).strip() for cell in cells.iloc[0]]
     header = has_header(first, form.header, form.expected)

@@ -15,7 +15,7 @@ from surefoot.exceptions import DataError, ModelFileError, ProblemError
 from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.progress import alive
-from surefoot.table.again import read_like, with_truths
+from surefoot.table.again import read_like, table_form, with_truths
 from surefoot.table.decimals import own_decimals
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import feature_table
@@ -56,7 +56,7 @@ def labelled_table(options: argparse.Namespace, ordered: Mapping[str, Sequence[s
         options.most_values,
     )
     label = [options.label]
-    form = _form(options, as_written=label, as_text=said.as_text, expected=label, missing=said.missing)
+    form = _form(options, Form(as_written=label, as_text=said.as_text, expected=label, missing=said.missing))
     with alive("reading the table"):
         reading = read_table(options.data, form)
         found = typed(reading, said)
@@ -83,10 +83,9 @@ def missing_values(entries: Sequence[Sequence[str]]) -> dict[str, list[str]]:
 
 def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Dataset:
     """A table with labels whose features are those of a model."""
-    names = [str(name) for name in clf.feature_labels_]
-    written = [options.label]
-    form = _form(options, as_written=written, expected=[*names, *written], **_as_before(clf))
-    reading = _read_again(options.data, form, clf)
+    known = table_form(clf)
+    form = replace(known, as_written=[options.label], expected=[*known.expected, options.label])
+    reading = _read_again(options.data, _form(options, form), clf)
     rows = feature_table(reading, clf.feature_labels_)
     if options.label not in reading.frame.columns:
         hint = suggestion(options.label, reading.frame.columns)
@@ -98,8 +97,7 @@ def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClas
 def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Dataset:
     """The rows and labels to which a model is fitted again; the label column is found by its values."""
     names, classes = [str(name) for name in clf.feature_labels_], {str(c): c for c in clf.classes_.tolist()}
-    form = _form(options, as_written=[], expected=names, **_as_before(clf))
-    reading = _read_again(options.training, form, clf)
+    reading = _read_again(options.training, _form(options, table_form(clf)), clf)
     rows = feature_table(reading, clf.feature_labels_)
     others = [name for name in reading.frame.columns if str(name) not in names]
     frame = reading.frame.assign(**{n: with_truths(reading.frame[n], list(classes)) for n in others})
@@ -170,9 +168,7 @@ def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkCl
 
 
 def _form_of_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Form:
-    names = [str(name) for name in clf.feature_labels_]
-    written = [options.id] if options.id and options.id not in names else []  # a feature is read as one
-    return _form(options, as_written=written, expected=names, **_as_before(clf))
+    return _form(options, table_form(clf, options.id))
 
 
 def row_place(options: argparse.Namespace, rows: pd.DataFrame) -> int:
@@ -217,17 +213,11 @@ def check_names(flag: str, names: Iterable[str], known: Sequence[Any], what: str
             raise ProblemError(f"{flag}: unknown {what} {name!r}{hint}")
 
 
-def _form(options: argparse.Namespace, **known: Any) -> Form:
+def _form(options: argparse.Namespace, known: Form) -> Form:
+    """What flags say of how a table is written, with what is known of it."""
     own = own_decimals(options.decimal_comma, options.decimal_point)
-    written = options.separator, options.decimal, options.header
-    return Form(*written, max_size=options.max_size, own_decimals=own, **known)
-
-
-def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
-    """What is known about the next table from the one of which the model was made."""
-    recipe = clf.recipe_ or Recipe({})
-    text = [*_text_features(clf), *recipe.written_dates]
-    return {"as_text": text, "missing": recipe.missing, "usual": recipe.usual, "numbers": recipe.numbers}
+    written = {name: getattr(options, name) for name in ("separator", "decimal", "header", "max_size")}
+    return replace(known, **written, own_decimals=own)
 
 
 def _read_again(path: str, form: Form, clf: ConditionalGaussianNetworkClassifier) -> Reading:
@@ -239,12 +229,3 @@ def _said(reading: Reading) -> Reading:
     if reading.assumed or reading.notes:
         say(f"surefoot: {reading}")
     return reading
-
-
-def _text_features(clf: ConditionalGaussianNetworkClassifier) -> list[str]:
-    """Categories with text among their values: '01' is not 1."""
-    return [
-        str(name)
-        for name, values in clf.categories_.items()
-        if any(isinstance(value, str) for value in values)
-    ]
