@@ -95,27 +95,41 @@ def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClas
 
 
 def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Dataset:
-    """The rows and labels to which a model is fitted again; the label column is found by its values."""
-    names, classes = [str(name) for name in clf.feature_labels_], {str(c): c for c in clf.classes_.tolist()}
+    """The rows and labels to which a model is fitted again."""
+    classes = {str(c): c for c in clf.classes_.tolist()}
     reading = _read_again(options.training, _form(options, table_form(clf)), clf)
     rows = feature_table(reading, clf.feature_labels_)
+    label = _label(reading, clf, list(classes)) if options.label is None else options.label
+    if label not in reading.frame.columns:
+        hint = suggestion(label, reading.frame.columns)
+        raise DataError(f"{reading.name}: there is no label column {label!r}{hint}")
+    labels = _decisions(reading, label, list(classes))
+    if set(labels.dropna()) != set(classes):
+        raise DataError(f"{reading.name}: the column {label!r} does not hold the model's classes")
+    known = labels.notna().to_numpy()
+    return Dataset(
+        X=rows[known], y=labels[known].map(classes), class_names=tuple(classes), title=reading.name
+    )
+
+
+def _label(reading: Reading, clf: ConditionalGaussianNetworkClassifier, classes: Sequence[str]) -> Any:
+    """The label column: the one of which the model was made, or else the only one with its classes."""
+    names, label = set(map(str, clf.feature_labels_)), (clf.recipe_ or Recipe({})).label
     others = [name for name in reading.frame.columns if str(name) not in names]
-    frame = reading.frame.assign(**{n: with_truths(reading.frame[n], list(classes)) for n in others})
-    fits = [n for n in others if set(frame[n].dropna().astype(str).str.strip()) == set(classes)]
-    if options.label is None and len(fits) != 1:
+    fits = [n for n in others if set(_decisions(reading, n, classes).dropna()) == set(classes)]
+    if label in fits:
+        return label
+    if len(fits) != 1:
         which = "none" if not fits else ", ".join(repr(str(name)) for name in fits)
         raise DataError(
             f"{reading.name}: which column holds the labels? {which} would do; say it with --label"
         )
-    label = fits[0] if options.label is None else options.label
-    if label not in reading.frame.columns:
-        hint = suggestion(label, reading.frame.columns)
-        raise DataError(f"{reading.name}: there is no label column {label!r}{hint}")
-    if set(frame[label].dropna().astype(str).str.strip()) != set(classes):
-        raise DataError(f"{reading.name}: the column {label!r} does not hold the model's classes")
-    known = frame[label].notna().to_numpy()
-    labels = frame.loc[known, label].astype(str).str.strip().map(classes)
-    return Dataset(X=rows[known], y=labels, class_names=tuple(classes), title=reading.name)
+    return fits[0]
+
+
+def _decisions(reading: Reading, name: Any, classes: Sequence[str]) -> pd.Series:
+    """A column as text, with yes and no in the words of the classes."""
+    return with_truths(reading.frame[name], classes).map(lambda cell: str(cell).strip(), na_action="ignore")
 
 
 def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
