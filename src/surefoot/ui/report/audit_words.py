@@ -96,8 +96,9 @@ def interval(figures: Any, name: str) -> str:
         return "-"
     if name == "none_share":
         return f"{share(low)} to {share(high)}"
-    above = NOT_KNOWN if figures["undecided"] and low < math.inf else NO_WAY
-    return f"{_finite(low, NO_WAY)} to {_finite(high, above)}"
+    if low == math.inf:
+        return NO_WAY
+    return f"{number(low)} to {_finite(high, NOT_KNOWN if figures['undecided'] else NO_WAY)}"
 
 
 def answer_of(audit: Audit) -> list[str]:
@@ -200,7 +201,8 @@ def _figure_words(table: pd.DataFrame, place: int, name: str) -> str:
     """A group with its figure and the interval of that."""
     figures = table.iloc[place]
     said = share(figures[name]) if name == "none_share" else _cost(figures, name, MIDDLE)
-    return f"{group_names(table)[place]} ({said}, {interval(figures, name)})"
+    known = dict.fromkeys((said, interval(figures, name)))  # where half have no way, both say so
+    return f"{group_names(table)[place]} ({', '.join(known)})"
 
 
 def _costs(audit: Audit) -> str:
