@@ -39,7 +39,8 @@ def _columns(audit: Audit) -> list[str]:
         f"  {row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, len(head)))
         for row in rows
     ]
-    return [*lines, *([f"  and {left} more groups (audit.by_group)"] if left > 0 else [])]
+    where = "audit.by_group and audit.alone" if audit.alone else "audit.by_group"
+    return [*lines, *([f"  and {left:,} more groups ({where})"] if left > 0 else [])]
 
 
 def group_lines(audit: Audit, everybody: str) -> list[list[str]]:
