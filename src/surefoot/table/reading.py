@@ -484,36 +484,37 @@ def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str],
     """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
     _refuse_unknown(form.own_decimals, frame)
     frame, unnamed = _without_row_names(_without_empty_columns(frame))
-    found, padded = _without_marks(frame, form), []
-    units: dict[str, str] = {}
-    marks: dict[str, tuple[str, ...]] = {}
-    decimals: dict[str, str] = {}
-    beyond: dict[str, str] = {}
-    doubts: dict[str, str] = {}
-    for column in text_columns(found, (), form.numbers):
-        padded += [column.name] if column.padded else []
+    found = _without_marks(frame, form)
+    columns, read = text_columns(found, (), form.numbers), list[tuple[TextColumn, str]]()
+    for column in columns:
+        sign = signs.of(column.name)
         if column.name in form.as_written:
             found[column.name] = as_labels(column.series)
         elif column.name in form.as_text:
             found[column.name] = as_labels(column.stripped())
-        elif column.holds_numbers(signs.of(column.name)) and not column.begins_with_zeros:
-            found[column.name] = column.numbers(signs.of(column.name))
-            decimals |= {column.name: signs.of(column.name)} if column.sign else {}
-            units |= {column.name: column.unit} if column.unit else {}
-            marks |= {column.name: column.marks} if column.marks else {}
-            said, doubt = (one(signs.of(column.name)) for one in (column.beyond, column.doubt))
-            beyond |= {column.name: said} if said else {}
-            doubts |= {column.name: doubt} if doubt else {}
+        elif column.holds_numbers(sign) and not column.begins_with_zeros:
+            found[column.name] = column.numbers(sign)
+            read.append((column, sign))
         else:
             found[column.name] = column.stripped()
     notes = (
         unnamed,
         *signs.notes,
-        _blanks(padded),
+        _blanks([column.name for column in columns if column.padded]),
         _holes(found.drop(columns=list(form.as_written), errors="ignore")),
     )
-    how, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
-    return Reading(found, name, how, known, units, marks, signs.table == ",", decimals, beyond, doubts)
+    return Reading(
+        found,
+        name,
+        assumed=tuple(filter(None, assumed)),
+        notes=tuple(filter(None, notes)),
+        units={one.name: one.unit for one, _ in read if one.unit},
+        marks={one.name: known for one, _ in read if (known := one.marks)},
+        day_first=signs.table == ",",
+        decimals={one.name: sign for one, sign in read if one.sign},
+        beyond={one.name: said for one, sign in read if (said := one.beyond(sign))},
+        doubts={one.name: said for one, sign in read if (said := one.doubt(sign))},
+    )
 
 
 def _refuse_unknown(names: Iterable[str], frame: pd.DataFrame) -> None:
