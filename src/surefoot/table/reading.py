@@ -7,8 +7,10 @@ import io
 import os
 import re
 import warnings
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -172,21 +174,31 @@ def read_table(source: str | os.PathLike[str], form: Form | None = None) -> Read
     """
     form = form or Form()
     name = "standard input" if os.fspath(source) == STANDARD_INPUT else os.fspath(source)
-    try:
+    with complaints(name):
         content = _content(source, form.max_size)
         if content.startswith(PARQUET):
             return _with_text_decimal(parquet_frame(content, form.max_size), name, form, ("Parquet",))
         if content.startswith((ZIP, OLD_EXCEL)):
             return _excel(content, name, form)
         return _text(content, name, form)
+
+
+@contextmanager
+def complaints(name: str) -> Iterator[None]:
+    """Errors that name the table."""
+    try:
+        yield
     except OSError as error:
         raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
+    except (EOFError, zlib.error) as error:
+        raise DataError(f"{name}: is not a whole gzip file ({error})") from None
     except (DataError, MissingDependencyError) as error:
-        raise type(error)(f"{name}: {error}") from None
+        known = str(error).startswith(f"{name}: ")
+        raise type(error)(str(error) if known else f"{name}: {error}") from None
     except pd.errors.EmptyDataError:
         raise DataError(f"{name}: the file is empty") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
-        raise DataError(f"{name}: is not a CSV table ({' '.join(str(error).split())})") from None
+        raise DataError(f"{name}: is not a CSV table ({one_line(str(error))})") from None
 
 
 def duplicate_names(names: Sequence[Any]) -> list[Any]:
