@@ -267,13 +267,15 @@ def test_lines_above_the_names_are_left_out_where_the_names_are_known(file, abov
     [
         ('{"age": 31, "y": 1}', "JSON"),
         ('[{"age": 31}]', "JSON"),
+        ('[\n  {\n    "age": 31\n  }\n]', "JSON"),
         ("\n<HTML><table>", "a web page"),
         ("<?xml v", "XML"),
     ],
 )
 def test_what_is_no_table_is_called_what_it_is(file, text, what):
-    with pytest.raises(DataError, match=f"data.csv: is {what}, which is not read; write the table as CSV"):
-        read(file(text))
+    for reader in (read, streamed):
+        with pytest.raises(DataError, match=f"data.csv: is {what}, which is not read; write the table"):
+            reader(file(text))
 
 
 def test_a_remark_below_the_table_is_called_one(file):

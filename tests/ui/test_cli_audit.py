@@ -47,6 +47,15 @@ def test_everything_is_written(here, capsys):
     assert "What this does not show" in (here / "a.html").read_text(encoding="utf-8")
 
 
+def test_of_many_groups_the_text_says_where_all_are(here, capsys):
+    flags = ["--html", "many.html", "--by"]
+    for by, groups in ((["name"], 16), (["name", "--by", "code"], 16 + 3 + 16)):
+        assert main([*ASK, *flags, *by]) == 0
+        last = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")][-1]
+        assert (last == f"  and {1 + groups - 30} more groups (--html FILE shows them)") == (groups > 29)
+        assert "=n15" in (here / "many.html").read_text(encoding="utf-8")
+
+
 def test_groups_to_standard_output(here, capsys):
     assert main([*ASK, "--output", "-"]) == 0
     lines = capsys.readouterr().out.splitlines()

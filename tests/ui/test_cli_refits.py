@@ -120,3 +120,32 @@ def test_the_best_single_guess_and_fewer_rows_to_choose_on(lender, capsys):
     assert main(["fit", table, *flags, "--folds", "2", "--choose-on", "200"]) == 0
     assert main(["fit", table, *flags, "--choose-on", "0"]) == 2
     assert "surefoot: error: " in capsys.readouterr().err
+
+
+def test_the_label_of_the_table_for_refits_is_the_one_of_the_model(tmp_path, capsys):
+    """Another column that says yes and no, in other words, is left aside."""
+    X, y = toy_table()
+    staff = np.where(np.arange(len(y)) % 2, "Y", "N")
+    X.assign(label=y, staff=staff).to_csv(tmp_path / "t.csv", index=False)
+    table, model = str(tmp_path / "t.csv"), str(tmp_path / "m.json")
+    flags = [
+        "--label",
+        "label",
+        "--drop",
+        "staff",
+        "--structure",
+        "tan",
+        "--folds",
+        "0",
+        "--refits",
+        "0",
+        "--output",
+        model,
+    ]
+    assert main(["fit", table, *flags]) == 0
+    row = str(int(np.flatnonzero(ConditionalGaussianNetworkClassifier.load(model).predict(X) == "no")[2]))
+    asked = ["explain", model, table, "--row", row, "--models", "2", "--data"]
+    assert main([*asked, table]) == 0, capsys.readouterr().err
+    X.assign(decided=y, staff=staff).to_csv(tmp_path / "other.csv", index=False)
+    assert main([*asked, str(tmp_path / "other.csv")]) == 2
+    assert "which column holds the labels? 'decided', 'staff' would do" in capsys.readouterr().err

@@ -14,10 +14,14 @@ from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.formats import first_names
 from surefoot.table.dates import (
     CENTURY,
+    EXCEL_DAYS,
+    EXCEL_EPOCH,
     ORDERS,
     Dates,
+    are_plain_excel_days,
     as_days,
     digits_as_day,
+    excel_days,
     minutes,
     months,
     without_clock,
@@ -25,23 +29,19 @@ from surefoot.table.dates import (
 )
 from surefoot.table.kinds import (
     DATE,
-    DIGITS_OF_TRUTH,
-    EXCEL_DAYS,
-    EXCEL_EPOCH,
     MINUTES,
     MONTHS,
     NAMES,
-    PLAIN_EXCEL_DAYS,
-    TRUTH,
     WHOLE,
     is_number,
     text_dates,
+    truth,
     without,
 )
 from surefoot.table.marks import mark_of, marked
 from surefoot.table.quantities import is_quantity, plain_unit
 from surefoot.table.rare import RARE, as_text
-from surefoot.table.reading import Reading
+from surefoot.table.reading import Form, Reading
 from surefoot.table.recipe import Recipe, Step
 from surefoot.table.stream import Streamed
 from surefoot.table.text_column import AMONG_NUMBERS
@@ -56,6 +56,21 @@ UNIX_YEAR = 1970  # from which days are counted
 NOT_CLEAR = ("dmy", "mdy")  # orders of dates that may be taken for each other
 # Rows at a time when the order of dates is looked for. Ten times as many take hundreds of megabytes.
 ORDER_ROWS = 10_000
+
+
+def table_form(clf: Any, label: str | None = None) -> Form:
+    """What a model tells about a table of rows to ask it about; a column may name them."""
+    names = [str(name) for name in clf.feature_labels_]
+    text = [str(name) for name, values in clf.categories_.items() if any(isinstance(v, str) for v in values)]
+    recipe = clf.recipe_ or Recipe({})
+    return Form(
+        as_written=[label] if label and label not in names else [],  # a feature is read as one
+        as_text=[*text, *recipe.written_dates],  # '01' is not 1
+        expected=names,
+        missing=recipe.missing,
+        usual=recipe.usual,
+        numbers=recipe.numbers,
+    )
 
 
 def read_like(reading: Reading, clf: Any) -> Reading:
@@ -230,8 +245,9 @@ def _are_shares(name: str, column: pd.Series, step: Step, ends: tuple[float, flo
 
 def _first_short(step: Step, ends: tuple[float, float] | None) -> int | None:
     """The first year that two digits can mean: the dates that the model knows lie in the middle."""
-    known = step.kind == DATE and ends is not None
-    return int(UNIX_YEAR + sum(ends) / 2 / DAYS_OF_YEAR) - CENTURY // 2 if known and ends else None
+    if step.kind != DATE or ends is None:
+        return None
+    return int(UNIX_YEAR + sum(ends) / 2 / DAYS_OF_YEAR) - CENTURY // 2
 
 
 def _dates(
@@ -273,19 +289,13 @@ def _without_excel_days(
     days = counted[counted.between(*EXCEL_DAYS)] // 1 - EXCEL_EPOCH
     around = YEARS_AROUND * DAYS_OF_YEAR
     near = days.between(ends[0] - around, ends[1] + around).all()
-    if days.empty or not (near or _are_plain_excel_days(column, counted)):
+    if days.empty or not (near or are_plain_excel_days(counted[column.notna()])):
         return column, []
     texts = column.astype(object)
     texts[days.index] = as_days(days).dt.strftime("%Y-%m-%d")
     first = days.index[0]
     example = f"{as_text(column[first])} is read as {texts[first]}"
     return texts, [f"{name!r} holds days as Excel counts them here: {example}"]
-
-
-def _are_plain_excel_days(column: pd.Series, counted: pd.Series) -> bool:
-    """Whether all of a column are whole numbers that are days of our time as Excel counts them."""
-    seen = counted[column.notna()]
-    return bool((seen.between(*PLAIN_EXCEL_DAYS) & (seen % 1 == 0)).all())
 
 
 def _other_order(name: str, order: str, was: str) -> str:
@@ -309,7 +319,7 @@ def _days_in_digits(name: str, column: pd.Series, order: str) -> pd.Series:
     """Dates that are numbers: digits, or days as Excel counts them."""
     seen = column.dropna()
     if order == "excel":
-        return as_days(column.astype(float) // 1 - EXCEL_EPOCH)
+        return excel_days(column)
     days = {value: digits_as_day(value) for value in seen.unique()}
     strange = seen[seen.map(days).isna()]
     if len(strange):
@@ -337,19 +347,13 @@ def _names(name: str, column: pd.Series, values: Sequence[Any]) -> tuple[pd.Seri
 
 def with_truths(column: pd.Series, values: Sequence[Any]) -> pd.Series:
     """Yes and no in other words, or as 1 and 0, as the two values that the model knows."""
-    known = {_truth(value): value for value in values if as_text(value) != RARE}
+    known = {truth(value): value for value in values if as_text(value) != RARE}
     if len(values) != 2 or set(known) != {"yes", "no"}:
         return column
     own = {as_text(value) for value in values}
     return column.map(
-        lambda cell: cell if as_text(cell) in own else known.get(_truth(cell), cell), na_action="ignore"
+        lambda cell: cell if as_text(cell) in own else known.get(truth(cell), cell), na_action="ignore"
     )
-
-
-def _truth(value: Any) -> str:
-    """Yes or no; "" for what is neither."""
-    text = as_text(value).casefold()
-    return DIGITS_OF_TRUTH.get(text, TRUTH.get(text, ""))
 
 
 def _with_zeros(name: str, column: pd.Series, known: set[str]) -> tuple[pd.Series, list[str]]:

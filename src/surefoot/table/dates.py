@@ -74,6 +74,11 @@ DURATION = re.compile(
     r"|P(?=\d)(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)M)?",
     re.IGNORECASE,
 )
+EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
+EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
+# Days of 1982 to 2064 as Excel counts them: nothing else that stands for a date is a number like that. Ten
+# times larger, and days counted from the year 1 would pass.
+PLAIN_EXCEL_DAYS = (30_000, 60_000)
 NO_DATES = ("0000-00-00", "00.00.0000", "00/00/0000")  # how databases write that there is none
 
 
@@ -364,6 +369,16 @@ def months(text: Any) -> float | None:
     found = DURATION.fullmatch(text.strip()) if isinstance(text, str) else None
     parts = (found["y"] or found["years"], found["m"] or found["months"]) if found else (None, None)
     return 12.0 * int(parts[0] or 0) + int(parts[1] or 0) if any(parts) else None
+
+
+def excel_days(numbers: pd.Series) -> pd.Series:
+    """Days as Excel counts them as a column of datetimes."""
+    return as_days(numbers.astype(float) // 1 - EXCEL_EPOCH)
+
+
+def are_plain_excel_days(numbers: pd.Series) -> bool:
+    """Whether all are whole numbers that are days of our time as Excel counts them."""
+    return bool((numbers.between(*PLAIN_EXCEL_DAYS) & (numbers % 1 == 0)).all())
 
 
 def as_days(column: pd.Series) -> pd.Series:

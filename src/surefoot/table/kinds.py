@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,12 @@ from surefoot.exceptions import DataError
 from surefoot.formats import first_names
 from surefoot.table.dates import (
     CENTURY,
+    EXCEL_DAYS,
     Dates,
     as_days,
     dates,
     digits_as_days,
+    excel_days,
     minutes,
     months,
     without_clock,
@@ -55,11 +58,6 @@ SAME_LENGTH = 8
 LONGEST_WHOLE = 2**53  # whole numbers beyond it are not all doubles
 SECONDS = 86_400  # of a day
 MINUTES, MONTHS = "min", "months"  # what times of day and long durations are read in
-EXCEL_EPOCH = 25_569  # 1970-01-01 as Excel counts days
-EXCEL_DAYS = (1, 80_000)  # as Excel counts: 1900 to 2119
-# Days of 1982 to 2064 as Excel counts them: nothing else that stands for a date is a number like that. Ten
-# times larger, and days counted from the year 1 would pass.
-PLAIN_EXCEL_DAYS = (30_000, 60_000)
 
 CODE_NAME = re.compile(
     r"(^|[\W_])(zip|plz|postal|code)($|[\W_\d])|[\W_]cd$|zip_?code|post_?(al)?_?code|postleitzahl"
@@ -441,8 +439,8 @@ def _said_dates(name: str, column: pd.Series, order: str | None, day_first: bool
         if digits is not None:
             return Column(name, DATE, "you say so: digits", "", as_days(column.map(digits)), "digits")
         if seen.between(*EXCEL_DAYS).all():
-            values = as_days(column.astype(float) // 1 - EXCEL_EPOCH)
-            return Column(name, DATE, "you say so: days as Excel counts them", "", values, "excel")
+            why = "you say so: days as Excel counts them"
+            return Column(name, DATE, why, "", excel_days(column), "excel")
         raise DataError(f"column {name!r} cannot be dates: it holds numbers such as {_example(column)}")
     column = column.mask(column.isin(AMONG_NUMBERS))
     read = text_dates(column.dropna(), order, day_first)
@@ -455,12 +453,18 @@ def _said_dates(name: str, column: pd.Series, order: str | None, day_first: bool
 def truth_words(column: pd.Series) -> tuple[pd.Series, tuple[str, ...]]:
     """Yes and no in several spellings as the two words."""
     values = [value for value in column.dropna().unique() if isinstance(value, str)]
-    words = {value: TRUTH.get(value.casefold(), DIGITS_OF_TRUTH.get(value, "")) for value in values}
+    words = {value: truth(value) for value in values}
     if len(values) < 3 or not all(words.values()) or not _of_one_language({*map(str.casefold, values)}):
         return column, ()
     found = column.map(words)
     shown = ", ".join(sorted(values))
     return found, (f"{column.name!r}: {shown} are read as yes and no",)
+
+
+def truth(value: Any) -> str:
+    """Yes or no; "" for what is neither."""
+    text = as_text(value).casefold()
+    return DIGITS_OF_TRUTH.get(text, TRUTH.get(text, ""))
 
 
 def _of_one_language(words: set[str]) -> bool:

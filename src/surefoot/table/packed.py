@@ -85,7 +85,9 @@ def excel_sheet(content: bytes, largest: int | None, expected: Collection[str] =
     except Exception as error:  # each reader has errors of its own
         raise DataError(f"is not an Excel table ({one_line(str(error))})") from None
     sheets = [Sheet(frame, str(title), len(cells)) for title, frame in cells.items()]
-    return next((one for one in sheets if line_of_names(one.cells.to_numpy().tolist(), expected)), sheets[0])
+    rows = (sheet.cells.itertuples(index=False, name=None) for sheet in sheets)
+    named = (sheet for sheet, some in zip(sheets, rows, strict=True) if line_of_names(some, expected))
+    return next(named, sheets[0])
 
 
 def _modern_sheet(content: bytes, largest: int | None, expected: Collection[str]) -> Sheet:

@@ -7,8 +7,10 @@ import io
 import os
 import re
 import warnings
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,12 +50,9 @@ SMALLEST_DECIMAL = 1e-6  # of thousandths: what is less is rounding
 NAMELESS = "\0column "  # before the number of a column without a name; no name in a file holds a zero byte
 # What people call tables, too: how it begins. Banks write web pages that are called .xls.
 OTHERS = {
-    b'{"': "JSON",
-    b"[{": "JSON",
-    b"<html": "a web page",
-    b"<!doctype": "a web page",
-    b"<table": "a web page",
-    b"<?xml": "XML",
+    "JSON": re.compile(r"\s*(\{|\[\s*[\[{])"),
+    "a web page": re.compile(r"\s*<(html|!doctype|table)", re.IGNORECASE),
+    "XML": re.compile(r"\s*<\?xml"),
 }
 GZIP, ZIP, PARQUET, OLD_EXCEL = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0"
 
@@ -175,26 +174,31 @@ def read_table(source: str | os.PathLike[str], form: Form | None = None) -> Read
     """
     form = form or Form()
     name = "standard input" if os.fspath(source) == STANDARD_INPUT else os.fspath(source)
-    try:
+    with complaints(name):
         content = _content(source, form.max_size)
         if content.startswith(PARQUET):
             return _with_text_decimal(parquet_frame(content, form.max_size), name, form, ("Parquet",))
         if content.startswith((ZIP, OLD_EXCEL)):
             return _excel(content, name, form)
-        other = next(
-            (what for begin, what in OTHERS.items() if content.lstrip()[:9].lower().startswith(begin)), ""
-        )
-        if other:
-            raise DataError(f"is {other}, which is not read; write the table as CSV, Parquet or Excel")
         return _text(content, name, form)
+
+
+@contextmanager
+def complaints(name: str) -> Iterator[None]:
+    """Errors that name the table."""
+    try:
+        yield
     except OSError as error:
         raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
+    except (EOFError, zlib.error) as error:
+        raise DataError(f"{name}: is not a whole gzip file ({error})") from None
     except (DataError, MissingDependencyError) as error:
-        raise type(error)(f"{name}: {error}") from None
+        known = str(error).startswith(f"{name}: ")
+        raise type(error)(str(error) if known else f"{name}: {error}") from None
     except pd.errors.EmptyDataError:
         raise DataError(f"{name}: the file is empty") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
-        raise DataError(f"{name}: is not a CSV table ({' '.join(str(error).split())})") from None
+        raise DataError(f"{name}: is not a CSV table ({one_line(str(error))})") from None
 
 
 def duplicate_names(names: Sequence[Any]) -> list[Any]:
@@ -225,6 +229,7 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     text, encoding = decoded(content)
     if "\0" in text:
         raise DataError("is neither text nor a table that can be read (CSV, Parquet, Excel)")
+    refuse_other(text)
     start = below_titles(text, beginning(text), form.expected, form.separator)
     text = text[start.length :]
     separator = form.separator or start.separator or guessed_separator(text)
@@ -249,6 +254,13 @@ def _text(content: bytes, name: str, form: Form) -> Reading:
     found = finished(frame, name, form, assumed, signs)
     found = replace(found, notes=tuple(filter(None, (comments(start), *found.notes))))
     return replace(found, decimals={**_written_floats(frame, signs), **found.decimals})
+
+
+def refuse_other(text: str) -> None:
+    """Refuse text that is no table of rows and separators."""
+    other = next((what for what, begin in OTHERS.items() if begin.match(text)), "")
+    if other:
+        raise DataError(f"is {other}, which is not read; write the table as CSV, Parquet or Excel")
 
 
 def comments(start: Beginning) -> str:
@@ -459,7 +471,7 @@ def _excel(content: bytes, name: str, form: Form) -> Reading:
     cells = found.cells.dropna(how="all").dropna(how="all", axis=1)
     if cells.empty:
         raise DataError(f"sheet {found.title!r} is empty")
-    above = max(line_of_names(cells.to_numpy().tolist(), form.expected) - 1, 0)
+    above = max(line_of_names(cells.itertuples(index=False, name=None), form.expected) - 1, 0)
     cells = cells.iloc[above:].dropna(how="all", axis=1)
     first = ["" if pd.isna(cell) else str(cell).strip() for cell in cells.iloc[0]]
     header = has_header(first, form.header, form.expected)
@@ -484,36 +496,37 @@ def finished(frame: pd.DataFrame, name: str, form: Form, assumed: Sequence[str],
     """Blanks at the ends of values removed, and columns of text that hold numbers turned into them."""
     _refuse_unknown(form.own_decimals, frame)
     frame, unnamed = _without_row_names(_without_empty_columns(frame))
-    found, padded = _without_marks(frame, form), []
-    units: dict[str, str] = {}
-    marks: dict[str, tuple[str, ...]] = {}
-    decimals: dict[str, str] = {}
-    beyond: dict[str, str] = {}
-    doubts: dict[str, str] = {}
-    for column in text_columns(found, (), form.numbers):
-        padded += [column.name] if column.padded else []
+    found = _without_marks(frame, form)
+    columns, read = text_columns(found, (), form.numbers), list[tuple[TextColumn, str]]()
+    for column in columns:
+        sign = signs.of(column.name)
         if column.name in form.as_written:
             found[column.name] = as_labels(column.series)
         elif column.name in form.as_text:
             found[column.name] = as_labels(column.stripped())
-        elif column.holds_numbers(signs.of(column.name)) and not column.begins_with_zeros:
-            found[column.name] = column.numbers(signs.of(column.name))
-            decimals |= {column.name: signs.of(column.name)} if column.sign else {}
-            units |= {column.name: column.unit} if column.unit else {}
-            marks |= {column.name: column.marks} if column.marks else {}
-            said, doubt = (one(signs.of(column.name)) for one in (column.beyond, column.doubt))
-            beyond |= {column.name: said} if said else {}
-            doubts |= {column.name: doubt} if doubt else {}
+        elif column.holds_numbers(sign) and not column.begins_with_zeros:
+            found[column.name] = column.numbers(sign)
+            read.append((column, sign))
         else:
             found[column.name] = column.stripped()
     notes = (
         unnamed,
         *signs.notes,
-        _blanks(padded),
+        _blanks([column.name for column in columns if column.padded]),
         _holes(found.drop(columns=list(form.as_written), errors="ignore")),
     )
-    how, known = tuple(filter(None, assumed)), tuple(filter(None, notes))
-    return Reading(found, name, how, known, units, marks, signs.table == ",", decimals, beyond, doubts)
+    return Reading(
+        found,
+        name,
+        assumed=tuple(filter(None, assumed)),
+        notes=tuple(filter(None, notes)),
+        units={one.name: one.unit for one, _ in read if one.unit},
+        marks={one.name: known for one, _ in read if (known := one.marks)},
+        day_first=signs.table == ",",
+        decimals={one.name: sign for one, sign in read if one.sign},
+        beyond={one.name: said for one, sign in read if (said := one.beyond(sign))},
+        doubts={one.name: said for one, sign in read if (said := one.doubt(sign))},
+    )
 
 
 def _refuse_unknown(names: Iterable[str], frame: pd.DataFrame) -> None:

@@ -9,7 +9,6 @@ import io
 import itertools
 import os
 import stat
-import zlib
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -49,9 +48,11 @@ from surefoot.table.reading import (
     Reading,
     checked_names,
     comments,
+    complaints,
     finished,
     numbered,
     read_table,
+    refuse_other,
     row_before,
     with_decimal,
 )
@@ -124,27 +125,11 @@ def streamed(source: str | os.PathLike[str] | pd.DataFrame, form: Form | None = 
             Reading(source.set_axis([str(name) for name in source.columns], axis=1), "the table"), form
         )
     path = os.fspath(source)
-    with _complaints(path):
+    with complaints(path):
         first = b"" if path == STANDARD_INPUT or not stat.S_ISREG(os.stat(path).st_mode) else _first(path)
         if not first or first.startswith((ZIP, OLD_EXCEL)):
             return _held(read_table(path, form), form)
         return _parquet(path, form) if first.startswith(PARQUET) else _text(path, form)
-
-
-@contextmanager
-def _complaints(name: str) -> Iterator[None]:
-    """Errors that name the table."""
-    try:
-        yield
-    except OSError as error:
-        raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
-    except (EOFError, zlib.error) as error:
-        raise DataError(f"{name}: is not a whole gzip file ({error})") from None
-    except (DataError, MissingDependencyError) as error:
-        known = str(error).startswith(f"{name}: ")
-        raise type(error)(str(error) if known else f"{name}: {error}") from None
-    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
-        raise DataError(f"{name}: is not a CSV table ({one_line(str(error))})") from None
 
 
 def _first(path: str) -> bytes:
@@ -207,7 +192,7 @@ class Parquet(OnDisk):
         import pyarrow.parquet as pq
 
         start = 0
-        with _complaints(self.name), pq.ParquetFile(self.name) as file:
+        with complaints(self.name), pq.ParquetFile(self.name) as file:
             for batch in _batches(file, size):
                 self.check()
                 frame = batch.to_pandas()
@@ -258,7 +243,7 @@ class Text(OnDisk):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Pieces of the text, each read as a table of its own."""
         start = 0
-        with _complaints(self.name):
+        with complaints(self.name):
             for text, count in _pieces(self.name, self.encoding, self.layout, size):
                 self.check()
                 layout = replace(self.layout, text=text, header=False, skipped=0)
@@ -284,6 +269,7 @@ def _text(path: str, form: Form) -> Text:
         sample = "".join(itertools.islice(some, SAMPLE + 2))
     if not sample.strip():
         raise DataError("the file is empty")
+    refuse_other(sample)
     start = below_titles(sample, beginning(sample), form.expected, form.separator)
     sample = sample[start.length :]
     separator = form.separator or start.separator or guessed_separator(sample)

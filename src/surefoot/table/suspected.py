@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from surefoot.table.dates import as_days
-from surefoot.table.kinds import EXCEL_EPOCH, PLAIN_EXCEL_DAYS, is_number
+from surefoot.table.dates import are_plain_excel_days, excel_days
+from surefoot.table.kinds import is_number
 from surefoot.table.rare import as_text
 
 # Surveys tell "refused", "does not know" and "not asked" apart: 97, 98, 99 or 77, 88, 99.
@@ -57,8 +57,8 @@ def suspected_days(frame: pd.DataFrame) -> list[str]:
         if not is_number(frame[name]) or not DATE_NAME.search(str(name)):
             continue
         seen = frame[name].dropna()
-        if len(seen) and (seen.between(*PLAIN_EXCEL_DAYS) & (seen % 1 == 0)).all():
-            day = as_days(seen.iloc[:1] - EXCEL_EPOCH).dt.strftime("%Y-%m-%d").iloc[0]
+        if len(seen) and are_plain_excel_days(seen):
+            day = excel_days(seen.iloc[:1]).dt.strftime("%Y-%m-%d").iloc[0]
             may_be = f"{as_text(seen.iloc[0])} may be a day as Excel counts them, {day}"
             found.append(f"{name!r}: {may_be}; say --date {shlex.quote(str(name))} if it is")
     return found

@@ -212,7 +212,8 @@ def _typed(reading: Reading, said: Said) -> Table:
     columns = {name: with_few_values(column, said.most_values, labels) for name, column in columns.items()}
     kept = {name: column.cells for name, column in columns.items() if column.cells is not None}
     if features and not kept and said.label is not None:
-        raise DataError(f"no column is left to learn from: {', '.join(map(repr, features))} are left out")
+        left_out = f"{', '.join(map(repr, features))} {'is' if len(features) == 1 else 'are'} left out"
+        raise DataError(f"no column is left to learn from: {left_out}")
     if said.label is not None:
         kept[said.label] = frame[said.label]
         columns[said.label] = _label_column(said.label, frame[said.label])

@@ -19,20 +19,6 @@ from surefoot.ui.report.page import report_page
 from surefoot.ui.report.summary import summary_of
 
 
-def several(n=6, shift=0.6, seed=0):
-    """Two classes that hardly differ in any one feature: several have to change."""
-    rng = np.random.default_rng(seed)
-    y = np.repeat([0, 1], 100)
-    names = [f"x{j}" for j in range(n)]
-    X = pd.DataFrame(np.clip(rng.normal(size=(200, n)) + shift * y[:, None], -2.2, 2.2), columns=names)
-    return ConditionalGaussianNetworkClassifier("naive").fit(X, y), X
-
-
-@pytest.fixture(scope="module")
-def many():
-    return several()
-
-
 @pytest.fixture(scope="module")
 def person():
     return people(160)
@@ -60,8 +46,8 @@ def test_presets_are_plain_data_with_the_same_names():
         PRESETS["paper"]["norm"] = 1
 
 
-def test_what_is_given_wins(many):
-    clf, _ = many
+def test_what_is_given_wins(person):
+    clf, _ = person
     plain, given = CounterfactualExplainer(clf), CounterfactualExplainer(clf, norm=2, at_most=None, budget=0)
     assert (plain.norm, plain.at_most, plain.budget, plain.printable) == (1, 3, 0.05, True)
     assert (given.norm, given.at_most, given.budget, given.whitening) == (2, None, 0, "dag")
@@ -85,9 +71,9 @@ def test_what_is_given_wins(many):
         ({"at_most": -1}, "at_most"),
     ],
 )
-def test_what_makes_no_sense_is_refused(many, given, message):
+def test_what_makes_no_sense_is_refused(person, given, message):
     with pytest.raises(ProblemError, match=message):
-        CounterfactualExplainer(many[0], **given)
+        CounterfactualExplainer(person[0], **given)
 
 
 def test_every_face_says_what_the_preset_means(person):

@@ -239,6 +239,7 @@ PROVEN, OPEN = (Status.INFEASIBLE, 0), (Status.UNDECIDED, 0)
         ),
         (6, [(Status.OPTIMAL, 6), OPEN, (Status.OPTIMAL, 5)], [6, 4, 5], "; 5 are the fewest that were"),
         (5, [OPEN, (Status.OPTIMAL, 4)], [5, 4], "4 are needed, and this is proven"),
+        (5, [PROVEN, (Status.OPTIMAL, 6)], [5, 6], "6 are needed, and this is proven"),
         (9, [(Status.OPTIMAL, 4)], [4], "4 are needed, and this is proven"),
         (3, [(Status.OPTIMAL, 4)], [4], "4 are needed, and this is proven"),
     ],

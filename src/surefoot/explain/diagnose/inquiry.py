@@ -95,11 +95,10 @@ class Inquiry:
     def _why_none(self, seconds: float) -> tuple[tuple[str, ...], str]:
         """The constraints that exclude each other, and what would have to be given up."""
         problem, question = self.task.problem, self.task.question
-        _, _, constraints, noise, percentiles = self.asked
-        if percentiles is not None and not self.brief:
-            reachable = largest_share(problem, question, percentiles, seconds)
+        if self.asked.percentiles is not None and not self.brief:
+            reachable = largest_share(problem, question, self.asked.percentiles, seconds)
             if reachable is not None:
                 return ("plausible",), reachable.words()
         patience = min(PATIENCE, max(seconds, 0.0))
-        oracle = FeasibilityOracle(problem, question, constraints, patience, noise)
+        oracle = FeasibilityOracle(problem, question, self.asked.constraints, patience, self.asked.noise)
         return briefly(oracle) if self.brief else diagnosed(oracle)

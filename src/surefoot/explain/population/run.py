@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from numbers import Integral
@@ -24,10 +24,9 @@ from surefoot.explain.population.output import Summary, check_places, is_parquet
 from surefoot.explain.population.row_job import Job, Row
 from surefoot.explain.population.table import ENOUGH
 from surefoot.status import Status
-from surefoot.table.again import chunk_reader
+from surefoot.table.again import chunk_reader, table_form
 from surefoot.table.labelled import feature_table
-from surefoot.table.reading import Form, Reading
-from surefoot.table.recipe import Recipe
+from surefoot.table.reading import Reading
 from surefoot.table.stream import Streamed, streamed
 
 if TYPE_CHECKING:
@@ -288,17 +287,6 @@ def run_of(
         certificates=None if certificates is None else Path(certificates),
         **more,
     )
-
-
-def table_form(clf: Any, label: str | None = None) -> Form:
-    """What is known about a table whose rows a classifier is asked about."""
-    names = [str(name) for name in clf.feature_labels_]
-    text = [str(name) for name, values in clf.categories_.items() if any(isinstance(v, str) for v in values)]
-    recipe = clf.recipe_ or Recipe({})
-    text += recipe.written_dates
-    written = [label] if label and label not in names else []
-    form = Form(as_written=written, as_text=text, expected=names, missing=recipe.missing)
-    return replace(form, usual=recipe.usual, numbers=recipe.numbers)
 
 
 def _plain(value: Any) -> Any:

@@ -78,17 +78,18 @@ def _fewest(stage: Rung, known: Explanation, few: int | None) -> Ladder:
     """The smallest number of changes with an answer that withstands as much as the known one.
 
     What seems to be enough comes first. Then from below as long as it is proven that there is none: few
-    changes are soon excluded. Then one less than is enough, if that was so few already, or else by halving.
+    changes are soon excluded. Then one less than is enough, if what seemed to be was, or else by halving.
     What is left of the time is for an answer that was cut short on the way, but nearly proven.
     """
     assert stage.at_most is not None
     first = too_few = stage.at_most
     enough, rising, best = len(known.changed), True, known
-    near = few is not None and first < few < enough
-    if near:
+    near = False
+    if few is not None and first < few < enough:
         found = yield Step(stage._replace(at_most=few), False, NARROW)
         near = _withstands_as_much(found, known)
         enough, best = (len(found.changed), found) if near else (enough, best)
+        too_few = few if found.status is Status.INFEASIBLE else too_few
     while enough - too_few > 1:
         middle = enough - 1 if near else (too_few + enough) // 2
         tried = min(too_few + max((too_few - first) // 2, 1), middle) if rising else middle

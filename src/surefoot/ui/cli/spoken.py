@@ -11,6 +11,8 @@ WHOLE_PHRASES = {
     "fit the model with marginals='gaussian'": "make the model with surefoot fit --marginals gaussian",
     "fit it with marginals='gaussian'": "make it with surefoot fit --marginals gaussian",
     "fit with calibration='temperature'": "use surefoot fit --calibration temperature",
+    "audit.by_group and audit.alone": "--html FILE shows them",
+    "audit.by_group": "--html FILE shows them",
     "impute='expected'": "--impute",
     "plausible=('conditional', k)": "--plausible conditional K",
     "plausible must be": "--plausible must be",

@@ -15,7 +15,7 @@ from surefoot.exceptions import DataError, ModelFileError, ProblemError
 from surefoot.formats import listed, suggestion
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.progress import alive
-from surefoot.table.again import read_like, with_truths
+from surefoot.table.again import read_like, table_form, with_truths
 from surefoot.table.decimals import own_decimals
 from surefoot.table.kinds_text import kinds_text
 from surefoot.table.labelled import feature_table
@@ -56,7 +56,7 @@ def labelled_table(options: argparse.Namespace, ordered: Mapping[str, Sequence[s
         options.most_values,
     )
     label = [options.label]
-    form = _form(options, as_written=label, as_text=said.as_text, expected=label, missing=said.missing)
+    form = _form(options, Form(as_written=label, as_text=said.as_text, expected=label, missing=said.missing))
     with alive("reading the table"):
         reading = read_table(options.data, form)
         found = typed(reading, said)
@@ -83,10 +83,9 @@ def missing_values(entries: Sequence[Sequence[str]]) -> dict[str, list[str]]:
 
 def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Dataset:
     """A table with labels whose features are those of a model."""
-    names = [str(name) for name in clf.feature_labels_]
-    written = [options.label]
-    form = _form(options, as_written=written, expected=[*names, *written], **_as_before(clf))
-    reading = _read_again(options.data, form, clf)
+    known = table_form(clf)
+    form = replace(known, as_written=[options.label], expected=[*known.expected, options.label])
+    reading = _read_again(options.data, _form(options, form), clf)
     rows = feature_table(reading, clf.feature_labels_)
     if options.label not in reading.frame.columns:
         hint = suggestion(options.label, reading.frame.columns)
@@ -96,28 +95,41 @@ def known_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClas
 
 
 def training_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Dataset:
-    """The rows and labels to which a model is fitted again; the label column is found by its values."""
-    names, classes = [str(name) for name in clf.feature_labels_], {str(c): c for c in clf.classes_.tolist()}
-    form = _form(options, as_written=[], expected=names, **_as_before(clf))
-    reading = _read_again(options.training, form, clf)
+    """The rows and labels to which a model is fitted again."""
+    classes = {str(c): c for c in clf.classes_.tolist()}
+    reading = _read_again(options.training, _form(options, table_form(clf)), clf)
     rows = feature_table(reading, clf.feature_labels_)
+    label = _label(reading, clf, list(classes)) if options.label is None else options.label
+    if label not in reading.frame.columns:
+        hint = suggestion(label, reading.frame.columns)
+        raise DataError(f"{reading.name}: there is no label column {label!r}{hint}")
+    labels = _decisions(reading, label, list(classes))
+    if set(labels.dropna()) != set(classes):
+        raise DataError(f"{reading.name}: the column {label!r} does not hold the model's classes")
+    known = labels.notna().to_numpy()
+    return Dataset(
+        X=rows[known], y=labels[known].map(classes), class_names=tuple(classes), title=reading.name
+    )
+
+
+def _label(reading: Reading, clf: ConditionalGaussianNetworkClassifier, classes: Sequence[str]) -> Any:
+    """The label column: the one of which the model was made, or else the only one with its classes."""
+    names, label = set(map(str, clf.feature_labels_)), (clf.recipe_ or Recipe({})).label
     others = [name for name in reading.frame.columns if str(name) not in names]
-    frame = reading.frame.assign(**{n: with_truths(reading.frame[n], list(classes)) for n in others})
-    fits = [n for n in others if set(frame[n].dropna().astype(str).str.strip()) == set(classes)]
-    if options.label is None and len(fits) != 1:
+    fits = [n for n in others if set(_decisions(reading, n, classes).dropna()) == set(classes)]
+    if label in fits:
+        return label
+    if len(fits) != 1:
         which = "none" if not fits else ", ".join(repr(str(name)) for name in fits)
         raise DataError(
             f"{reading.name}: which column holds the labels? {which} would do; say it with --label"
         )
-    label = fits[0] if options.label is None else options.label
-    if label not in reading.frame.columns:
-        hint = suggestion(label, reading.frame.columns)
-        raise DataError(f"{reading.name}: there is no label column {label!r}{hint}")
-    if set(frame[label].dropna().astype(str).str.strip()) != set(classes):
-        raise DataError(f"{reading.name}: the column {label!r} does not hold the model's classes")
-    known = frame[label].notna().to_numpy()
-    labels = frame.loc[known, label].astype(str).str.strip().map(classes)
-    return Dataset(X=rows[known], y=labels, class_names=tuple(classes), title=reading.name)
+    return fits[0]
+
+
+def _decisions(reading: Reading, name: Any, classes: Sequence[str]) -> pd.Series:
+    """A column as text, with yes and no in the words of the classes."""
+    return with_truths(reading.frame[name], classes).map(lambda cell: str(cell).strip(), na_action="ignore")
 
 
 def rows_of_table(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> pd.DataFrame:
@@ -170,9 +182,7 @@ def streamed_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkCl
 
 
 def _form_of_rows(options: argparse.Namespace, clf: ConditionalGaussianNetworkClassifier) -> Form:
-    names = [str(name) for name in clf.feature_labels_]
-    written = [options.id] if options.id and options.id not in names else []  # a feature is read as one
-    return _form(options, as_written=written, expected=names, **_as_before(clf))
+    return _form(options, table_form(clf, options.id))
 
 
 def row_place(options: argparse.Namespace, rows: pd.DataFrame) -> int:
@@ -217,17 +227,11 @@ def check_names(flag: str, names: Iterable[str], known: Sequence[Any], what: str
             raise ProblemError(f"{flag}: unknown {what} {name!r}{hint}")
 
 
-def _form(options: argparse.Namespace, **known: Any) -> Form:
+def _form(options: argparse.Namespace, known: Form) -> Form:
+    """What flags say of how a table is written, with what is known of it."""
     own = own_decimals(options.decimal_comma, options.decimal_point)
-    written = options.separator, options.decimal, options.header
-    return Form(*written, max_size=options.max_size, own_decimals=own, **known)
-
-
-def _as_before(clf: ConditionalGaussianNetworkClassifier) -> dict[str, Any]:
-    """What is known about the next table from the one of which the model was made."""
-    recipe = clf.recipe_ or Recipe({})
-    text = [*_text_features(clf), *recipe.written_dates]
-    return {"as_text": text, "missing": recipe.missing, "usual": recipe.usual, "numbers": recipe.numbers}
+    written = {name: getattr(options, name) for name in ("separator", "decimal", "header", "max_size")}
+    return replace(known, **written, own_decimals=own)
 
 
 def _read_again(path: str, form: Form, clf: ConditionalGaussianNetworkClassifier) -> Reading:
@@ -239,12 +243,3 @@ def _said(reading: Reading) -> Reading:
     if reading.assumed or reading.notes:
         say(f"surefoot: {reading}")
     return reading
-
-
-def _text_features(clf: ConditionalGaussianNetworkClassifier) -> list[str]:
-    """Categories with text among their values: '01' is not 1."""
-    return [
-        str(name)
-        for name, values in clf.categories_.items()
-        if any(isinstance(value, str) for value in values)
-    ]

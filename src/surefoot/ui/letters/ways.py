@@ -131,8 +131,8 @@ def not_enough_words(e: Explanation, region: Region, classifier: Any, writer: Wr
     """Values just outside, as a sentence; "" where none are known, or none that says more than the way.
 
     One feature has the value of the example, the others that have to change are as in the answer, and what
-    can stay stays. One that breaks a rule is left out: the
-    rule ends what is enough before the decision does, and two limits would be confusing.
+    can stay stays. One that breaks a rule is left out: the rule ends what is enough before the decision does,
+    and two limits would be confusing.
     """
     asked, tried = needed(e, region), _just_outside(e, region, writer.labels)
     if tried is None or breaks_a_rule(e.question, tried):

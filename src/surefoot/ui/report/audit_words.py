@@ -39,7 +39,8 @@ def _columns(audit: Audit) -> list[str]:
         f"  {row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, len(head)))
         for row in rows
     ]
-    return [*lines, *([f"  and {left} more groups (audit.by_group)"] if left > 0 else [])]
+    where = "audit.by_group and audit.alone" if audit.alone else "audit.by_group"
+    return [*lines, *([f"  and {left:,} more groups ({where})"] if left > 0 else [])]
 
 
 def group_lines(audit: Audit, everybody: str) -> list[list[str]]:
@@ -96,8 +97,9 @@ def interval(figures: Any, name: str) -> str:
         return "-"
     if name == "none_share":
         return f"{share(low)} to {share(high)}"
-    above = NOT_KNOWN if figures["undecided"] and low < math.inf else NO_WAY
-    return f"{_finite(low, NO_WAY)} to {_finite(high, above)}"
+    if low == math.inf:
+        return NO_WAY
+    return f"{number(low)} to {_finite(high, NOT_KNOWN if figures['undecided'] else NO_WAY)}"
 
 
 def answer_of(audit: Audit) -> list[str]:
@@ -200,7 +202,8 @@ def _figure_words(table: pd.DataFrame, place: int, name: str) -> str:
     """A group with its figure and the interval of that."""
     figures = table.iloc[place]
     said = share(figures[name]) if name == "none_share" else _cost(figures, name, MIDDLE)
-    return f"{group_names(table)[place]} ({said}, {interval(figures, name)})"
+    known = dict.fromkeys((said, interval(figures, name)))  # where half have no way, both say so
+    return f"{group_names(table)[place]} ({', '.join(known)})"
 
 
 def _costs(audit: Audit) -> str:
