@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+BEFORE_PER_CENT = re.compile(r"(?<=\d) (?=%)")
 
 
 def number(value: float, unit: float | None = None) -> str:
@@ -151,19 +155,27 @@ def spelled_out(text: str) -> str:
 def wrapped(text: str, width: int) -> str:
     """Sentences no wider than a terminal, broken between words; tables, which are indented, as they are.
 
+    A number keeps its per cent sign.
+
     Examples
     --------
     >>> print(wrapped("Smallest: the distance is -0.5" + chr(10) + "  feature  from  to", 20))
     Smallest: the
       distance is -0.5
       feature  from  to
+    >>> print(wrapped("Decided no: it is 50.9 % now", 23))
+    Decided no: it is
+      50.9 % now
     """
     return "\n".join(
-        textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-        if len(line) > width and line[:1] != " "
-        else line
-        for line in text.split("\n")
+        _filled(line, width) if len(line) > width and line[:1] != " " else line for line in text.split("\n")
     )
+
+
+def _filled(line: str, width: int) -> str:
+    kept = BEFORE_PER_CENT.sub(NO_BREAK, line)
+    kept = textwrap.fill(kept, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return kept.replace(f"{NO_BREAK}%", " %")
 
 
 def printable(text: str) -> str:

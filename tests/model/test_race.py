@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from surefoot import ConditionalGaussianNetworkClassifier, select
-from surefoot.exceptions import DataError, StructureError
+from surefoot.exceptions import DataError, StructureError, SurefootWarning
 from surefoot.model import race, statistics
 from surefoot.model.rows import drawn_rows
 from surefoot.model.structure.mutual_information import (
@@ -110,7 +110,12 @@ def test_a_category_of_too_many_values_is_refused_in_one_line():
     with pytest.raises(DataError, match="is a category of 1,200 values"):
         stream.partial_fit(X.iloc[700:], y[700:])
     X["note"] = [f"text {k % 1000}" for k in range(len(X))]
-    assert ConditionalGaussianNetworkClassifier("naive").fit(X, y).categories_["note"][0] == "text 0"
+    clf = ConditionalGaussianNetworkClassifier("naive")
+    with pytest.warns(SurefootWarning, match="values of 'note' have fewer than 2 rows on average"):
+        assert clf.fit(X, y).categories_["note"][0] == "text 0"
+    clf.set_params(categorical=["note"]).fit(X, y)  # meant to be one: no warning
+    X["note"] = [f"text {k % 600}" for k in range(len(X))]
+    clf.set_params(categorical="auto").fit(X, y)
 
 
 def test_tables_are_refused_before_they_are_made(monkeypatch):

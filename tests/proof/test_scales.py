@@ -1,10 +1,18 @@
 """Scores that are stated, curved scales, calibration, and means of a cell."""
 
+import json
 import math
 from fractions import Fraction
 
 import pytest
 
+from surefoot import (
+    ConditionalGaussianNetworkClassifier,
+    CounterfactualExplainer,
+    Explanation,
+    datasets,
+    verify,
+)
 from surefoot.proof import exact
 from surefoot.proof.exact import Enclosure, Scale
 from tests.proof.handmade import majorant
@@ -169,3 +177,40 @@ def test_the_ends_of_a_scale(power, low, high):
     scale = exact.Scale(power, 0.25, 3.0)
     assert scale(-math.inf) == pytest.approx(low)
     assert scale(math.inf) == pytest.approx(high)
+
+
+@pytest.fixture(scope="module")
+def beyond():
+    """An answer about a row of which more is expected than its curved scale can hold."""
+    pima = datasets.load_pima()
+    clf = ConditionalGaussianNetworkClassifier("tan", marginals="power").fit(pima.X, pima.y)
+    e = CounterfactualExplainer(clf, budget=0, diagnose=False).explain(pima.X.loc[579], 0)
+    assert e.expected_before["insu"] == math.inf
+    return clf, e
+
+
+def test_what_is_expected_beyond_the_end_of_a_scale_is_infinite(beyond):
+    clf, e = beyond
+    again = Explanation.from_json(e.to_json())
+    assert again.expected_before["insu"] == math.inf
+    assert verify(again, clf).ok
+
+
+@pytest.mark.parametrize(
+    ("feature", "stated"), [("insu", "-inf"), ("insu", 1e300), ("plas", "inf"), ("skin", "-inf")]
+)
+def test_other_infinite_expectations_are_refused(beyond, feature, stated):
+    clf, e = beyond
+    content = json.loads(e.to_json())
+    place = content["expected_before"]["names"].index(feature)
+    content["expected_before"]["values"][place] = stated
+    found = verify(Explanation.from_dict(content), clf, exact=True)
+    assert [claim.name for claim in found.claims if not claim.holds] == ["context"]
+
+
+def test_on_plain_scales_nothing_expected_is_infinite():
+    pima = datasets.load_pima()
+    clf = ConditionalGaussianNetworkClassifier("naive").fit(pima.X, pima.y)
+    content = json.loads(CounterfactualExplainer(clf, budget=0).explain(pima.X.loc[579], 0).to_json())
+    content["expected_before"]["values"][0] = "inf"
+    assert not verify(Explanation.from_dict(content), clf, exact=True).ok

@@ -501,6 +501,13 @@ COLUMNS = {
         200.0,
         [],
     ),
+    "units with a power": (
+        [f"{18 + k / 8:.1f} kg/m2" for k in range(N)],
+        "number: numbers with decimals, in kg/m2",
+        "--categorical 'units with a power'",
+        18.0,
+        [],
+    ),
     "detection limits": (
         ["<0.1" if k % 20 == 0 else f"{k / 8:.2f}" for k in range(N)],
         "number: numbers with decimals; 3 values such as '<0.1' are read as 0.1",

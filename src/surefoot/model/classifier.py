@@ -36,7 +36,7 @@ from surefoot.model.fitting import (
 )
 from surefoot.model.mixed import MixedNetwork
 from surefoot.model.network import LinearGaussianNetwork
-from surefoot.model.rows import TrainingRows, known_rows, training_rows
+from surefoot.model.rows import TrainingRows, known_rows, training_rows, warn_of_names
 from surefoot.model.stream import Stream
 from surefoot.model.streaming import (
     OnePassMethod,
@@ -258,6 +258,7 @@ class ConditionalGaussianNetworkClassifier(ClassifierMixin, BaseEstimator):  # t
             return self._follow(partitioned_stream(self, X, y, sample_weight), complete=True)
         check_settings(self)
         rows = training_rows(self, X, y, sample_weight)
+        warn_of_names(rows, self.categorical)
         model = learned(self, rows)
         self.calibration_ = (
             None if self.calibration is None else held_out_calibration(self, rows, model.shrinkage)

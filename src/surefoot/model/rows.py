@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,8 @@ from sklearn.utils.validation import (
 )
 
 from surefoot.defaults import LARGEST_CATEGORY
-from surefoot.exceptions import DataError
+from surefoot.exceptions import DataError, SurefootWarning
+from surefoot.formats import listed
 from surefoot.model.columns import Lookup, are_whole
 from surefoot.model.schema import Schema, as_frame
 from surefoot.table.labelled import column_faults, duplicate_names, joined, plain_labels
@@ -30,6 +32,10 @@ LEAST_ROWS = 100  # on which models are compared, at least; with ten times fewer
 RARE = (
     10  # rows of a rare class that are drawn in any case; ten times more would change its share of the rows
 )
+# Values with fewer rows on average name rows; with ten times more, large categories would be called names.
+ROWS_OF_A_VALUE = 2
+# With fewer rows values differ by chance; with ten times more, the identifier of a small table is not seen.
+FEW_ROWS = 20
 NUMERIC = {"dtype": "numeric", "ensure_all_finite": "allow-nan"}
 
 
@@ -137,6 +143,24 @@ def refuse_many_values(schema: Schema) -> None:
                 f"most {LARGEST_CATEGORY:,}: leave the column out if it holds text, dates or identifiers, or "
                 "put its rare values together"
             )
+
+
+def warn_of_names(rows: TrainingRows, categorical: Any) -> None:
+    """Say which categories name single rows, but for those that ``categorical`` lists."""
+    meant = () if categorical is None or isinstance(categorical, str) else tuple(categorical)
+    schema, known = rows.schema, (rows.codes >= 0).sum(axis=0).tolist()
+    found = [
+        schema.names[j]
+        for j, size, count in zip(schema.categories, schema.sizes, known, strict=True)
+        if FEW_ROWS <= count < ROWS_OF_A_VALUE * size and schema.names[j] not in meant
+    ]
+    if found:
+        message = (
+            f"values of {listed(found)} have fewer than {ROWS_OF_A_VALUE} rows on average: text, dates and "
+            "identifiers are no categories; leave such columns out, or let "
+            "surefoot.datasets.read_table read the table"
+        )
+        warnings.warn(message, SurefootWarning, stacklevel=3)
 
 
 def known_rows(clf: Any, X: Any) -> tuple[NDArray[Any], Codes]:

@@ -3137,7 +3137,8 @@ def _by_feature(answer: dict[str, Any], question: Question, dates: Sequence[int]
         row = list(_list(entry["values"], key, len(features)))  # the file itself is left as it is
         if key in ("factual", "counterfactual"):
             row = [_days(value, key) if j in dates else value for j, value in enumerate(row)]
-        numbers = [_number(row[j], key) for j in question.numbers]
+        read = _wide if key.startswith("expected") else _number
+        numbers = [read(row[j], key) for j in question.numbers]
         others = [row[choice.feature] for choice in question.choices]
         if key in ("factual", "counterfactual"):
             for j, value in zip(question.numbers, numbers, strict=True):
@@ -4416,7 +4417,7 @@ def _expected_agrees(
     stated, scales = case.answer[key], case.model.scales
     if stated is None:
         return False
-    on_scales = [v if scale is None else scale(v) for v, scale in zip(stated, scales, strict=True)]
+    on_scales = [_expected_on_scale(*entry) for entry in zip(stated, scales, values, strict=True)]
     chances = case.answer[f"{key} of categories"]
     tables = case.model.tables[c] if case.model.tables else []
     known = [table.at(state) for table in tables]
@@ -4427,6 +4428,15 @@ def _expected_agrees(
         and len(chances) == len(known)
         and all(map(same, chances, known))
     )
+
+
+def _expected_on_scale(stated: float, scale: Scale | None, expected: Fraction) -> float:
+    """A stated value on its scale; infinite where what is expected lies beyond the end of the scale."""
+    if scale is None or math.isfinite(stated):
+        return stated if scale is None else scale(stated)
+    end = scale(stated)
+    beyond = math.isfinite(end) and (expected >= end if stated > 0 else expected <= end)
+    return near(expected) if beyond else math.nan
 
 
 def _after_fault(case: Case, z: list[float], units: list[Fraction]) -> str:

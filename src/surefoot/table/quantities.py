@@ -19,12 +19,13 @@ UNITS = (
     "in",
     "m²", "m2", "qm", "sqm", "l", "ml", "dl", "h", "hrs", "min", "sec", "ms", "yrs", "yr", "years", "months",
     "days", "k", "kW", "kWh", "Hz", "bpm", "mmHg", "kcal", "mg/dl", "mmol/l", "km/h", "mph",
+    "kg/m2", "kg/m²",
 )  # fmt: skip
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 EITHER = "|".join(re.escape(sign) for sign in sorted(CURRENCIES, key=len, reverse=True))
 ATTACHED = "|".join(re.escape(unit) for unit in sorted((*UNITS, *CURRENCIES), key=len, reverse=True))
-# Of at most 13 letters, or two with a slash between, such as mg/l: a longer word is a remark.
-WORD = r"[^\W\d_][^\W\d_²³/.%]{0,11}[²³.]?(?:/[^\W\d_²³/.%]{1,8}[²³.]?)?"
+# Of at most 13 letters, or two with a slash between, such as mg/l or t/m3: a longer word is a remark.
+WORD = r"[^\W\d_][^\W\d_²³/.%]{0,11}[²³.]?(?:/[^\W\d_²³/.%]{1,8}[²³23.]?)?"
 QUANTITY = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+\-\N{{MINUS SIGN}}])?\s*(?:(?P<before>{EITHER})\s*)?"
     rf"(?P<inner>[+\-\N{{MINUS SIGN}}])?"
@@ -63,6 +64,8 @@ def quantity(text: str) -> Quantity | None:
     (Quantity(number='1065', unit='mg/l'), Quantity(number='12,50', unit='€'))
     >>> quantity("CHF 1'200.-"), quantity("€ 1.200,--")  # without cents, as prices are written
     (Quantity(number='1200.0', unit='CHF'), Quantity(number='1.200,0', unit='€'))
+    >>> quantity("23.5 kg/m2").unit, quantity("7 t/m3").unit, quantity("7 t3")
+    ('kg/m2', 't/m3', None)
     >>> quantity("A12"), quantity("12b"), quantity("1-2")
     (None, None, None)
     """

@@ -18,6 +18,7 @@ from surefoot import (
     verify,
 )
 from surefoot.exceptions import DataError, ProblemError, SurefootWarning
+from surefoot.explain.constraints.constraint import Constraint, Today
 from surefoot.explain.constraints.constraint_set import ConstraintSet
 from surefoot.explain.constraints.document import read_constraints
 from surefoot.explain.diagnose.relaxations import relaxations, without
@@ -732,6 +733,21 @@ def test_what_is_linked_to_a_kept_feature_is_kept():
     # Where today's value is not allowed, the link must not hide it.
     outside = ConstraintSet.by_name(names, actions=said, bounds={"tenure": (11, 20)}).domain(today)
     assert (outside.low[1], outside.high[1], len(outside.rows)) == (11, 20, 2)
+
+
+def test_a_kind_that_gives_its_rules_needs_no_more():
+    class Twice(Constraint):
+        def rules(self):
+            return (Rule({"income": 1, "cards": -2}, low=0), Rule({"age": 1, "cards": -1}, low=1))
+
+    table = pd.DataFrame({"age": [30, 3], "income": [5, 9], "cards": [3, 3]})
+    today = Today(tuple(table.columns), {}, table.loc[0].to_numpy(float), {})
+    assert [row.coefficients.tolist() for row in Twice().rows(today)] == [[0, 1, -2], [1, 0, -1]]
+    assert Twice().added_up() == ("income", "cards", "age")
+    assert [(one.row, one.wish) for one in Twice().broken(table)] == [
+        (0, "income - 2 cards >= 0"),
+        (1, "age - cards >= 1"),
+    ]
 
 
 def test_constraints_of_any_kind_are_those_of_their_arguments():

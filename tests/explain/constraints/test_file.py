@@ -248,6 +248,8 @@ def test_files(tmp_path):
         Actions.from_toml(path)
     with pytest.raises(ProblemError, match=r"missing\.toml: cannot be read: No such file"):
         Actions.from_toml(tmp_path / "missing.toml")
+    with pytest.raises(ProblemError, match=r"^at_most = 3: .* \(TOML itself needs a line break\)$"):
+        Actions.from_toml("at_most = 3")
     with pytest.raises(ProblemError, match="cannot be read: Is a directory"):
         Actions.from_toml(tmp_path)
     with pytest.raises(ProblemError, match="cannot be read"):

@@ -70,7 +70,11 @@ def test_many_rows_are_folded(batch, tmp_path):
 def test_one_feature_reads_well(batch):
     single = [e for e in batch if len(e.changed) == 1]
     assert single
+    more = CounterfactualExplainer(toy_model(), budget=0).explain(single[0].factual, "yes")
+    assert len(more.changed) > 1
     said = batch_answer(type(batch)(single))
+    assert said[1].startswith("All of them change a single feature; most often: income (")
+    said = batch_answer(type(batch)([*single, more]))
     assert said[1].startswith("Half of them or more change a single feature; most often: income (")
 
 

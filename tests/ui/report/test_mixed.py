@@ -152,7 +152,7 @@ def test_page_with_curved_scales(curved):
 
 def test_rare_categories_are_marked(e):
     rare = edited(e, chance_after=np.full(2, 0.01))
-    assert "(1.0 % of class yes) !" in rare._repr_html_()
+    assert "(1.0\N{NO-BREAK SPACE}% of class yes) !" in rare._repr_html_()  # no line ends before the sign
     assert " !" not in edited(e, chance_after=np.full(2, 0.5))._repr_html_().split("z-score")[0]
 
 

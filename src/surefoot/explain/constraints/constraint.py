@@ -119,8 +119,11 @@ class Broken(NamedTuple):
 class Constraint:
     """A constraint over several features; each kind is a subclass.
 
-    A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `named`, and one of `rows`,
-    `disjunctions` and `limits`; the other methods have defaults that do.
+    A kind must have ``key``, ``says``, ``name``, `read`, `plain`, `check` and `named`, and one of `rules`,
+    `rows`, `disjunctions` and `limits`. A kind that gives its `rules` needs no more. Any other says itself
+    what it adds up (`added_up`) and which rows of a table break it (`broken`): nothing fails without these,
+    but ``surefoot fit --actions`` then bends scales that it needs plain, and no answer says that it is
+    broken today.
     """
 
     __slots__ = ()
@@ -191,13 +194,13 @@ class Constraint:
         """
         return own
 
-    def added_up(self) -> tuple[Any, ...]:
-        """Features that its rows add up, which a model must measure on plain scales."""
-        return ()
-
     def rules(self) -> tuple[Any, ...]:
         """Linear rules that mean the same as it does for every row, whatever its values of today."""
         return ()
+
+    def added_up(self) -> tuple[Any, ...]:
+        """Features that its rows add up, which a model must measure on plain scales."""
+        return tuple(dict.fromkeys(name for rule in self.rules() for name in rule.added_up()))
 
     def most_changes(self) -> int | None:
         """How many of the features that it names (all, if none) may change; None if it sets no limit."""
@@ -205,7 +208,7 @@ class Constraint:
 
     def rows(self, today: Today) -> tuple[Row, ...]:
         """Linear rows that an answer must satisfy."""
-        return ()
+        return tuple(row for rule in self.rules() for row in rule.rows(today))
 
     def disjunctions(self, place: Place) -> tuple[Either, ...]:
         """Disjunctions that an answer must satisfy: it takes at least one way of each."""
@@ -217,7 +220,8 @@ class Constraint:
 
     def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:
         """The rows of a table that break it as they are today."""
-        yield from ()
+        for rule in self.rules():
+            yield from rule.broken(frame)
 
     def words(self) -> str:
         """The constraint as an answer states it."""

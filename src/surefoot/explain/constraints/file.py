@@ -70,7 +70,8 @@ def _content(name: str) -> str:
     except OSError as error:
         if error.errno == EFBIG:
             raise ProblemError(f"{name}: a file of actions has at most {LARGEST:,} characters") from None
-        raise ProblemError(f"{name}: cannot be read: {error.strerror or error}") from None
+        hint = " (TOML itself needs a line break)" if "=" in name else ""
+        raise ProblemError(f"{name}: cannot be read: {error.strerror or error}{hint}") from None
     except ValueError as error:  # a path with a null character
         raise ProblemError(f"{name!a}: cannot be read: {error}") from None
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.exceptions import ProblemError
 from surefoot.explain.constraints.arithmetic import is_number
-from surefoot.explain.constraints.constraint import Array, Constraint, Features, Today
+from surefoot.explain.constraints.constraint import Array, Broken, Constraint, Features, Today
 from surefoot.explain.constraints.linear import Rule, check_sum
-from surefoot.problem.row import Row
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class _Fields(NamedTuple):
@@ -70,17 +72,13 @@ class Link(_Fields, Constraint):
         """Both features."""
         return self[:2]
 
-    def added_up(self) -> tuple[Any, ...]:
-        """Both features."""
-        return self.rule().added_up()
-
     def rules(self) -> tuple[Rule, ...]:
         """The equation between both."""
         return (self.rule(),)
 
-    def rows(self, today: Today) -> tuple[Row, ...]:
-        """The equation of one row."""
-        return self.rule().rows(today)
+    def broken(self, frame: pd.DataFrame) -> Iterator[Broken]:  # noqa: ARG002
+        """No row breaks it as it is today: nothing has changed yet."""
+        return iter(())
 
     @classmethod
     def presolve(cls, own: Sequence[Link], today: Today, low: Array, high: Array) -> Sequence[Link]:

@@ -380,10 +380,12 @@ def _read_series(values: Any, name: str, question: Question | Refusal) -> dict[s
     numbers, others = row[list(question.numbers)], row[[choice.feature for choice in question.choices]]
     if name == "unit" and not (np.isfinite(numbers) & (numbers > 0)).all():
         raise DataError("unit must hold positive numbers")
-    if not np.isfinite(numbers).all() or (name in CHANCES and not np.isfinite(others).all()):
-        raise DataError(f"{name} must hold finite numbers")
-    if name in CHANCES:
+    if name in CHANCES:  # infinite where what is expected lies beyond the end of a curved scale
+        if np.isnan(numbers).any() or not np.isfinite(others).all():
+            raise DataError(f"{name} must hold numbers")
         return {name: numbers, CHANCES[name]: others}
+    if not np.isfinite(numbers).all():
+        raise DataError(f"{name} must hold finite numbers")
     if not np.isnan(others).all():
         raise DataError(f"{name} is for numbers, not for categories")
     return {name: numbers}

@@ -17,14 +17,13 @@ from importlib.resources import files
 from typing import Any
 
 from surefoot.exceptions import ProblemError
-from surefoot.formats import one_line, suggestion
+from surefoot.formats import NO_BREAK, one_line, suggestion
 
 SOURCE = "en"
 # Characters of a name that are shown. Ten times as many, and one name fills a page.
 LONGEST = 60
 TAIL = 15  # characters of its end that stay; ten times as many would leave nothing of its beginning
 DIGITS = re.compile("[#0,.]+")  # of a number, in the patterns of Babel
-NO_BREAK = "\N{NO-BREAK SPACE}"
 RIGHT_TO_LEFT = ("R", "AL", "AN")
 FIRST_STRONG, POP = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 

@@ -15,11 +15,11 @@ from surefoot.exceptions import DataError, ProblemError, SurefootWarning
 from surefoot.explain.result.batch import Explanations
 from surefoot.explain.result.explanation import Explanation
 from surefoot.files import write_whole
+from surefoot.formats import NO_BREAK
 from surefoot.model.adoption import adopt
 from surefoot.model.classifier import ConditionalGaussianNetworkClassifier
 from surefoot.ui.letters.content import Letter, Part, Request, Slot, letter_of
 from surefoot.ui.letters.labels import read_labels
-from surefoot.ui.letters.language import NO_BREAK
 from surefoot.ui.letters.language import language as language_of
 from surefoot.ui.letters.sender import notes_of
 from surefoot.ui.letters.size import size_of

@@ -37,7 +37,8 @@ def batch_answer(batch: Explanations) -> list[str]:
         named = ", ".join(f"{in_list(str(name))} ({count:,})" for name, count in often)
         middle = statistics.median_low(numbers)
         few = "a single feature" if middle == 1 else f"{middle} features or fewer"
-        lines.append(f"Half of them or more change {few}; most often: {named}.")
+        who = "All of them" if middle == max(numbers) else "Half of them or more"
+        lines.append(f"{who} change {few}; most often: {named}.")
     proven = sum(e.status is Status.INFEASIBLE for e in batch)
     unread = sum(e.status is Status.INVALID for e in batch)
     open_ = asked - len(changed) - proven - unread

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from surefoot.formats import one_line
+from surefoot.formats import BEFORE_PER_CENT, NO_BREAK, one_line
 from surefoot.ui.templates import environment
 
 # What letters put around names that are read from right to left, so that numbers beside them stay in place.
@@ -25,5 +25,6 @@ def _harmless(value: Any) -> Any:
 
 
 def rendered(name: str, **values: Any) -> str:
-    """Fill a template."""
-    return environment("surefoot.ui.report", _harmless).get_template(name).render(**values)
+    """Fill a template; no line ends between a number and its per cent sign."""
+    page = environment("surefoot.ui.report", _harmless).get_template(name).render(**values)
+    return BEFORE_PER_CENT.sub(NO_BREAK, page)
