@@ -15,6 +15,7 @@ from surefoot import (
     verify,
 )
 from surefoot.explain.rows.giving_way import Climb, Rung
+from surefoot.explain.rows.row_explainer import RowExplainer
 from surefoot.status import Status
 
 
@@ -133,14 +134,14 @@ def test_seconds_are_those_of_all_that_was_asked(many):
         assert 0 < e.search_seconds <= e.seconds
 
 
-def answer_of(explanation, status, changed, coverage=1.0, gap=0.01):
+def answer_of(explanation, status, changed, coverage=1.0, gap=0.01, seconds=0.0):
     """An explanation as a climb sees it."""
     from types import SimpleNamespace
 
     point = np.zeros(1) if status.has_point else None
     return SimpleNamespace(
         status=status,
-        answer=SimpleNamespace(point=point, advice="", seconds=0.0, search_seconds=0.0),
+        answer=SimpleNamespace(point=point, advice="", seconds=seconds, search_seconds=0.0),
         changed=list(range(changed)),
         coverage=coverage,
         gap=gap,
@@ -222,6 +223,22 @@ def test_what_only_a_solver_says_is_not_called_proven(many):
         e
     )
     assert "fewer" not in (e.answer.certificate or {})
+
+
+def test_once_time_is_up_an_answer_is_not_asked_to_have_fewer_changes(many):
+    """Each question would take what a search takes at least."""
+    climb = Climb(Rung(3), frozenset({"at_most"}), limit=1.0)
+    climb.send(answer_of(None, Status.INFEASIBLE, 0))
+    climb.send(answer_of(None, Status.OPTIMAL, 6, seconds=0.9))
+    assert climb.goes_on
+    climb.send(answer_of(None, Status.UNDECIDED, 0, seconds=1.1))
+    assert not climb.goes_on
+    assert "3 changed features are not enough; 6 are the fewest that were found in time" in climb._gave_way(6)
+    late = Climb(Rung(3), frozenset({"at_most"}), limit=1.0)
+    late.send(answer_of(None, Status.INFEASIBLE, 0, seconds=1.1))
+    assert late.goes_on  # it has no answer yet
+    explainer = CounterfactualExplainer(many[0], time_limit=7)
+    assert RowExplainer(explainer.asker, explainer).climb().limit == 7
 
 
 PROVEN, OPEN = (Status.INFEASIBLE, 0), (Status.UNDECIDED, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import NamedTuple, cast
@@ -129,10 +130,14 @@ class Climb:
         The settings that come from the preset, and ask for something.
     few : callable, optional
         From an answer to about how many changes seem to be enough; by default nothing is known.
+    limit : float, default=inf
+        Seconds for all steps. After them a row that has an answer keeps it.
     """
 
-    def __init__(self, first: Rung, free: frozenset[str], few: Few = lambda _: None) -> None:
-        self.first, self._ladder = first, ladder(first, free, few)
+    def __init__(
+        self, first: Rung, free: frozenset[str], few: Few = lambda _: None, limit: float = math.inf
+    ) -> None:
+        self.first, self.limit, self._ladder = first, limit, ladder(first, free, few)
         self.step, self.goes_on = next(self._ladder), True
         self.reached = first
         self.found: Explanation | None = None
@@ -143,10 +148,14 @@ class Climb:
         """Take the explanation of this step; go on to the next step, or stop."""
         self.searched += found.answer.search_seconds
         self.lasted = found.answer.seconds  # of all steps until now
-        known = self.found
-        if known is None or known.answer.point is None or _replaces(found, known):
+        best = self.found
+        if best is None or best.answer.point is None or _replaces(found, best):
             self.reached, self.found = self.step.rung, found
+            best = found
         self.tried.append((self.step.rung, found))
+        if best.answer.point is not None and self.lasted >= self.limit:
+            self.goes_on = False
+            return
         try:
             self.step = self._ladder.send(found)
         except StopIteration:

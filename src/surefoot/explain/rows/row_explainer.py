@@ -49,7 +49,8 @@ class RowExplainer:
 
     def climb(self) -> Climb:
         """A climb for one row, before the first question."""
-        return Climb(self.asker.first, self.asker.spec.may_give_way, self._few)
+        spec = self.asker.spec
+        return Climb(self.asker.first, spec.may_give_way, self._few, spec.options.time_limit)
 
     def _few(self, found: Explanation) -> int | None:
         """About how many changes seem to be enough for what an answer is about."""
