@@ -31,6 +31,7 @@ MARKS = {
 }
 # Files that were put together: some rows in UTF-8, others as Windows writes them.
 MIXED = "utf-8 and windows-1252"
+NO_TEXT = "is not whole text in {}, as which it begins"
 WIDE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 # Characters in UTF-8 for each byte that is none. Ten times larger, and a file with a few rows in UTF-8 is
 # read as Windows would; with a tenth, a quote behind a capital with an accent is taken for UTF-8.
@@ -49,13 +50,13 @@ def decoded(content: bytes) -> tuple[str, str]:
     ('größe', 'latin-1')
     """
     for mark, encoding in MARKS.items():
-        if content.startswith(mark):
-            return content.decode(encoding), encoding.removesuffix("-sig")
+        if content.startswith(mark) and mark != codecs.BOM_UTF8:
+            return content.decode(encoding), encoding
     try:
-        return content.decode("utf-8"), "utf-8"
+        return content.decode("utf-8-sig"), "utf-8"
     except UnicodeDecodeError:
         pass
-    if are_mixed(*counted(content)):
+    if content.startswith(codecs.BOM_UTF8) or are_mixed(*counted(content)):
         return content.decode(*codec(MIXED)), MIXED
     # Bytes 80 to 9F are control characters in Latin-1; where Windows wrote them they are quotes and euros.
     try:
@@ -79,7 +80,7 @@ def are_mixed(wide: int, strange: int) -> bool:
 
 def codec(encoding: str) -> tuple[str, str]:
     """What Python calls an encoding, and what is done about bytes that are none of it."""
-    return ("utf-8", WINDOWS) if encoding == MIXED else (encoding, "strict")
+    return ("utf-8-sig", WINDOWS) if encoding == MIXED else (encoding, "strict")
 
 
 def _as_windows(error: UnicodeError) -> tuple[str, int]:

@@ -24,6 +24,7 @@ from surefoot.table.cells import with_plain_cells
 from surefoot.table.dates import are_months
 from surefoot.table.decimals import GROUP, SEVERAL, Signs, signs_of
 from surefoot.table.dialect import (
+    NO_TEXT,
     SEPARATORS,
     Beginning,
     beginning,
@@ -195,6 +196,8 @@ def complaints(name: str) -> Iterator[None]:
     except (DataError, MissingDependencyError) as error:
         known = str(error).startswith(f"{name}: ")
         raise type(error)(str(error) if known else f"{name}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: {NO_TEXT.format(error.encoding)}") from None
     except pd.errors.EmptyDataError:
         raise DataError(f"{name}: the file is empty") from None
     except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:

@@ -58,6 +58,7 @@ from surefoot.table.reading import (
 )
 from surefoot.table.text_column import OTHER, text_columns
 
+UTF_8 = MARKS[codecs.BOM_UTF8]
 # Rows from which the separator and the decimal sign are taken. Ten times larger, and a table takes that
 # much longer to begin; with a tenth, a first page of whole numbers hides a decimal comma.
 SAMPLE = 1000
@@ -316,16 +317,16 @@ def _surveyed(path: str, largest: int | None) -> tuple[str, str, int]:
             digest.update(block)
             lines += block.count(b"\n")
             last = block[-1:]
-            if mark is None:
+            if mark in (None, UTF_8):
                 seen |= set(block)
                 plain = plain and _decodes(decoder, block)
                 wide, strange = (sum(pair) for pair in zip((wide, strange), counted(block), strict=True))
             block = file.read(CHUNK)
-    if mark is None and 0 in seen:
+    if 0 in seen:
         raise DataError("is neither text nor a table that can be read (CSV, Parquet, Excel)")
     plain = plain and _decodes(decoder, b"", final=True)
-    mixed = MIXED if not plain and are_mixed(wide, strange) else None
-    return digest.hexdigest(), mark or mixed or _encoding(plain, seen), lines + (last != b"\n")
+    mixed = MIXED if not plain and (mark == UTF_8 or are_mixed(wide, strange)) else None
+    return digest.hexdigest(), mixed or mark or _encoding(plain, seen), lines + (last != b"\n")
 
 
 def _limit(path: str, largest: int | None) -> tuple[int, str]:
