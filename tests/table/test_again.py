@@ -273,6 +273,47 @@ def test_every_row_counts_for_the_order_of_dates_in_a_stream():
         in_chunks({"applied": ["27/3/2021", "3/27/2021"]}, 1)
 
 
+@pytest.mark.parametrize(
+    ("amounts", "words"),
+    [
+        (["70 kg", "71", "150 lb"], "'income': some numbers are in kg and others in lb"),
+        (["1.2k", "950"], "'income': some numbers are in k and others without a unit"),
+        (["950", "", "1.2k"], "'income': some numbers are without a unit and others in k"),
+        (["70 kg", "", "71", "72 KG"], ""),
+        (["7.4 H", "7.4 L", "7.4"], ""),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::surefoot.exceptions.SurefootWarning")
+def test_every_row_counts_for_the_unit_of_numbers_in_a_stream(tmp_path, amounts, words):
+    path = tmp_path / "next.csv"
+    path.write_text("income,cards\n" + "".join(f"{amount},1\n" for amount in amounts))
+    table = streamed(path)
+
+    def rows(size):
+        read = chunk_reader(table, Model)
+        return [value for chunk in table.chunks(size) for value in read(chunk.reading).frame["income"]]
+
+    if not words:
+        np.testing.assert_array_equal(rows(1), rows(100))
+        return
+    for size in (1, 100):
+        with pytest.raises(DataError, match=words if size == 1 else "income"):
+            rows(size)
+
+
+def test_whole_numbers_beyond_all_doubles_are_infinite(tmp_path):
+    path = tmp_path / "next.csv"
+    path.write_text(f"cards,applied\n1,2021-03-04\n{10**400},2021-03-05\n")
+    table = streamed(path)
+    read = chunk_reader(table, Model)
+    for size in (1, 100):
+        found = pd.concat([read(chunk.reading).frame for chunk in table.chunks(size)])
+        assert found["cards"].tolist() == [1.0, np.inf]
+    column = pd.Series(["2021-03-04", -(10**400)], dtype=object)
+    with pytest.raises(DataError, match="'applied'"):
+        again({"applied": column})
+
+
 def test_dates_that_were_clear_and_are_not_any_more_are_said():
     found = again({"seen": ["3/4/2021", "5/6/2021"]})
     assert found.frame["seen"].dt.month.tolist() == [3, 5]

@@ -201,3 +201,9 @@ def test_odd_columns(frame):
     assert table(frame, "risk", drop="when").feature_names == ("age", "income")
     with pytest.raises(DataError, match="label column 'risk' cannot be dropped"):
         table(frame, "risk", drop=["risk"])
+
+
+def test_whole_numbers_beyond_all_doubles_are_refused_by_row():
+    frame = pd.DataFrame({"a": pd.Series([1, 2, 10**400], dtype=object), "y": ["no", "yes", "no"]})
+    with pytest.raises(DataError, match=r"'a' is infinite \(inf\) in row 2"):
+        table(frame, "y")

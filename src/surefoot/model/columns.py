@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from surefoot.days import as_days
 from surefoot.exceptions import DataError
+from surefoot.table.cells import as_numbers
 from surefoot.table.labelled import column_faults, joined
 from surefoot.table.rare import RARE
 
@@ -182,5 +183,5 @@ def _parsed(column: pd.Series) -> Array:
         return np.full(len(column), np.nan)
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
-    parsed = pd.to_numeric(column, errors="coerce")
+    parsed = as_numbers(column)
     return np.asarray(parsed.to_numpy(dtype=np.float64, na_value=np.nan))

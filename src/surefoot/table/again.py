@@ -12,6 +12,7 @@ import pandas as pd
 
 from surefoot.exceptions import DataError, SurefootWarning
 from surefoot.formats import first_names
+from surefoot.table.cells import as_numbers
 from surefoot.table.dates import (
     CENTURY,
     EXCEL_DAYS,
@@ -39,7 +40,7 @@ from surefoot.table.kinds import (
     without,
 )
 from surefoot.table.marks import mark_of, marked
-from surefoot.table.quantities import is_quantity, plain_unit
+from surefoot.table.quantities import is_one_unit, is_quantity, plain_unit
 from surefoot.table.rare import RARE, as_text
 from surefoot.table.reading import Form, Reading
 from surefoot.table.recipe import Recipe, Step
@@ -81,17 +82,19 @@ def read_like(reading: Reading, clf: Any) -> Reading:
 def chunk_reader(table: Streamed, clf: Any) -> Callable[[Reading], Reading]:
     """What reads each chunk of a table as `read_like` does.
 
-    Dates of all chunks are read in one order, for which every row counts; notes are warnings, each once.
+    Dates of all chunks are read in one order, for which every row counts; numbers of all are in one unit;
+    notes are warnings, each once.
     """
     if clf.recipe_ is None:
         return lambda reading: reading
-    recipe, said = _of_features(clf), set[str]()
+    recipe, said, units = _of_features(clf), set[str](), dict[str, str]()
     orders = _orders(table, recipe)
     steps = {name: replace(step, order=orders.get(name, step.order)) for name, step in recipe.steps.items()}
     for name, order in orders.items():
         warnings.warn(_other_order(name, order, recipe.steps[name].order), SurefootWarning, stacklevel=2)
 
     def read(reading: Reading) -> Reading:
+        _refuse_other_units(reading, recipe, units)
         found = _read(reading, replace(recipe, steps=steps), clf)
         for note in found.notes[len(reading.notes) :]:
             what = re.sub(r"\d[\d,]*", "", note.rsplit(": ", 1)[0])  # the same may be true of other rows
@@ -101,6 +104,22 @@ def chunk_reader(table: Streamed, clf: Any) -> Callable[[Reading], Reading]:
         return found
 
     return read
+
+
+def _refuse_other_units(reading: Reading, recipe: Recipe, known: dict[str, str]) -> None:
+    """Refuse numbers in another unit than those of earlier rows, as they would be in one table."""
+    times = [name for name, step in recipe.steps.items() if step.unit in (MONTHS, MINUTES)]
+    for name in recipe.numbers:
+        if name in times or name not in reading.frame or not reading.frame[name].notna().any():
+            continue
+        unit = reading.units.get(name, "")
+        before = known.setdefault(name, unit)
+        if not is_one_unit(before, unit):
+            ways = " and others ".join(f"in {one}" if one else "without a unit" for one in (before, unit))
+            raise DataError(
+                f"{reading.name}: column {name!r}: some numbers are {ways}; write them in one unit"
+            )
+        known[name] = before or unit
 
 
 def _of_features(clf: Any) -> Recipe:
@@ -207,13 +226,13 @@ def _numbers(name: str, column: pd.Series, kind: str) -> tuple[pd.Series, list[s
         return column.astype(float), []
     if not is_number(column):
         texts = column.mask(column.isin(AMONG_NUMBERS))
-        numbers = pd.to_numeric(texts, errors="coerce")
+        numbers = as_numbers(texts)
         wrong = texts.notna() & numbers.isna()
         if wrong.any():
             strange = wrong & ~column.map(lambda cell: isinstance(cell, str) and is_quantity(cell))
             raise DataError(_changed(name, "held numbers", column[strange if strange.any() else wrong]))
         column = numbers
-    fractions = int((column.dropna() % 1 != 0).sum()) if kind == WHOLE else 0
+    fractions = int((column.dropna() % 1 > 0).sum()) if kind == WHOLE else 0
     rows = "1 row" if fractions == 1 else f"{fractions:,} rows"
     note = f"{name!r} held whole numbers when the model was made, and has decimals in {rows} here"
     return column, [note] if fractions else []
@@ -285,7 +304,7 @@ def _without_excel_days(
         or pd.api.types.is_datetime64_any_dtype(column)
     ):
         return column, []
-    counted = pd.to_numeric(column, errors="coerce")
+    counted = as_numbers(column)
     days = counted[counted.between(*EXCEL_DAYS)] // 1 - EXCEL_EPOCH
     around = YEARS_AROUND * DAYS_OF_YEAR
     near = days.between(ends[0] - around, ends[1] + around).all()

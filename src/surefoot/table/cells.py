@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from decimal import Decimal
 from numbers import Rational
 from typing import Any
@@ -13,6 +14,27 @@ import pandas as pd
 NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
 # What pandas calls columns of objects that are looked at cell by cell; text and truth values are not.
 LOOKED_AT = ("decimal", "bytes", "time", "period", "interval", "mixed", "mixed-integer", "unknown-array")
+
+
+def as_numbers(column: pd.Series) -> pd.Series:
+    """Each cell as a number, NaN where it is none; whole numbers beyond all doubles are infinite, like 1e400.
+
+    Examples
+    --------
+    >>> as_numbers(pd.Series([10**400, 2, None, "x"], dtype=object)).tolist()
+    [inf, 2.0, nan, nan]
+    """
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:
+        return pd.to_numeric(column.map(_within_doubles), errors="coerce")
+
+
+def _within_doubles(cell: Any) -> Any:
+    try:
+        return float(cell) if isinstance(cell, int) else cell
+    except OverflowError:
+        return math.inf if cell > 0 else -math.inf
 
 
 def with_plain_cells(frame: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from surefoot.exceptions import DataError
 from surefoot.formats import first_parts, listed, suggestion
+from surefoot.table.cells import as_numbers
 from surefoot.table.dataset import Dataset
 from surefoot.table.reading import Form, Reading, duplicate_names, read_table
 
@@ -189,7 +190,7 @@ def _numbers(column: pd.Series) -> np.ndarray:
     """The column as floats, NaN where it holds something else (text, dates, complex numbers)."""
     if column.dtype.kind in "cMm":
         return np.full(len(column), np.nan)
-    return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan))
+    return np.asarray(as_numbers(column).to_numpy(dtype=float, na_value=np.nan))
 
 
 def plain_labels(y: Any) -> Any:

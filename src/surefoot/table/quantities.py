@@ -122,6 +122,18 @@ def plain_unit(unit: str) -> str:
     return plain.removesuffix("s") if len(plain) > len("hrs") else plain
 
 
+def is_one_unit(one: str, other: str) -> bool:
+    """Whether numbers with the one unit and numbers with the other are in one; "" is none.
+
+    Examples
+    --------
+    >>> is_one_unit("kg", "KG"), is_one_unit("kg", ""), is_one_unit("kg", "lb"), is_one_unit("k", "")
+    (True, True, False, False)
+    """
+    units = {plain_unit(unit) for unit in (one, other)}
+    return len(units) == 1 or units <= FLAGS or ("" in units and not units & THOUSANDS)
+
+
 def quantities(texts: Iterable[str]) -> dict[str, Quantity] | None:
     """All texts as numbers with one unit between them; None where one of them is something else.
 

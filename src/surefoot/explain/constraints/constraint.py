@@ -249,13 +249,12 @@ def shown_entry(value: Any) -> str:
 
 def numbers_of(column: pd.Series, name: Any) -> Array:
     """A column as numbers, nan for holes."""
-    import pandas as pd  # processes that only search start without it
-
     from surefoot.model.columns import holds_dates, read_days
+    from surefoot.table.cells import as_numbers  # pandas, without which processes that only search start
 
     if holds_dates(column):
         return read_days(column, name)
-    read = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    read = as_numbers(column).to_numpy(dtype=float, na_value=np.nan)
     wrong = np.flatnonzero(np.isnan(read) & column.notna().to_numpy())
     if wrong.size:
         k = int(wrong[0])
