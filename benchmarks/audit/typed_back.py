@@ -6,7 +6,8 @@ be decided as the target by `predict`, keep to the actions (checked here by hand
 and by the checker as a program of its own. Digits: significant ones of the numbers that change, whole numbers
 apart. Farther and time: against the same request with printable=False, row by row in turn, medians.
 
-usage: python benchmarks/run.py typed_back          (TYPED=60 in the environment: rows of each table)
+usage: python benchmarks/run.py [--resume] typed_back
+       (in the environment TYPED=60: rows of each table; TABLES="Heart;Pima": some of them)
 """
 
 import csv
@@ -217,7 +218,8 @@ def measured(name, settings, budget, count=TYPED):
 
 
 def rows(done=frozenset()):
+    wanted = [name for name in os.environ.get("TABLES", "").split(";") if name] or list(TABLES)
     for name, settings in TABLES.items():
         for budget in BUDGETS:
-            if (name, f"{budget:g}") not in done:
+            if name in wanted and (name, f"{budget:g}") not in done:
                 yield measured(name, settings, budget)
