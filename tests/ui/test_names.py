@@ -151,8 +151,8 @@ def test_pages(batch, explainer, clf, table, tmp_path, what):
         }[what]()
         pages = [write_report(shown, tmp_path / "p.html", clf).read_text(encoding="utf-8")]
     for page in pages:
-        # The style sheet and scikit-learn's own box are of several lines; names are not. Blanks at which no line
-        # ends stand before per cent signs alone.
+        # The style sheet and scikit-learn's own box are of several lines; names are not. Blanks at which no
+        # line ends stand before per cent signs alone.
         spaced = re.sub(f"(?<=[0-9]){NO_BREAK}(?=%)", " ", page)
         assert not {c for c in spaced if not (c.isprintable() or c in "\n\t")}
         reader = Seen()
