@@ -164,13 +164,16 @@ def _variable(model, j, values, low, high, now):
 
 
 def _row(model, x, row, pick=None):
-    """A row, or one that holds where a binary is 1."""
+    """A row, or one that holds where a binary is 1 (a large factor would let small steps slip by)."""
     total = sum(float(a) * v for a, v in zip(row.coefficients, x, strict=True) if a)
-    far = 1e6
-    if np.isfinite(row.low):
-        model.addCons(total >= float(row.low) - (0 if pick is None else far * (1 - pick)))
-    if np.isfinite(row.high):
-        model.addCons(total <= float(row.high) + (0 if pick is None else far * (1 - pick)))
+    ends = [(total, row.high)] * bool(np.isfinite(row.high)) + [(-total, -row.low)] * bool(
+        np.isfinite(row.low)
+    )
+    for side, end in ends:
+        if pick is None:
+            model.addCons(side <= float(end))
+        else:
+            model.addConsIndicator(side <= float(end), binvar=pick)
 
 
 def main():
