@@ -214,3 +214,22 @@ def test_on_plain_scales_nothing_expected_is_infinite():
     content = json.loads(CounterfactualExplainer(clf, budget=0).explain(pima.X.loc[579], 0).to_json())
     content["expected_before"]["values"][0] = "inf"
     assert not verify(Explanation.from_dict(content), clf, exact=True).ok
+
+
+@pytest.mark.parametrize(
+    ("power", "stated", "expected", "found"),
+    [
+        (-0.5, INF, 2, 2.0),  # this scale ends at 2 above, and nowhere below
+        (-0.5, INF, 3, 3.0),
+        (-0.5, INF, Fraction(199, 100), None),
+        (-0.5, -INF, -3, None),
+        (3.0, -INF, -1, -1.0),  # and this one at -1 below
+        (3.0, -INF, -2, -2.0),
+        (3.0, -INF, Fraction(-99, 100), None),
+        (3.0, INF, 5, None),
+        (1.0, INF, 5, None),
+    ],
+)
+def test_beyond_the_end_of_a_scale_alone_infinite_is_right(power, stated, expected, found):
+    value = exact._expected_on_scale(stated, Scale(power, 0.0, 1.0), Fraction(expected))
+    assert value == found if found is not None else math.isnan(value)
