@@ -67,6 +67,16 @@ def test_the_smallest_number_of_changes_that_is_enough(many):
         assert one.advice == e.advice
 
 
+def test_the_smallest_number_of_changes_that_is_enough_for_several_models(many):
+    clf, X = many
+    other = ConditionalGaussianNetworkClassifier("naive").fit(X.iloc[::2], np.repeat([0, 1], 50))
+    explainer = CounterfactualExplainer(clf, actions=LITTLE, models=[other])
+    e = explainer.explain(X.iloc[43], 1)
+    assert "3 changed features are not enough" in e.advice
+    assert len(e.changed) > 3
+    assert all(model.predict(e.counterfactual.to_frame().T.astype(float))[0] == 1 for model in (clf, other))
+
+
 @pytest.mark.parametrize("settings", [{}, {"against": "all"}, {"plausible": 0.05, "budget": 0}])
 def test_fewer_changes_are_ruled_out_for_each_of_several_targets(settings):
     clf, X, actions = three_classes()

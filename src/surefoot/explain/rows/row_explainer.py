@@ -54,8 +54,10 @@ class RowExplainer:
 
     def _few(self, found: Explanation) -> int | None:
         """About how many changes seem to be enough for what an answer is about."""
-        question = found.question
-        return few_enough(question.family(self.asker.classifier)) if isinstance(question, Question) else None
+        question, builder = found.question, self.asker.builder(self.asker.first)
+        if not isinstance(question, Question):
+            return None
+        return few_enough(question.family(builder.classifier, *builder.others))
 
     def alternatives(
         self, row: Any, target: Any, clock: Clock, *, n: int, differ: str, apart: float
